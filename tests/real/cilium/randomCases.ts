@@ -6,16 +6,19 @@ import type { CiliumPod } from "./engine.ts";
 /** The services of cluster a, in namespace shop; pods have their names. */
 export const CALLED = ["cart", "stock"] as const;
 export const PORTS = [8080, 8443, 9090] as const;
-const CLUSTERS = ["a", "b"] as const;
+const CLUSTERS = ["a", "b", "c"] as const;
+type ClusterName = (typeof CLUSTERS)[number];
 const NAMESPACES = ["shop", "bank"] as const;
 const ACCOUNTS = ["till", "clerk"] as const;
 const GATEWAYS = "istio-gateways";
 
-/** Two clusters with Cilium, joined or not, and AccessPolicies on the services of one. */
+/** Three clusters with Cilium, joined or not, and AccessPolicies on the services of one. */
 export interface AccessWorld {
   readonly hasClusterMesh: boolean;
   readonly hasVirtualMesh: boolean;
-  readonly trustDomains: Readonly<Record<"a" | "b", string>>;
+  /** Whether the gateways have the network of their nodes. */
+  readonly isOnHost: boolean;
+  readonly trustDomains: Readonly<Record<ClusterName, string>>;
   readonly resources: readonly AnyResource[];
 }
 
@@ -28,20 +31,24 @@ export interface Caller {
 }
 
 /** Whose calls reach cluster a: its own pods, those of a Cluster Mesh, and through a gateway those of the VirtualMesh. */
-export function callersIn({ hasClusterMesh, hasVirtualMesh, trustDomains }: AccessWorld): readonly Caller[] {
+export function callersIn({ hasClusterMesh, hasVirtualMesh, isOnHost, trustDomains }: AccessWorld): readonly Caller[] {
   return CLUSTERS.flatMap((cluster) =>
     NAMESPACES.flatMap((namespace) =>
       ACCOUNTS.flatMap((account): readonly Caller[] => {
         const identity = { principal: `${trustDomains[cluster]}/ns/${namespace}/sa/${account}`, namespace };
         const name = `${account}-${namespace}-${cluster}`;
-        const isShared = trustDomains.a === trustDomains.b;
+        // Which of two clusters with one trust domain was meant the mesh can't know: whoever it lets in gets through.
+        const isExact = CLUSTERS.every((other) => other === cluster || trustDomains[other] !== trustDomains[cluster]);
         const pod = { namespace, serviceAccount: account, labels: { app: account } };
-        if (cluster === "a") return [{ pod: { ...pod, name }, identity, isExact: !isShared }];
-        // Which of two clusters with one trust domain was meant only Cilium knows: it is no less strict than what was written.
-        if (isShared) return [];
-        const direct: Caller = { pod: { ...pod, name, cluster: "prod-b" }, identity, isExact: true };
-        const gateway = { name: `${name}-by-gateway`, namespace: GATEWAYS, serviceAccount: "gateway", labels: { istio: "ingressgateway" } };
-        return [...(hasClusterMesh ? [direct] : []), ...(hasVirtualMesh ? [{ pod: gateway, identity, isExact: false }] : [])];
+        if (cluster === "a") return [{ pod: { ...pod, name }, identity, isExact }];
+        const direct: Caller = { pod: { ...pod, name, cluster: `prod-${cluster}` }, identity, isExact };
+        const byGateway = `${name}-by-gateway`;
+        const onNode: CiliumPod = { name: byGateway, reserved: "remote-node" };
+        const inPod = { name: byGateway, namespace: GATEWAYS, serviceAccount: "gateway", labels: { istio: "ingressgateway" } };
+        return [
+          ...(hasClusterMesh ? [direct] : []),
+          ...(hasVirtualMesh ? [{ pod: isOnHost ? onNode : inPod, identity, isExact: false }] : []),
+        ];
       }),
     ),
   );
@@ -70,20 +77,25 @@ export function accessWorlds(): fc.Arbitrary<AccessWorld> {
     .record({
       hasClusterMesh: fc.boolean(),
       hasVirtualMesh: fc.boolean(),
-      isShared: fc.boolean(),
+      isOnHost: fc.boolean(),
+      trustDomains: fc.constantFrom(
+        { a: "a", b: "b", c: "c" },
+        { a: "cluster.local", b: "cluster.local", c: "cluster.local" },
+        { a: "cluster.local", b: "b", c: "cluster.local" },
+        { a: "a", b: "cluster.local", c: "cluster.local" },
+      ),
       policies: fc.array(accessPolicy(), { minLength: 1, maxLength: 3 }),
     })
-    .map(({ hasClusterMesh, hasVirtualMesh, isShared, policies }) => {
-      const trustDomains = isShared ? { a: "cluster.local", b: "cluster.local" } : { a: "a", b: "b" };
+    .map(({ hasClusterMesh, hasVirtualMesh, isOnHost, trustDomains, policies }) => {
       const resources = [
         object("settings.mesh.gloo.solo.io/v1", "Settings", "settings", { cilium: { accessPolicies: "ENABLED" } }),
         ...CLUSTERS.map((cluster, i) => mesh(cluster, trustDomains[cluster], { clusterMesh: hasClusterMesh, clusterId: String(i + 1) })),
         ...CALLED.map((name) => destination(name, "shop", { app: name }, "a")),
-        ...CLUSTERS.flatMap(gateway),
+        ...CLUSTERS.flatMap((cluster) => gateway(cluster, isOnHost)),
         ...(hasVirtualMesh ? [virtualMesh()] : []),
         ...policies.map((spec, i) => object("networking.mesh.gloo.solo.io/v1", "AccessPolicy", `policy-${i}`, spec)),
       ];
-      return { hasClusterMesh, hasVirtualMesh, trustDomains, resources };
+      return { hasClusterMesh, hasVirtualMesh, isOnHost, trustDomains, resources };
     });
 }
 
@@ -126,7 +138,7 @@ function destination(name: string, namespace: string, labels: object, cluster: s
   });
 }
 
-function gateway(cluster: string): readonly AnyResource[] {
+function gateway(cluster: string, hostNetwork: boolean): readonly AnyResource[] {
   const labels = { istio: "ingressgateway" };
   const ports = [{ port: 15443, name: "tls", protocol: "TCP", targetPortNumber: 15443, nodePort: 32443 }];
   const more = { ports, serviceType: "LOAD_BALANCER", externalAddresses: [{ ip: "198.51.100.1" }] };
@@ -134,7 +146,7 @@ function gateway(cluster: string): readonly AnyResource[] {
   return [
     destination("istio-ingressgateway", GATEWAYS, labels, cluster, more),
     object("discovery.mesh.gloo.solo.io/v1", "Workload", `gateway-${cluster}`, {
-      kubernetes: { controller, podLabels: labels, serviceAccountName: "gateway" },
+      kubernetes: { controller, podLabels: labels, serviceAccountName: "gateway", ...(hostNetwork ? { hostNetwork } : {}) },
       mesh: { name: `istiod-${cluster}`, namespace: "gloo-mesh" },
     }),
   ];

@@ -10,6 +10,7 @@ const workloadSpec = fields(
       controller: clusterObjectRef,
       podLabels: labels,
       serviceAccountName: text("Service account of the pod template. Empty: the default of the namespace."),
+      hostNetwork: Type.Boolean({ description: "Whether its pods have the network of their nodes." }),
     }),
     mesh: objectRef,
     appMesh: fields({

@@ -5,9 +5,13 @@ import { clustersOfCallers } from "../policy/callerClusters.ts";
 import type { TrustDomain } from "../policy/trustDomain.ts";
 import type { AttachedPolicies } from "./attachedPolicies.ts";
 
-/** Destinations by the clusters, sorted, of which the AccessPolicies in force on them name callers; by `ANY` alone where that is among them. */
-export function byCallers({ accessPolicies, heldAccess }: AttachedPolicies): readonly string[] {
+/**
+ * Destinations by the clusters, sorted, of which the AccessPolicies in force on them name callers; by `ANY` alone where that is among them,
+ * and where the network layer must let in whoever has one of the named trust domains.
+ */
+export function byCallers({ accessPolicies, heldAccess, podSelection }: AttachedPolicies): readonly string[] {
   if (accessPolicies.length === 0 && heldAccess.length === 0) return NONE;
+  if (podSelection !== undefined) return ANYWHERE;
   // In each form in which they may be in force.
   const forms: readonly AccessPolicy[] = [...accessPolicies, ...heldAccess.flatMap(({ form }) => form ?? NONE)];
   const clusters = new Set(forms.flatMap(clustersOfCallers));

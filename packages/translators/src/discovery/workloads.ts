@@ -67,6 +67,7 @@ function workloadOf({ controller, mesh, owner, namespace }: WorkloadParts): Work
         controller: clusterRefOf(controller),
         podLabels: metadata?.labels,
         serviceAccountName: spec?.serviceAccountName,
+        hostNetwork: spec?.hostNetwork,
       }),
       mesh: meshRefOf(mesh),
     },

@@ -49,7 +49,10 @@ export interface DestinationInputs {
   readonly accessPolicies: readonly AccessPolicy[];
   /** What stands for AccessPolicies that can't be in force as they are written, in order of precedence; some of those above among them. */
   readonly heldAccess: readonly AccessPolicyFallback[];
-  /** Meshes that name a trust domain, in the clusters of which those AccessPolicies name callers, in key order within each cluster. */
+  /**
+   * Meshes that name a trust domain, in key order within each cluster: those of the clusters of which those AccessPolicies name callers, or
+   * all where there is `pods`, as the network layer must let in whoever the mesh can't tell from those callers.
+   */
   readonly callingMeshes: readonly Mesh[];
   /** The accepted VirtualMesh of its mesh, for its name alone: what it says of the Destination is in the other inputs. */
   readonly virtualMesh: Resource | undefined;

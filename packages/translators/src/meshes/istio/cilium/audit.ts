@@ -21,7 +21,7 @@ export function auditFindings({ destination, pods, workloads }: DestinationInput
   const { ref, ports = [], serviceType = "" } = destination.spec?.kubeService ?? {};
   const name = formatRef(refOf(destination));
   const selected = pods.filter(({ isOnHost }) => !isOnHost);
-  const open = policy.rules.filter(({ fromEntities }) => fromEntities !== undefined);
+  const open = policy.rules.filter(({ fromEntities = [] }) => fromEntities.includes("all"));
   const isClosed = !open.some(({ toPorts }) => toPorts === undefined);
   const whom = pods.length === 0 ? "pods that are not known," : `${count(selected.length, "known pod")} (${firsts(namesOf(selected))})`;
   const consequence = isClosed

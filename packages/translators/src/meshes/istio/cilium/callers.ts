@@ -11,22 +11,27 @@ const CLUSTER = "k8s:io.cilium.k8s.policy.cluster";
 
 /** Where the callers of a Destination may be. */
 export interface CallerPlaces {
-  /** The cluster of the Destination. */
-  readonly here: string;
+  /** The mesh of the Destination. */
   readonly mesh: Mesh;
   readonly cilium: CiliumInstallation;
-  /** Meshes of which the AccessPolicies name callers. */
+  /** All meshes that name a trust domain. */
   readonly callingMeshes: readonly Mesh[];
   /** `keyOf` the meshes of its VirtualMesh; undefined without one. */
   readonly joined: ReadonlySet<string> | undefined;
-  /** The pods of the gateways through which those meshes reach it. */
-  readonly gateways: readonly CiliumEndpointSelector[];
+  /** The gateways through which those meshes reach it. */
+  readonly gateways: readonly CiliumPeer[];
 }
+
+/** Pods with an identity of their own in Cilium, or all that is on other nodes without one: processes, and pods with hostNetwork. */
+export type CiliumPeer = CiliumEndpointSelector | typeof OTHER_NODES;
+
+// One of its entities. Source: docs.cilium.io, entities based. That of the own node is let in anyhow.
+export const OTHER_NODES = "remote-node";
 
 type SourceSelector = NonNullable<NonNullable<AccessPolicy["spec"]>["sourceSelector"]>[number];
 
-/** Pods that callers of an entry of a sourceSelector may be, in order and perhaps some twice; none where no caller can reach this cluster. */
-export function callerEndpoints(selector: SourceSelector, places: CallerPlaces): readonly CiliumEndpointSelector[] {
+/** Whom callers of an entry of a sourceSelector may come from, in order and perhaps some twice; none where no caller can reach this cluster. */
+export function callerPeers(selector: SourceSelector, places: CallerPlaces): readonly CiliumPeer[] {
   const { clusters = [], namespaces = [] } = selector.kubeIdentityMatcher ?? {};
   const { serviceAccounts = [] } = selector.kubeServiceAccountRefs ?? {};
   const matched = clusters.flatMap((cluster) => inPlaces(cluster, anyOf(namespaces), "", places));
@@ -41,27 +46,32 @@ export function callerEndpoints(selector: SourceSelector, places: CallerPlaces):
 }
 
 /** Pods of one cluster, or of every one for "". */
-function inPlaces(
-  clusterName: string,
-  namespaces: readonly string[],
-  account: string,
-  places: CallerPlaces,
-): readonly CiliumEndpointSelector[] {
-  const { here, cilium, callingMeshes, gateways } = places;
-  const isAnywhere = clusterName === "";
+function inPlaces(clusterName: string, namespaces: readonly string[], account: string, places: CallerPlaces): readonly CiliumPeer[] {
+  const { mesh, cilium, gateways, joined } = places;
   const own = cilium.clusterMesh === true ? [cilium.clusterName ?? ""] : [];
   const ofPods = (cluster: string | undefined) => namespaces.map((namespace) => podsOf({ namespace, account, cluster }));
   if (namespaces.length === 0) return [];
-  if (isAnywhere) return [...ofPods(own.length === 0 ? undefined : ""), ...(places.joined === undefined ? [] : gateways)];
-  if (clusterName === here) return ofPods(own[0]);
-  const mesh = callingMeshes.filter((one) => meshCluster(one) === clusterName).at(-1);
-  if (mesh === undefined) return [];
-  return [
-    // The mesh can't tell them apart: whoever it lets in must not be refused here.
-    ...(trustDomainOf(mesh)?.trustDomain === trustDomainOf(places.mesh)?.trustDomain ? ofPods(own[0]) : []),
-    ...(isJoinedTo(mesh, cilium) ? ofPods(mesh.spec?.cilium?.clusterName ?? "") : []),
-    ...(places.joined?.has(keyOfResource(mesh)) === true ? gateways : []),
-  ];
+  if (clusterName === "") return [...ofPods(own.length === 0 ? undefined : ""), ...(joined === undefined ? [] : gateways)];
+  return meshesLetIn(clusterName, places).flatMap((one) => {
+    if (meshCluster(one) === meshCluster(mesh)) return ofPods(own[0]);
+    return [
+      ...(isJoinedTo(one, cilium) ? ofPods(one.spec?.cilium?.clusterName ?? "") : []),
+      ...(joined?.has(keyOfResource(one)) === true ? gateways : []),
+    ];
+  });
+}
+
+/**
+ * The mesh of a cluster, the last one by key as for the mesh's own policies, before all others of its trust domain: those the mesh can't
+ * tell apart, and whoever it lets in must not be refused here. None for a cluster that is not known.
+ */
+export function meshesLetIn(clusterName: string, { mesh, callingMeshes }: Pick<CallerPlaces, "mesh" | "callingMeshes">): readonly Mesh[] {
+  const named =
+    callingMeshes.filter((one) => meshCluster(one) === clusterName).at(-1) ?? (meshCluster(mesh) === clusterName ? mesh : undefined);
+  if (named === undefined) return [];
+  const { trustDomain } = trustDomainOf(named) ?? {};
+  const others = [mesh, ...callingMeshes].filter((one) => trustDomain !== undefined && trustDomainOf(one)?.trustDomain === trustDomain);
+  return [named, ...others.filter((one) => keyOfResource(one) !== keyOfResource(named))];
 }
 
 /** The clusters of which an entry names callers, some perhaps twice; "" for any. */
@@ -114,16 +124,18 @@ export function podsOfAccount(namespace: string, account: string, cilium: Cilium
 }
 
 /** The pods of gateways; where their account is not known, all of their namespace. */
-export function gatewayPodSelectors(
+export function gatewayPeers(
   { ownGateways, gatewayWorkloads }: Pick<DestinationInputs, "ownGateways" | "gatewayWorkloads">,
   cilium: CiliumInstallation,
-): readonly CiliumEndpointSelector[] {
+): readonly CiliumPeer[] {
   return ownGateways.flatMap(({ destination }) => {
     const { ref, workloadSelectorLabels = {} } = destination.spec?.kubeService ?? {};
     if (ref === undefined) return [];
     const behind = gatewayWorkloads.filter((workload) => isBehind(workload, ref.namespace, workloadSelectorLabels));
-    const accounts = [...new Set(behind.map(({ spec }) => spec?.kubernetes?.serviceAccountName || "default"))];
-    return anyOf(accounts).map((account) => podsOfAccount(ref.namespace, account, cilium));
+    if (behind.length === 0) return [podsOfAccount(ref.namespace, "", cilium)];
+    return behind.map(({ spec: { kubernetes } = {} }) =>
+      kubernetes?.hostNetwork === true ? OTHER_NODES : podsOfAccount(ref.namespace, kubernetes?.serviceAccountName || "default", cilium),
+    );
   });
 }
 

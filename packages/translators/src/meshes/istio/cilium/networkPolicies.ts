@@ -12,7 +12,7 @@ import { isUnderstoodCaller } from "../../../policy/ineffective.ts";
 import { type DestinationInputs, emptyTranslation, type TargetTranslation } from "../../inputs.ts";
 import { type OutputOrigin, outputOf } from "../../outputMetadata.ts";
 import { auditFindings } from "./audit.ts";
-import { type CallerPlaces, callerEndpoints, gatewayPodSelectors, podsOfAccount } from "./callers.ts";
+import { type CallerPlaces, callerPeers, gatewayPeers, OTHER_NODES, podsOfAccount } from "./callers.ts";
 import { doubtsAbout, reasonsAgainst } from "./open.ts";
 
 /** What of an AccessPolicy is in force on a Destination: the form of it, and what the mesh makes of that. */
@@ -39,7 +39,6 @@ export function ciliumNetworkPolicyFor(
     return emptyTranslation;
   const { name, namespace, clusterName } = kubeService.ref;
   const places: CallerPlaces = {
-    here: clusterName,
     mesh,
     cilium,
     callingMeshes: inputs.callingMeshes,
@@ -47,13 +46,13 @@ export function ciliumNetworkPolicyFor(
       inputs.joinedBy === undefined
         ? undefined
         : new Set((inputs.joinedBy.spec?.meshes ?? []).map((ref) => keyOf({ name: "", namespace: "", ...ref, clusterName: "" }))),
-    gateways: gatewayPodSelectors(inputs, cilium),
+    gateways: gatewayPeers(inputs, cilium),
   };
   const allowed = allowFrom.filter(isUnderstoodCaller).map((one) => ruleOfAllowed(one, places));
-  const rules = withoutDoubles([...access.flatMap((one) => ruleOf(one, places) ?? []), ...allowed]);
+  const rules = withoutDoubles([...access.flatMap((one) => rulesOf(one, places)), ...allowed]);
   const reasons = reasonsAgainst(inputs, { access, rules });
   if (reasons.length > 0) return { outputs: [], reports: toldTo(access, reasons, inputs) };
-  const findings = doubtsAbout(inputs);
+  const findings = doubtsAbout(inputs, access);
   const written = `accesspolicy-${name}`;
   if (accessPolicies === "AUDIT") {
     return { outputs: [], reports: toldTo(access, [...auditFindings(inputs, { name: written, rules, allowed }), ...findings], inputs) };
@@ -67,13 +66,17 @@ export function ciliumNetworkPolicyFor(
   return { outputs: [output], reports: toldTo(access, findings, inputs) };
 }
 
-/** Undefined where none of its callers can reach this cluster. */
-function ruleOf({ form, rule }: AccessInForce, places: CallerPlaces): CiliumIngressRule | undefined {
+/** None where none of its callers can reach this cluster. Cilium takes no rule with two kinds of peers. */
+function rulesOf({ form, rule }: AccessInForce, places: CallerPlaces): readonly CiliumIngressRule[] {
   const toPorts = portRules((rule.to ?? []).flatMap(({ operation }) => operation?.ports ?? []));
   // The mesh lets everybody in, also callers without an identity.
-  if (rule.from === undefined) return { fromEntities: ["all"], ...toPorts };
-  const fromEndpoints = withoutDoubles((form.spec?.sourceSelector ?? []).flatMap((selector) => callerEndpoints(selector, places)));
-  return fromEndpoints.length === 0 ? undefined : { fromEndpoints, ...toPorts };
+  if (rule.from === undefined) return [{ fromEntities: ["all"], ...toPorts }];
+  const peers = (form.spec?.sourceSelector ?? []).flatMap((selector) => callerPeers(selector, places));
+  const fromEndpoints = withoutDoubles(peers.filter((peer) => peer !== OTHER_NODES));
+  return [
+    ...(fromEndpoints.length === 0 ? [] : [{ fromEndpoints, ...toPorts }]),
+    ...(peers.includes(OTHER_NODES) ? [{ fromEntities: [OTHER_NODES], ...toPorts }] : []),
+  ];
 }
 
 type AllowedCaller = NonNullable<NonNullable<NonNullable<SettingsSpec>["cilium"]>["allowFrom"]>[number];

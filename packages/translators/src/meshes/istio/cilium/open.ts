@@ -3,7 +3,7 @@ import { formatRef, keyOfResource, refOf } from "@isthmus/core";
 import { type Finding, warningFinding } from "../../../findings.ts";
 import { meshCluster } from "../../../policy/policyScope.ts";
 import type { DestinationInputs } from "../../inputs.ts";
-import { isJoinedTo, isOfSameName, namedClusters } from "./callers.ts";
+import { isJoinedTo, isOfSameName, meshesLetIn, namedClusters } from "./callers.ts";
 import { labelsWithoutIdentity } from "./identityLabels.ts";
 
 /** What would be written, and of what. */
@@ -23,7 +23,7 @@ export function reasonsAgainst(inputs: DestinationInputs, intended: IntendedPoli
   const name = formatRef(refOf(destination));
   if (isGateway || notedAs === true) return [open(name, "it is a gateway, whose callers come from outside of the cluster", NARROW)];
   if (isReserved) return [open(name, `namespace ${namespace} has callers without an identity in Cilium`, NARROW)];
-  const unlabelled = labelReason(inputs, intended.rules);
+  const unlabelled = labelReason(inputs, intended);
   if (unlabelled !== undefined) return [open(name, unlabelled.reason, unlabelled.remedy)];
   if (pods.length > 0 && pods.every(({ isOnHost }) => isOnHost)) {
     return [open(name, "all its pods have hostNetwork, and Cilium knows no pods there, only their nodes", WITHOUT_HOST)];
@@ -41,10 +41,8 @@ interface Reason {
 }
 
 /** Identities lack a label by which the policy would know its pods, or callers. */
-function labelReason(
-  { destination, mesh, callingMeshes, federatedTo }: DestinationInputs,
-  rules: readonly CiliumIngressRule[],
-): Reason | undefined {
+function labelReason(inputs: DestinationInputs, { access, rules }: IntendedPolicy): Reason | undefined {
+  const { destination, mesh, federatedTo } = inputs;
   const cilium = mesh.spec?.cilium;
   if (cilium === undefined) return undefined;
   const ofPods = labelsWithoutIdentity(Object.keys(destination.spec?.kubeService?.workloadSelectorLabels ?? {}), cilium);
@@ -59,7 +57,7 @@ function labelReason(
     };
   }
   const byCallers = [...new Set(rules.flatMap(({ fromEndpoints = [] }) => fromEndpoints.flatMap(labelKeysOf)))];
-  for (const other of [mesh, ...[...callingMeshes, ...federatedTo].filter((one) => isJoinedTo(one, cilium))]) {
+  for (const other of [mesh, ...[...meshesOfCallers(access, inputs), ...federatedTo].filter((one) => isJoinedTo(one, cilium))]) {
     const ofCallers = labelsWithoutIdentity(byCallers, other.spec?.cilium ?? cilium);
     if (ofCallers === "unclear") return unclear(other);
     if (ofCallers.length === 0) continue;
@@ -95,7 +93,8 @@ function callersOutside(
 }
 
 /** What is not as it seems, though a Destination gets a policy. */
-export function doubtsAbout({ destination, mesh, callingMeshes, pods }: DestinationInputs): readonly Finding[] {
+export function doubtsAbout(inputs: DestinationInputs, access: IntendedPolicy["access"]): readonly Finding[] {
+  const { destination, mesh, pods } = inputs;
   const cilium = mesh.spec?.cilium;
   const name = formatRef(refOf(destination));
   const onHost = pods.filter(({ isOnHost }) => isOnHost).length;
@@ -111,13 +110,21 @@ export function doubtsAbout({ destination, mesh, callingMeshes, pods }: Destinat
       : [
           `a CiliumNetworkPolicy for ${name} has no effect on ${onHost} of its ${pods.length} known pods, because they have hostNetwork, and Cilium knows no pods there, only their nodes; only the mesh enforces this policy on them: ${WITHOUT_HOST}`,
         ];
-  const twins = callingMeshes.filter((other) => cilium !== undefined && !isInCluster(other, destination) && isOfSameName(other, cilium));
+  const twins = meshesOfCallers(access, inputs).filter(
+    (other) => cilium !== undefined && !isInCluster(other, destination) && isOfSameName(other, cilium),
+  );
   return [
     ...[...never, ...hosts].map((message) => warningFinding("NetworkLayerOpen", message)),
     ...[...new Set(twins.map(meshCluster))].map((other) =>
       warningFinding("ClusterMeshAmbiguous", twinMessage(name, other, destination.spec?.kubeService?.ref?.clusterName ?? "")),
     ),
   ];
+}
+
+/** Meshes of which policies let callers in, some perhaps twice. */
+function meshesOfCallers(access: IntendedPolicy["access"], { mesh, callingMeshes }: DestinationInputs): readonly Mesh[] {
+  const named = new Set(access.flatMap(({ form }) => (form.spec?.sourceSelector ?? []).flatMap(namedClusters)));
+  return named.has("") ? callingMeshes : [...named].flatMap((clusterName) => meshesLetIn(clusterName, { mesh, callingMeshes }));
 }
 
 function twinMessage(name: string, other: string, here: string): string {
