@@ -81,6 +81,17 @@ describe("the slice, from clusters to clusters", () => {
     expect(await ours(first(), DestinationRule)).toEqual(before.rules);
   });
 
+  it("says no more of a federation in the status of a Destination that is not federated any longer", async () => {
+    await federated();
+    const federation = async () => {
+      const found = await fleet.management.get(Destination, { name: "details-bookinfo-cluster-1", namespace: "gloo-mesh" });
+      return found?.status?.appliedFederation?.federatedHostname;
+    };
+    await eventually(async () => expect(await federation()).toBeDefined());
+    await fleet.management.delete({ ...bookinfoMesh, ...bookinfoMesh.metadata, namespace: "gloo-mesh", clusterName: "" });
+    await eventually(async () => expect(await federation()).toBeUndefined());
+  });
+
   it("removes what came from a service that is deleted, and nothing else", async () => {
     await federated();
     const before = await ours(second(), ServiceEntry);

@@ -1,10 +1,12 @@
 import { type CiliumInstallation, VirtualMesh, type WriteMode } from "@isthmus/api";
 import {
+  type AnyResource,
   type Condition,
   type CooperativeTask,
   type Delta,
   displayName,
   equalJson,
+  type JsonObject,
   kindKeyOf,
   type Resource,
   type ResourceRef,
@@ -199,14 +201,16 @@ export function statusUpdates({
   /**
    * Discovered objects get their generation from the API server, and translation sees them before and after: their
    * `observedGeneration` is that of the published object, wherever translation had the object from. There is no status
-   * where nothing else is to be said.
+   * where nothing else is to be said, nor was before.
    */
   function observedAsPublished(update: DesiredStatus): readonly DesiredStatus[] {
     const kind = discovery.get(kindKeyOf(update.ref));
     if (kind === undefined) return [update];
     const { observedGeneration: _, ...status } = update.status;
-    const generation = view().snapshot.of(kind).get(update.ref)?.metadata.generation;
-    if (generation === undefined || Object.keys(status).length === 0) return [];
+    const published = view().snapshot.of(kind).get(update.ref) as AnyResource | undefined;
+    const generation = published?.metadata.generation;
+    if (generation === undefined) return [];
+    if (Object.keys(status).length === 0 && !saysSomething(published)) return [];
     return [{ ref: update.ref, status: { observedGeneration: generation, ...status } }];
   }
 
@@ -238,6 +242,12 @@ export function statusUpdates({
       return [...few, ...many];
     },
   };
+}
+
+/** Whether a published object has more of a status than the generation that it is of. Of what an apply takes away, the API server leaves `{}`. */
+function saysSomething(published: AnyResource | undefined): boolean {
+  const members = Object.entries((published?.["status"] as JsonObject | undefined) ?? {});
+  return members.some(([name, value]) => name !== "observedGeneration" && !equalJson(value, {}));
 }
 
 function withConditions({ ref, status }: DesiredStatus, also: readonly Condition[]): DesiredStatus {

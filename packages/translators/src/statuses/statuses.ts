@@ -35,7 +35,7 @@ export interface UserObjectStatusUpdate {
 export interface Statuses {
   /** Every status. An empty one is worth writing only over one that says something. */
   all(): Iterable<UserObjectStatusUpdate>;
-  /** The status of one object; undefined when nothing is to be said of it. */
+  /** The status of one object; undefined for one that has none. Of a discovered one it may be empty: then it takes away what was said before. */
   of(ref: ResourceRef): UserObjectStatusUpdate | undefined;
   /** What the next ones can reuse. */
   readonly memory: StatusCache;
@@ -126,20 +126,22 @@ function* statusesOfDiscovered(world: Translation): Iterable<UserObjectStatusUpd
   for (const kind of DISCOVERED) {
     for (const resource of world.attached.of<Destination | Mesh | Workload>(kind)) {
       const update = discoveredStatus(world, refOf(resource));
-      if (update !== undefined) yield update;
+      if (update !== undefined && isWorthWriting(update, world)) yield update;
     }
   }
 }
 
-function discoveredStatus(world: Translation, ref: ResourceRef): UserObjectStatusUpdate | undefined {
-  const { attached, inputs } = world;
+function isWorthWriting({ ref, status }: UserObjectStatusUpdate, { inputs }: Translation): boolean {
   const kind = DISCOVERED.find((one) => kindKeyOf(one) === kindKeyOf(ref));
-  const resource = kind && attached.of<Destination | Mesh | Workload>(kind).get(ref);
-  if (kind === undefined || resource === undefined) return undefined;
-  const status = statusOfDiscovered(resource, world);
-  const given: { readonly status?: object } | undefined = inputs.of<Destination | Mesh | Workload>(kind).get(ref);
-  const isWorthWriting = Object.keys(status).length > 0 || Object.keys(given?.status ?? {}).length > 0;
-  return isWorthWriting ? { ref, status: status as JsonObject } : undefined;
+  const given: { readonly status?: object } | undefined = kind && inputs.of<Destination | Mesh | Workload>(kind).get(ref);
+  return Object.keys(status).length > 0 || Object.keys(given?.status ?? {}).length > 0;
+}
+
+function discoveredStatus(world: Translation, ref: ResourceRef): UserObjectStatusUpdate | undefined {
+  const kind = DISCOVERED.find((one) => kindKeyOf(one) === kindKeyOf(ref));
+  const resource = kind && world.attached.of<Destination | Mesh | Workload>(kind).get(ref);
+  if (resource === undefined) return undefined;
+  return { ref, status: statusOfDiscovered(resource, world) as JsonObject };
 }
 
 function statusOfDiscovered(resource: Destination | Mesh | Workload, world: Translation): object {
