@@ -81,15 +81,22 @@ describe("the slice, from clusters to clusters", () => {
     expect(await ours(first(), DestinationRule)).toEqual(before.rules);
   });
 
-  it("says no more of a federation in the status of a Destination that is not federated any longer", async () => {
+  it("says no more of a VirtualMesh in the statuses of a Destination and a Mesh that it has left", async () => {
     await federated();
-    const federation = async () => {
-      const found = await fleet.management.get(Destination, { name: "details-bookinfo-cluster-1", namespace: "gloo-mesh" });
-      return found?.status?.appliedFederation?.federatedHostname;
+    const namespace = "gloo-mesh";
+    const said = async () => {
+      const destination = await fleet.management.get(Destination, { name: "details-bookinfo-cluster-1", namespace });
+      const mesh = await fleet.management.get(Mesh, { name: "istiod-istio-system-cluster-1", namespace });
+      const { appliedVirtualMesh, appliedEastWestIngressGateways = [] } = mesh?.status ?? {};
+      return [
+        destination?.status?.appliedFederation?.federatedHostname,
+        appliedVirtualMesh?.ref?.name,
+        appliedEastWestIngressGateways.length,
+      ];
     };
-    await eventually(async () => expect(await federation()).toBeDefined());
-    await fleet.management.delete({ ...bookinfoMesh, ...bookinfoMesh.metadata, namespace: "gloo-mesh", clusterName: "" });
-    await eventually(async () => expect(await federation()).toBeUndefined());
+    await eventually(async () => expect(await said()).toEqual(["details.bookinfo.svc.cluster-1.global", "bookinfo", 1]));
+    await fleet.management.delete({ ...bookinfoMesh, ...bookinfoMesh.metadata, namespace, clusterName: "" });
+    await eventually(async () => expect(await said()).toEqual([undefined, undefined, 0]));
   });
 
   it("removes what came from a service that is deleted, and nothing else", async () => {
