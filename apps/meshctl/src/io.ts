@@ -8,8 +8,10 @@ export interface Io {
   readonly ask?: (question: string) => Promise<boolean>;
   /** Writes data; resolves when the reader can take more. */
   out(text: string): Promise<void>;
-  /** Writes findings and hints. */
+  /** Writes errors, warnings and findings, and what is asked about. */
   err(text: string): void;
+  /** Writes to `err` what only accompanies the data: a closing line, a hint, a finished step. Nothing with --quiet. */
+  note(text: string): void;
   /** Shows what is being done, in place of what was shown before; "" takes it away. Nothing where `err` is no terminal. */
   progress(text: string): void;
   /** Colours for `err`; plain where they are not wanted. */
@@ -51,6 +53,9 @@ export function processIo(): Io {
     ...(stdin.isTTY === true && stderr.isTTY === true ? { ask: askedOnTerminal } : {}),
     out: (text) => new Promise((resolve) => (stdout.write(text) ? resolve() : stdout.once("drain", resolve))),
     err: (text) => {
+      stderr.write(text);
+    },
+    note: (text) => {
       stderr.write(text);
     },
     progress: progressOn(stderr),

@@ -28,6 +28,7 @@ import { validateCommand } from "./commands/validate.ts";
 import { versionCommand } from "./commands/version.ts";
 import { whatIfCommand } from "./commands/whatIf.ts";
 import type { ExitCode, Io } from "./io.ts";
+import { adjustableIo, type Loudness } from "./loudness.ts";
 
 /** What a command line reaches beside its streams; a test gives its own. */
 export type Outside = Omit<CommandRuntime, "io" | "finish">;
@@ -41,13 +42,16 @@ const OUTSIDE: Outside = {
 };
 
 /** Runs one command line, without the program's own name, and gives its exit code. A user's mistake never shows a stack trace. */
-export async function meshctl(args: readonly string[], io: Io, outside: Partial<Outside> = {}): Promise<ExitCode> {
+export async function meshctl(args: readonly string[], streams: Io, outside: Partial<Outside> = {}): Promise<ExitCode> {
+  const io = adjustableIo(streams);
   let exitCode: ExitCode = 0;
   const finish = (code: ExitCode): void => {
     exitCode = code;
   };
   try {
-    await programOf({ io, finish, ...OUTSIDE, ...outside }).parseAsync(args, { from: "user" });
+    const program = programOf({ io, finish, ...OUTSIDE, ...outside });
+    program.hook("preAction", (_, command) => io.adjust(command.opts<Loudness>()));
+    await program.parseAsync(args, { from: "user" });
     return exitCode;
   } catch (error) {
     // commander has printed its own; help and version end this way too, with 0.
@@ -110,6 +114,9 @@ export function documentedProgram(io: Io): Command {
 export function inheriting(command: Command, from: Command): Command {
   command.copyInheritedSettings(from);
   for (const below of command.commands) inheriting(below, command);
+  if (command.commands.length === 0) {
+    command.option("--plain", "neither colors nor a progress line").option("-q, --quiet", "only data, errors, warnings and findings");
+  }
   return command;
 }
 

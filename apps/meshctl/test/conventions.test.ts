@@ -39,4 +39,8 @@ describe("each command of meshctl", () => {
     expect(options.includes("--output") || options.includes("--dry-run"), options.join(" ")).toBe(true);
     if (options.includes("--output")) expect(options).toContain("-o");
   });
+
+  it.each(ALL)("$path can be told to print less", ({ options }) => {
+    expect(options).toEqual(expect.arrayContaining(["--plain", "-q", "--quiet"]));
+  });
 });

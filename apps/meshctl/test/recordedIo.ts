@@ -17,6 +17,9 @@ export function recordedIo(input = ""): RecordedIo {
     err: (text) => {
       written.err += text;
     },
+    note: (text) => {
+      written.err += text;
+    },
     progress: () => undefined,
     colors: { red: plain, yellow: plain, dim: plain },
   };

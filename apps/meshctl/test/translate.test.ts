@@ -383,6 +383,20 @@ describe("meshctl validate", () => {
     expect(await validate(["-f", "-"], DISCOVERED)).toMatchObject({ code: 0 });
   });
 
+  it("prints findings alone with --quiet, and no colors with --plain", async () => {
+    const red = (text: string): string => `<red>${text}</red>`;
+    const colored = async (...args: readonly string[]) => {
+      const { written, colors, ...io } = recordedIo(WRONG);
+      const code = await meshctl(["validate", "-f", "-", ...args], { ...io, colors: { ...colors, red } });
+      return { code, lines: written.err.trimEnd().split("\n") };
+    };
+    const all = await colored();
+    expect(all.lines).toEqual([expect.stringMatching(/^<red>rejected:/), expect.stringMatching(/^\d+ objects read; 1 rejected/)]);
+    expect(await colored("-q")).toEqual({ code: 1, lines: all.lines.slice(0, 1) });
+    const plain = await colored("--plain");
+    expect(plain).toEqual({ code: 1, lines: all.lines.map((line) => line.replaceAll(/<\/?red>/g, "")) });
+  });
+
   it("gives them as JSON, as SARIF and as workflow commands", async () => {
     const line = WRONG.split("\n").findIndex((text) => text.includes("requestTimeout")) + 1;
     const json = JSON.parse((await validate(["-f", "-", "-o", "json"], WRONG)).out) as { findings: unknown };

@@ -79,7 +79,7 @@ async function printList(options: CertOptions, runtime: CommandRuntime): Promise
   await io.out(listText(entries, textOptions(options, runtime)));
   const count = (...states: readonly string[]) => entries.filter(({ state }) => states.includes(state)).length;
   const [due, unknown] = [count("EXPIRING", "EXPIRED"), count("UNKNOWN")];
-  io.err(`${entries.length} certificates and tokens: ${due} expired or to be renewed now, ${unknown} unknown\n`);
+  io.note(`${entries.length} certificates and tokens: ${due} expired or to be renewed now, ${unknown} unknown\n`);
   finish(due > 0 ? 1 : isComplete && unknown === 0 ? 0 : 3);
 }
 
@@ -114,7 +114,7 @@ async function rotate(name: string, options: RotateOptions, runtime: CommandRunt
   const isDone = await doneOrTried(io, dryRun, async (within) => {
     ordered = await inManagementCluster(place, connect, (cluster, signal) => order(within(cluster), signal));
   });
-  if (isDone) io.err(`${ordered}\nIt is ordered, and not done yet: the status of the VirtualMesh says how far each mesh is.\n`);
+  if (isDone) io.note(`${ordered}\nIt is ordered, and not done yet: the status of the VirtualMesh says how far each mesh is.\n`);
   finish(0);
 }
 

@@ -58,7 +58,7 @@ function tokenCreateCommand(io: Io, connect: Connect): Command {
         const { token } = made;
         return { ...made, secrets: manifest ? await secretsToJoin(cluster, { namespace, agentNamespace, token }) : [] };
       });
-      io.err(
+      io.note(
         `With this token, ${clusterName} can join once until ${new Date(expiresAt).toISOString()}. ` +
           (manifest
             ? `Apply these Secrets in that cluster.\n`
@@ -127,7 +127,7 @@ function revokeCommand(io: Io, connect: Connect): Command {
       const { annotateCluster } = await import("../cluster/annotate.ts");
       const { namespace } = place;
       const say = (text: string): void => {
-        if (dryRun !== true) io.err(text);
+        if (dryRun !== true) io.note(text);
       };
       await doneOrTried(io, dryRun, async (within) => {
         await inManagementCluster(place, connect, (cluster) =>
@@ -170,7 +170,7 @@ function replaceCommand(io: Io, connect: Connect): Command {
         ),
       );
       if (!isDone) return;
-      io.err(
+      io.note(
         `The next different cluster that registers as ${name} gets the name; the cluster that has it now is then disconnected. The new cluster needs a join token:\n  meshctl cluster token create --cluster ${name}\n`,
       );
     });

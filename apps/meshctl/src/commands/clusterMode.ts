@@ -79,7 +79,7 @@ async function changeObjects(
     const appliers = appliersOf(before, "managedObjects");
     if (appliers.length > 0) io.err(`${io.colors.yellow("warning:")} ${alsoApplied("managedObjects", named, appliers)}\n`);
     const are = after.length === 0 ? "nothing" : after.map(textOf).join(", ");
-    io.err(`${name}: mode observe, and written is ${are}. To see what remains: meshctl cluster describe ${name}\n`);
+    io.note(`${name}: mode observe, and written is ${are}. To see what remains: meshctl cluster describe ${name}\n`);
   });
 }
 
@@ -112,7 +112,7 @@ async function changeMode(
     });
     return;
   }
-  const say = (line: string): void => io.err(`${line}\n`);
+  const say = (line: string): void => io.note(`${line}\n`);
   const all = { ...place, requestTimeout: requestTimeout + (wait ? timeout : 0) };
   const code = await inManagementCluster(all, connect, async (cluster, signal): Promise<ExitCode> => {
     const named = { cluster, name, namespace, mode };

@@ -114,7 +114,7 @@ export function registrationCommands(withAgent: WithAgent): readonly Command[] {
         };
         const trying = (within: Within): Promise<void> => deregister({ within, isDryRun: true, say: () => undefined });
         if (dryRun !== true && yes !== true && io.ask !== undefined) await confirmed(io.ask, io, await triedChanges(trying));
-        const doing = (within: Within): Promise<void> => deregister({ within, isDryRun: false, say: (line) => io.err(`${line}\n`) });
+        const doing = (within: Within): Promise<void> => deregister({ within, isDryRun: false, say: (line) => io.note(`${line}\n`) });
         await doneOrTried(io, dryRun, dryRun === true ? trying : doing);
       }),
   ];
@@ -146,14 +146,14 @@ export function registrationCommands(withAgent: WithAgent): readonly Command[] {
         hints: hintsFor(givenPlaces(options)),
         clock: systemClock,
         say: (line) => {
-          if (dryRun !== true) io.err(`${line}\n`);
+          if (dryRun !== true) io.note(`${line}\n`);
         },
       });
     await doneOrTried(io, dryRun, (within) =>
       inManagementCluster(managementPlace(options), connect, (management) => register(within, management)),
     );
     if (where.tlsServerName !== undefined) {
-      io.err(`The server connects to ${where.server} and expects a certificate for ${where.tlsServerName}.\n`);
+      io.note(`The server connects to ${where.server} and expects a certificate for ${where.tlsServerName}.\n`);
     }
   }
 

@@ -19,7 +19,7 @@ export async function doneOrTried(io: Io, dryRun: true | undefined, act: (within
   }
   const lines = await triedChanges(act);
   await io.out(lines.map((line) => `${line}\n`).join(""));
-  io.err("Nothing was changed (--dry-run).\n");
+  io.note("Nothing was changed (--dry-run).\n");
   return false;
 }
 

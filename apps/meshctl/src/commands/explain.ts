@@ -54,7 +54,7 @@ async function printDeletions(
     pages.length > 1
       ? `these ${pages.length} ${agent ? "agents" : "servers"} know since they`
       : `this ${agent ? "agent" : "server"} knows since it`;
-  if (found.length === 0) io.err(`No such delete among the last ${all.length} that ${who} started.\n`);
+  if (found.length === 0) io.note(`No such delete among the last ${all.length} that ${who} started.\n`);
   finish(isComplete ? 0 : 3);
 }
 

@@ -52,7 +52,7 @@ export function installCommand({ io, connect, connectApiServer, catchInterrupts 
             hints,
             clock: systemClock,
             passed: (result: Parameters<typeof gateText>[0]) =>
-              io.err(`${gateText({ ...result, text: plainText(result.text) }, columns)}\n`),
+              io.note(`${gateText({ ...result, text: plainText(result.text) }, columns)}\n`),
             progress: (text: string) => io.progress(plainText(text)),
           };
           if (dryRun !== true) return installPlane(installation);
@@ -60,14 +60,14 @@ export function installCommand({ io, connect, connectApiServer, catchInterrupts 
           await io.out(lines.map((line) => `${line}\n`).join(""));
         });
         if (dryRun === true)
-          io.err(
+          io.note(
             `Nothing was changed (--dry-run). The same with Helm:\n${helmCommands(place)
               .map((command) => `  ${command}\n`)
               .join("")}`,
           );
         else {
           const register = hints.acrossClusters("cluster", "register", "NAME", "--remote-context", "CONTEXT");
-          io.err(`The management plane is installed in namespace ${namespace}. To register a cluster:\n  ${register}\n`);
+          io.note(`The management plane is installed in namespace ${namespace}. To register a cluster:\n  ${register}\n`);
         }
       })
   );

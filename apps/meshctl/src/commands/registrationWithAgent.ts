@@ -86,17 +86,17 @@ export async function registerWithAgent(
       agentComplaint: log === undefined ? undefined : () => agentComplaint(remote, options.remoteNamespace, log),
       hints: hintsFor(givenPlaces(options)),
       clock: systemClock,
-      say: (line) => io.err(`${line}\n`),
+      say: (line) => io.note(`${line}\n`),
       passed: (result) => {
         // What is only tried is not passed.
-        if (dryRun !== true) io.err(`${gateText({ ...result, text: plainText(result.text) }, columns)}\n`);
+        if (dryRun !== true) io.note(`${gateText({ ...result, text: plainText(result.text) }, columns)}\n`);
       },
       progress: (text) => io.progress(plainText(text)),
     });
   const isDone = await doneOrTried(io, dryRun, (within) =>
     inManagementCluster(managementPlace(options), connect, (management) => register(within, management)),
   );
-  if (isDone) io.err(`Cluster ${clusterName} is registered.\n`);
+  if (isDone) io.note(`Cluster ${clusterName} is registered.\n`);
 }
 
 /** Whether the management server has client certificates; undefined where nothing says so, as of one that runs elsewhere. */
@@ -187,7 +187,7 @@ async function printRegistration(
       expiresAt === undefined
         ? "the shared token, whose holder can act as any cluster"
         : `a join token, which is valid once until ${new Date(expiresAt).toISOString()}`;
-    io.err(`Paste this into a shell whose kubectl is connected to ${clusterName}. It contains ${token}.\n`);
+    io.note(`Paste this into a shell whose kubectl is connected to ${clusterName}. It contains ${token}.\n`);
     await io.out(`kubectl apply --server-side --field-manager=meshctl -f - <<'END_OF_MANIFEST'\n${documents(objects)}END_OF_MANIFEST\n`);
     return;
   }

@@ -42,7 +42,7 @@ async function printSyncStatus(options: SyncOptions, runtime: CommandRuntime): P
   const behind = syncs.filter(({ state }) => state !== "CONNECTED").length;
   const unmanaged = syncs.filter(({ mode }) => mode !== "manage").length;
   const modes = unmanaged === 0 ? "" : `; ${unmanaged} in mode observe or freeze`;
-  io.err(`${syncs.filter(isInSync).length} of ${syncs.length} clusters are connected and have what is desired${modes}\n`);
+  io.note(`${syncs.filter(isInSync).length} of ${syncs.length} clusters are connected and have what is desired${modes}\n`);
   finish(behind > 0 ? 1 : measured?.isComplete === false ? 3 : 0);
 }
 

@@ -41,8 +41,8 @@ export function uninstallCommand({ io, connect }: CommandRuntime): Command {
           io.err(list);
           if (plan.deleted.length === 0) return;
           if (yes !== true) await confirm();
-          await removePlane(cluster, plan, { clock: systemClock, say: (line) => io.err(`${line}\n`) });
-          io.err(`The management plane is uninstalled from namespace ${namespace}.\n`);
+          await removePlane(cluster, plan, { clock: systemClock, say: (line) => io.note(`${line}\n`) });
+          io.note(`The management plane is uninstalled from namespace ${namespace}.\n`);
         });
       })
   );

@@ -26,7 +26,7 @@ export async function insightsOfFiles(
   if (options.output === "text") for (const insight of shown) await io.out(textOf(insight, checked, io));
   else if (options.output === "json") await io.out(`${JSON.stringify({ insights: shown.map(placed), suppressed }, undefined, 2)}\n`);
   else await io.out(formatted(shown.map(findingOf), options.output, version, meaningOf));
-  io.err(`${counted(count, "object")} read; ${tally(shown)}${suppressed.length === 0 ? "" : `; ${suppressed.length} suppressed`}\n`);
+  io.note(`${counted(count, "object")} read; ${tally(shown)}${suppressed.length === 0 ? "" : `; ${suppressed.length} suppressed`}\n`);
   if (shown.some(({ severity }) => WEIGHTS[severity] >= WEIGHTS[options.failOn])) return 1;
   return rejected.length > 0 ? 3 : 0;
 

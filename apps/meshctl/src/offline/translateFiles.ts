@@ -29,7 +29,7 @@ export async function translateFiles(options: TranslateCommandOptions, io: Io): 
   else for (const text of printed(cluster === undefined ? chosen : chosen.map(inOneCluster), options.output)) await io.out(text);
 
   printFindings(findings, io);
-  io.err(`${counted(count, "object")} read, ${counted(outputs.length, "object")} generated${clustersOf(outputs)}; ${tally(findings)}\n`);
+  io.note(`${counted(count, "object")} read, ${counted(outputs.length, "object")} generated${clustersOf(outputs)}; ${tally(findings)}\n`);
   const isRejected = statuses.some(({ status }) => status["state"] === "INVALID" || status["state"] === "FAILED");
   return isRejected ? 1 : exitCodeOf(findings, options.failOn);
 }

@@ -9,6 +9,6 @@ export async function validateFiles(options: ValidateOptions, version: string, i
   const { count, findings } = await checkFiles({ ...options, stage: "all" }, io);
   if (options.output === "text") printFindings(findings, io);
   else await io.out(formatted(findings, options.output, version));
-  io.err(`${counted(count, "object")} read; ${tally(findings)}\n`);
+  io.note(`${counted(count, "object")} read; ${tally(findings)}\n`);
   return exitCodeOf(findings, options.failOn);
 }

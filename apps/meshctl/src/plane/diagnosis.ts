@@ -129,7 +129,7 @@ export async function printDiagnosis({ io, cluster, name, namespace, now, format
   const lines = (): string => steps.flatMap((step) => stepLines(step, io.columns).map((line) => `${line}\n`)).join("");
   await io.out(format === "text" ? lines() : dataText({ cluster: name, state, steps }, format));
   if (!steps.every(({ passed }) => passed)) return 1;
-  io.err(`cluster ${name} is ${plainText(state)}, and nothing stops it\n`);
+  io.note(`cluster ${name} is ${plainText(state)}, and nothing stops it\n`);
   return 0;
 }
 

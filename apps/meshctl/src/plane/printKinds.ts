@@ -29,7 +29,7 @@ export async function printKinds({ io, now, cluster, kinds, selection, names, fo
   const { columns } = io;
   await io.out(objectsText(found, { format, now: now(), ...(columns === undefined ? {} : { width: columns }) }));
   requireNamed(names, known);
-  if (known.every(({ items, malformed }) => items.length + malformed.length === 0)) io.err("No resources found.\n");
+  if (known.every(({ items, malformed }) => items.length + malformed.length === 0)) io.note("No resources found.\n");
 }
 
 /** Says which objects could not be read. */

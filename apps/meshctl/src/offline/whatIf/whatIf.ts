@@ -54,9 +54,9 @@ export async function whatIf(options: WhatIfOptions, io: Io, textOf: WhatIfText)
   await io.out(textOf(hosts, { without, output }));
 
   const failed = hosts.filter(({ outcome }) => outcome === "NO_TARGET").length;
-  io.err(`${counted(count, "object")} read; ${tally(findings)}\n`);
-  io.err(`without ${without.join(", ")}: ${counted(hosts.length, "host")} affected, ${failed} without a target\n`);
-  io.err(`Computed from configuration, not observed. Not known: ${NOT_KNOWN.join("; ")}.\n`);
+  io.note(`${counted(count, "object")} read; ${tally(findings)}\n`);
+  io.note(`without ${without.join(", ")}: ${counted(hosts.length, "host")} affected, ${failed} without a target\n`);
+  io.note(`Computed from configuration, not observed. Not known: ${NOT_KNOWN.join("; ")}.\n`);
   const silent = live === undefined ? [] : silentClusters(translation);
   if (silent.length > 0) {
     const names = silent.length > MOST_NAMES ? `${silent.slice(0, MOST_NAMES).join(", ")}, …` : silent.join(", ");

@@ -12,7 +12,7 @@ export interface ResultOptions {
 /** Prints results on standard output, and the closing line beside it. */
 export async function printResults(io: Io, results: readonly CheckResult[], { output, failOn }: ResultOptions): Promise<ExitCode> {
   await io.out(resultText(results, output, io.columns));
-  io.err(checkSummary(results));
+  io.note(checkSummary(results));
   return checkExitCode(results, failOn);
 }
 

@@ -54,7 +54,7 @@ export async function printDescription({ io, cluster, kinds, names, search, form
       const { headers, cells } = DESCRIPTIONS.find((one) => one.kind === kind.kind) as Description<Resource>;
       await io.out(`${boxedTable(headers, items.map(cells), io.columns)}\n`);
     }
-    if (tables.length === 0) io.err("No resources found.\n");
+    if (tables.length === 0) io.note("No resources found.\n");
   }
   requireNamed(names, known);
 }
