@@ -13,6 +13,7 @@ export interface AdjustableIo extends Io {
   adjust(loudness: Loudness): void;
 }
 
+/** The same streams, at their full loudness until `adjust` is called. */
 export function adjustableIo(io: Io): AdjustableIo {
   let loudness: Loudness = {};
   return {
