@@ -175,6 +175,8 @@ export function startStage(fleet: Fleet, oracle: Oracle, writes: () => number): 
     }
     // What an agent without a server still had to write, nobody waited for above.
     if ([...fleet.clusters.keys()].some((name) => !oracle.truth.places.has(name))) await fleet.clock.advance(LONGEST_PAUSE_MS);
+    // An agent reports at most once in 5 s what Cilium makes of policies, and so perhaps only now of those that were written last.
+    await fleet.clock.advance(READ_BACK_MS);
     const impossible = fleet.figures().filter(({ value }) => !Number.isFinite(value) || value < 0);
     if (impossible.length > 0) {
       oracle.violations.push({ rule: "not as it ought to be", message: `figures that cannot be: ${JSON.stringify(impossible)}` });
@@ -297,6 +299,7 @@ const PATIENCE_MS = [36_000, 10_000, 20_000, 60_000, 120_000];
 // Three rounds of restarts, each of several pods; and a workload that is gone is waited for ten minutes.
 const TRUST_PATIENCE_MS = [...PATIENCE_MS, 120_000, 120_000, 120_000, 600_000];
 const LONGEST_PAUSE_MS = 62_000;
+const READ_BACK_MS = 6_000;
 /** A heartbeat of each end, in which it is seen whether the two ends hold the same. */
 const MOST_ROUNDS = 20;
 const ROUND_MS = 30_000;
