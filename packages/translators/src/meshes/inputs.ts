@@ -91,6 +91,8 @@ export interface FailoverPeer {
   readonly gateways: readonly IngressGatewayRef[];
   /** Workloads whose pods its Service selects, in key order. */
   readonly workloads: readonly Workload[];
+  /** Whether others are to call its cluster no more while they have something else to call. */
+  readonly isOffline: boolean;
 }
 
 /** An object of a user, of one of a mesh's own kinds, that is about a host of ours. */
@@ -121,6 +123,8 @@ export interface MeshInputs {
   readonly rootSecret: Secret | undefined;
   /** What its agent reports of its certificates. */
   readonly issued: IssuedCertificate | undefined;
+  /** Whether others are to call its cluster no more while they have something else to call. */
+  readonly isOffline: boolean;
   readonly translationContext: TranslationContext;
 }
 
