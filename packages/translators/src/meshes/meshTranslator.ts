@@ -122,6 +122,11 @@ export interface MeshFederation {
   refusals(destination: Destination, federation: AppliedFederation, meshOf: MeshLookup): readonly Finding[];
   /** Those of the meshes a service is federated to that can resolve its host name. */
   meshesThatResolve(federation: AppliedFederation, meshOf: MeshLookup): readonly ObjectRef[];
+  /**
+   * How many objects a federated service needs in its own cluster beside those that lead callers on to its pods, which each of them has. Asked
+   * before it is known what else is federated.
+   */
+  objectsAtHome?(destination: Destination, federation: AppliedFederation): number;
   /** The gateways through which other meshes reach one. */
   eastWestGateways(inputs: GatewaySelectionInputs): GatewaySelection;
   /** The Services that discovery noted on a mesh as its gateways. */
