@@ -154,6 +154,7 @@ function rules(): fc.Arbitrary<object> {
         { destinations: [{ kubeService: target }] },
         { destinations: [{ kubeService: { ...target, port: 80 } }] },
         { destinations: [{ virtualDestination: { name: "a", namespace: "gloo-mesh" } }] },
+        { destinations: [{ virtualDestination: { name: "a", namespace: "gloo-mesh", subset: { version: "v1" } } }] },
       ),
       outlierDetection: fc.constantFrom({}, { consecutiveErrors: 1 }),
       mtls: fc.constantFrom({ istio: { tlsMode: "DISABLE" } }, { istio: { tlsMode: "ISTIO_MUTUAL" } }),

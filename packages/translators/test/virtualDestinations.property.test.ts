@@ -1,4 +1,4 @@
-import { Destination, Mesh, ServiceEntry, VirtualDestination, VirtualMesh, Workload } from "@isthmus/api";
+import { Destination, Mesh, ServiceEntry, TrafficPolicy, VirtualDestination, VirtualMesh, Workload } from "@isthmus/api";
 import { type Resource, snapshotOf } from "@isthmus/core";
 import { runs } from "@isthmus/testing";
 import fc from "fast-check";
@@ -219,3 +219,69 @@ test("offline clusters are left out while something else is there, in the same o
     { numRuns: runs(75) },
   );
 });
+
+/** The same world with pods of two versions, and a policy of a Service that shifts traffic to some of them. */
+function withSubset(drawn: World, versions: Readonly<Record<Cluster, readonly string[]>>, asked: readonly string[]): readonly Resource[] {
+  const policy = {
+    destinationSelector: [{ kubeServiceRefs: { services: [{ name: "cart", namespace: "shop", clusterName: "a" }] } }],
+    policy: {
+      trafficShift: { destinations: asked.map((version) => ({ virtualDestination: { ...meta("cart"), subset: { version } }, weight: 1 })) },
+    },
+  };
+  const objects = objectsOf(drawn).map((object): Resource => {
+    if (object.kind !== Destination.kind || !object.metadata.name.startsWith("cart-")) return object;
+    const { spec } = object as Destination;
+    const [pods] = spec?.kubeService?.endpointSubsets ?? [];
+    const of = versions[object.metadata.name.slice("cart-".length) as Cluster];
+    const endpoints = (pods?.endpoints ?? []).map((one, i) => ({ ...one, labels: { ...one.labels, version: of[i % of.length] ?? "v0" } }));
+    return { ...object, spec: { ...spec, kubeService: { ...spec?.kubeService, endpointSubsets: [{ ...pods, endpoints }] } } } as Resource;
+  });
+  const { apiVersion, kind } = TrafficPolicy;
+  return [...objects, Object.assign({ apiVersion, kind, metadata: meta("shift") }, { spec: policy })];
+}
+
+const versionsOf = fc.uniqueArray(fc.constantFrom("v1", "v2", "v3"), { minLength: 1, maxLength: 2 });
+const versions = fc.record({ a: versionsOf, b: versionsOf, c: versionsOf, d: versionsOf });
+
+test("a subset has the endpoints that have such pods, in the same order, and all of them stay what they are without it", () => {
+  fc.assert(
+    fc.property(world, versions, fc.subarray(["v1", "v2", "v9"], { minLength: 1 }), (drawn, places, asked) => {
+      const given = snapshotOf(withSubset(drawn, places, asked));
+      const [plain, all] = [translate(given.apply({ put: [], remove: [SHIFT] }), OPTIONS), translate(given, OPTIONS)];
+      expect([...translate(given, OPTIONS, plain).networking]).toEqual([...all.networking]);
+      for (const caller of drawn.exports) {
+        const entry = entryIn(all, caller);
+        const unchanged = new Map((entryIn(plain, caller)?.spec?.endpoints ?? []).map((one) => [one.address, one]));
+        const endpoints = entry?.spec?.endpoints ?? [];
+        expect([...new Set(endpoints.map(({ address }) => address))]).toEqual([...unchanged.keys()]);
+        for (const { address, labels = {}, ...rest } of endpoints) {
+          const { version: _, ...others } = labels;
+          const { labels: { version: __, ...before } = {}, ...was } = unchanged.get(address) ?? {};
+          expect({ address, ...rest }).toEqual(was);
+          expect(others).toEqual(before);
+        }
+        for (const version of asked) {
+          const found = new Set(endpoints.filter(({ labels }) => labels?.["version"] === version).map(({ address = "" }) => address));
+          const expected = CLUSTERS.filter((cluster) => {
+            const here = places[cluster].slice(0, drawn.places[cluster].pods);
+            return isReachable(drawn, cluster, caller) && here.some((one) => one === version);
+          });
+          const clusters = new Set([...found].map((address) => CLUSTERS[Number(address.split(".")[address.startsWith("10.") ? 1 : 2])]));
+          expect([...clusters].sort()).toEqual(expected);
+        }
+      }
+    }),
+    { numRuns: runs(100) },
+  );
+});
+
+const SHIFT = { apiVersion: TrafficPolicy.apiVersion, kind: TrafficPolicy.kind, ...meta("shift"), clusterName: "" };
+
+function entryIn({ networking }: Translation, cluster: Cluster): ServiceEntry | undefined {
+  return [...networking]
+    .map(({ resource }) => resource)
+    .filter((one): one is ServiceEntry => one.kind === ServiceEntry.kind)
+    .find(
+      ({ metadata: { name, namespace, clusterName } }) => name === "cart.gloo-mesh" && namespace === "gloo-mesh" && clusterName === cluster,
+    );
+}

@@ -158,6 +158,8 @@ export interface VirtualDestinationInputs {
   readonly userEntries: readonly ServiceEntry[];
   /** TrafficPolicies in force on its host, in order of precedence. */
   readonly trafficPolicies: readonly TrafficPolicy[];
+  /** TrafficPolicies that shift traffic to a part of the pods behind it, in order of precedence. */
+  readonly subsetPolicies: readonly TrafficPolicy[];
   /** What was found when this was decided. */
   readonly reports: readonly Report[];
   readonly translationContext: TranslationContext;

@@ -88,7 +88,9 @@ export interface MeshTranslator {
 /** Something beside the Destination that a policy is about. */
 export type PolicyReference =
   /** A Kubernetes Service; `isPart`: some of its pods only, for which it needs a subset. */
-  { readonly service: ClusterObjectRef; readonly isPart?: boolean } | { readonly virtualDestination: ObjectRef };
+  | { readonly service: ClusterObjectRef; readonly isPart?: boolean }
+  /** A VirtualDestination; `isPart` the same of the pods behind it. */
+  | { readonly virtualDestination: ObjectRef; readonly isPart?: boolean };
 
 /** Finds what policies refer to. */
 export interface ReferenceLookup {

@@ -1,7 +1,8 @@
-import type { Destination, Endpoint, VirtualDestinationSpec, Workload, WorkloadEntry } from "@isthmus/api";
+import type { Destination, Endpoint, Subset, VirtualDestinationSpec, Workload, WorkloadEntry } from "@isthmus/api";
 import { servicePortOf } from "../../../policy/virtualDestinationTargets.ts";
 import { hasAddress, type Labels, labelling, TLS_MODE_LABEL } from "../virtualMesh/endpoints.ts";
 import { portName } from "../virtualMesh/ports.ts";
+import { subsetLabelsOf } from "./subsets.ts";
 import { istioPlaceOf, type RemoteTargets, remoteRegionOf, type Tier } from "./tiers.ts";
 
 /** What endpoints of a host are made with. */
@@ -11,6 +12,8 @@ export interface EndpointOptions {
   readonly workloads: readonly Workload[];
   /** The name of the host's only port. */
   readonly port: string;
+  /** That policies ask for. */
+  readonly subsets: readonly Subset[];
   /** Clusters whose gateways are left out while there is another endpoint. */
   readonly offline: readonly string[];
 }
@@ -30,8 +33,8 @@ export function failoverPriority(tiers: number): readonly string[] {
 }
 
 /**
- * The endpoints that a caller sees: pods of its own cluster, and the gateways of others that have some. No address comes twice. Gateways of
- * clusters that are offline are the last resort: their pods may be well.
+ * The endpoints that a caller sees: pods of its own cluster, and the gateways of others that have some. No address comes twice, but for one
+ * of a gateway behind which there are pods of several subsets. Gateways of clusters that are offline are the last resort: their pods may be well.
  */
 export function endpointsOf(tiers: readonly Tier[], options: EndpointOptions): readonly WorkloadEntry[] {
   const online = allEndpoints(tiers, options);
@@ -47,7 +50,7 @@ function allEndpoints(tiers: readonly Tier[], options: EndpointOptions): readonl
       ...remote.flatMap((one) => gatewayEndpoints(one, options)),
     ];
     for (const { labels, ...entry } of entries) {
-      const key = `${entry.address} ${entry.ports?.[options.port] ?? 0}`;
+      const key = `${entry.address} ${entry.ports?.[options.port] ?? 0} ${JSON.stringify(subsetLabelsOf(labels ?? {}, options.subsets))}`;
       if (!found.has(key)) found.set(key, { ...entry, labels: { ...labels, ...order } });
     }
   });
@@ -79,17 +82,37 @@ function podEndpoints(destination: Destination, { spec, workloads, port }: Endpo
   });
 }
 
-/** One for each address of each gateway, as all pods behind it are one place for others. */
+/**
+ * One for each address of each gateway, as all pods behind it are one place for others; where policies ask for subsets, one for those of each.
+ * The name of the subset is in the SNI, by which the gateway chooses among its pods. Of endpoints with one address, Envoy keeps the first in each cluster.
+ */
 function gatewayEndpoints(remote: RemoteTargets, options: EndpointOptions): readonly WorkloadEntry[] {
   if (options.offline.includes(istioPlaceOf(remote.home.mesh).cluster)) return [];
   // A gateway without pods behind it would send requests nowhere.
-  if (!remote.destinations.some((destination) => podEndpoints(destination, options).length > 0)) return [];
-  const labels: Labels = { [TLS_MODE_LABEL]: "istio" };
+  const pods = remote.destinations.flatMap((destination) => podEndpoints(destination, options));
+  if (pods.length === 0) return [];
+  const locality = remoteRegionOf(remote);
+  const parts = partsOf(pods, options.subsets);
   return remote.home.gateways.flatMap(({ externalAddresses, destinationPort }) =>
-    externalAddresses.map((address) =>
-      withLocality({ address, ports: { [options.port]: destinationPort }, labels }, remoteRegionOf(remote)),
+    externalAddresses.flatMap((address) =>
+      parts.map((part) =>
+        withLocality({ address, ports: { [options.port]: destinationPort }, labels: { ...part, [TLS_MODE_LABEL]: "istio" } }, locality),
+      ),
     ),
   );
+}
+
+/** The pods of a cluster as others tell them apart, in an order that is the same whichever pod came first. */
+function partsOf(pods: readonly WorkloadEntry[], subsets: readonly Subset[]): readonly Labels[] {
+  if (subsets.length === 0) return [{}];
+  const parts = pods.map(({ labels = {} }) => subsetLabelsOf(labels, subsets));
+  const byText = new Map(parts.map((part) => [JSON.stringify(part), part]));
+  return [...byText].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, part]) => part);
+}
+
+/** The labels of all pods that can answer. */
+export function podLabelsOf(destinations: readonly Destination[], options: EndpointOptions): readonly Labels[] {
+  return destinations.flatMap((destination) => podEndpoints(destination, options).map(({ labels = {} }) => labels));
 }
 
 /** `region/zone/subzone`, as Istio has it. */
