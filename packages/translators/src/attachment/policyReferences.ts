@@ -36,12 +36,12 @@ export function referredVirtualDestinationKeys(policy: TrafficPolicy): readonly 
 }
 
 /** The Services of which a policy refers to a part of the pods, by key. */
-export function subsetServices(policy: TrafficPolicy): readonly string[] {
+function subsetServices(policy: TrafficPolicy): readonly string[] {
   return referencesIn(policy).flatMap((reference) => ("service" in reference && reference.isPart ? [keyOf(reference.service)] : []));
 }
 
 /** Whether a policy refers to a part of the pods of anything. */
-export function wantsSubsets(policy: TrafficPolicy): boolean {
+export function asksForSubsets(policy: TrafficPolicy): boolean {
   return referencesIn(policy).some(({ isPart = false }) => isPart);
 }
 

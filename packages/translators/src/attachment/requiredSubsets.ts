@@ -7,7 +7,7 @@ import { userRefOf } from "../policy/userResources.ts";
 import type { AttachedPolicies } from "./attachedPolicies.ts";
 import { observedMetadata } from "./meshes.ts";
 import type { CheckedPolicy } from "./policies.ts";
-import { wantsSubsets } from "./policyReferences.ts";
+import { asksForSubsets } from "./policyReferences.ts";
 
 /** On how many Destinations a TrafficPolicy that wants subsets counts, and on how many it doesn't. */
 export interface SubsetUsage {
@@ -31,7 +31,7 @@ export function* countSubsetUsage(
   const count = (standing: AttachedPolicies | undefined, sign: 1 | -1) => {
     if (standing === undefined) return;
     const note = (policy: TrafficPolicy, verdict: "inForce" | "refused") => {
-      if (!wantsSubsets(policy)) return;
+      if (!asksForSubsets(policy)) return;
       const key = keyOfResource(policy);
       const sum = sums.get(key) ?? { inForce: 0, refused: 0 };
       sum[verdict] += sign;
