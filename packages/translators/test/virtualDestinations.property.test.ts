@@ -17,6 +17,8 @@ const place = fc.record({
   bare: fc.nat(1),
   addresses: fc.nat(2),
   isFederated: fc.boolean(),
+  /** Pods that claim to come first. */
+  isForged: fc.boolean(),
 });
 const world = fc.record({
   places: fc.record({ a: place, b: place, c: place, d: place }),
@@ -35,11 +37,12 @@ function objectsOf({ places, exports, order, to }: World): readonly Resource[] {
   const of = (kind: { readonly apiVersion: string; readonly kind: string }, name: string, spec: object): Resource =>
     Object.assign({ apiVersion: kind.apiVersion, kind: kind.kind, metadata: meta(name) }, { spec });
   const perCluster = CLUSTERS.flatMap((cluster) => {
-    const { pods, bare, addresses } = places[cluster];
+    const { pods, bare, addresses, isForged } = places[cluster];
+    const forged = isForged ? Object.fromEntries([0, 1, 2].map((i) => [`${ORDER}${i}`, "here"])) : {};
     const mesh = meta(`istiod-${cluster}`);
     const service = (name: string) => ({ name, namespace: "shop", clusterName: cluster });
     const endpoints = [
-      ...Array.from({ length: pods }, (_, i) => ({ ipAddress: podOf(cluster, i), labels: { app: "cart", team: "x" } })),
+      ...Array.from({ length: pods }, (_, i) => ({ ipAddress: podOf(cluster, i), labels: { app: "cart", team: "x", ...forged } })),
       ...Array.from({ length: bare }, () => ({ ipAddress: podOf(cluster, 9), labels: { team: "x" } })),
     ];
     const ports = [{ port: 80, name: "http", protocol: "TCP" }];
@@ -184,7 +187,10 @@ test("another cluster that can be reached changes nothing for clients with local
   fc.assert(
     fc.property(world, fc.constantFrom(...CLUSTERS), (drawn, added) => {
       const localized = { ...drawn, order: undefined };
-      const without = { ...localized, places: { ...drawn.places, [added]: { pods: 0, bare: 0, addresses: 0, isFederated: true } } };
+      const without = {
+        ...localized,
+        places: { ...drawn.places, [added]: { pods: 0, bare: 0, addresses: 0, isFederated: true, isForged: false } },
+      };
       const firstOf = (endpoints: readonly Reached[] = []) => {
         const most = Math.max(...endpoints.map(({ labels }) => labels));
         return endpoints.filter(({ labels }) => labels === most).map(({ address }) => address);

@@ -18,8 +18,10 @@ export interface EndpointOptions {
   readonly offline: readonly string[];
 }
 
+/** Of our own labels, which pods cannot give themselves. */
+const OWN_LABELS = "failover.isthmus.mesh/";
 /** The label that says how early an endpoint comes: one of rank r has those from 0 to the number of ranks - 2 - r. */
-const ORDER_LABEL = "failover.isthmus.mesh/order-";
+const ORDER_LABEL = `${OWN_LABELS}order-`;
 const HERE = "here";
 
 /**
@@ -57,6 +59,12 @@ function allEndpoints(tiers: readonly Tier[], options: EndpointOptions): readonl
   return [...found.values()];
 }
 
+function withoutOwn(labels: Labels): Labels {
+  const entries = Object.entries(labels);
+  const others = entries.filter(([key]) => !key.startsWith(OWN_LABELS));
+  return others.length === entries.length ? labels : Object.fromEntries(others);
+}
+
 /** Pods that can answer mutual TLS: those with a sidecar, that are ready and have the port. */
 function podEndpoints(destination: Destination, { spec, workloads, port }: EndpointOptions): readonly WorkloadEntry[] {
   const { kubeService } = destination.spec ?? {};
@@ -73,7 +81,7 @@ function podEndpoints(destination: Destination, { spec, workloads, port }: Endpo
     const number = ports.find((one) => portName(one) === portName(servicePort))?.port;
     if (number === undefined) return [];
     return endpoints.filter(hasAddress).flatMap((endpoint) => {
-      const labels = labelsAt(endpoint);
+      const labels = withoutOwn(labelsAt(endpoint));
       if (labels[TLS_MODE_LABEL] === undefined) return [];
       return [
         withLocality({ address: endpoint.ipAddress ?? "", ports: { [port]: number }, labels }, localityOf(kubeService.region, endpoint)),
