@@ -183,7 +183,10 @@ describe("a host for two clusters, one of which loses its agent", () => {
 
   test("is no more what a federated service of the same name fails over to, until its agent is back", async () => {
     const { spec } = bookinfoMesh as Resource & { readonly spec: { readonly federation?: object } };
-    const failingOver = { ...bookinfoMesh, spec: { ...spec, mtlsConfig: { shared: {} }, federation: { ...spec.federation, failover: {} } } };
+    const failingOver = {
+      ...bookinfoMesh,
+      spec: { ...spec, mtlsConfig: { shared: {} }, federation: { ...spec.federation, failover: {} } },
+    };
     const mtls = { istio: { tlsMode: "ISTIO_MUTUAL" } };
     await started({ mtls, failover: { excludeOffline: { after: "60s" } } }, failingOver);
     await eventually(async () => expect(await failsOver()).toBe(true));
