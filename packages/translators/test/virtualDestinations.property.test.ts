@@ -117,7 +117,7 @@ function endpointsOf({ networking }: Translation, namespace: string): (cluster: 
       entry &&
       (entry.spec?.endpoints ?? []).map(({ address = "", labels = {} }) => ({
         address,
-        cluster: CLUSTERS[Number(address.split(".")[address.startsWith("10.") ? 1 : 2])] ?? "a",
+        cluster: clusterAt(address),
         labels: Object.keys(labels).filter((key) => key.startsWith(ORDER)).length,
       }))
     );
@@ -272,7 +272,7 @@ test("a subset has the endpoints that have such pods, in the same order, and all
             const here = places[cluster].slice(0, drawn.places[cluster].pods);
             return isReachable(drawn, cluster, caller) && here.some((one) => one === version);
           });
-          const clusters = new Set([...found].map((address) => CLUSTERS[Number(address.split(".")[address.startsWith("10.") ? 1 : 2])]));
+          const clusters = new Set([...found].map(clusterAt));
           expect([...clusters].sort()).toEqual(expected);
         }
       }
@@ -280,6 +280,29 @@ test("a subset has the endpoints that have such pods, in the same order, and all
     { numRuns: runs(100) },
   );
 });
+
+test("offline clusters are the last resort of each subset, too", () => {
+  fc.assert(
+    fc.property(world, versions, fc.subarray([...CLUSTERS]), (drawn, places, away) => {
+      const asked = ["v1", "v2"];
+      const given = snapshotOf(withSubset(drawn, places, asked));
+      const [all, without] = [translate(given, OPTIONS), translate(given, { ...OPTIONS, offline: new Set(away) })];
+      for (const caller of drawn.exports) {
+        const [before, now] = [all, without].map((one) => entryIn(one, caller)?.spec?.endpoints ?? []);
+        const placed = before?.map((one) => ({ one, cluster: clusterAt(one.address) })) ?? [];
+        const isOnline = (cluster: Cluster) => cluster === caller || !away.includes(cluster);
+        const online = placed.filter(({ cluster }) => isOnline(cluster));
+        const versionOf = ({ one }: (typeof placed)[number]) => one.labels?.["version"];
+        const lost = asked.filter((version) => !online.some((endpoint) => versionOf(endpoint) === version));
+        const kept = placed.filter((endpoint) => online.includes(endpoint) || lost.includes(versionOf(endpoint) ?? ""));
+        expect(now).toEqual((online.length === 0 ? placed : kept).map(({ one }) => one));
+      }
+    }),
+    { numRuns: runs(100) },
+  );
+});
+
+const clusterAt = (address = ""): Cluster => CLUSTERS[Number(address.split(".")[address.startsWith("10.") ? 1 : 2])] ?? "a";
 
 const SHIFT = { apiVersion: TrafficPolicy.apiVersion, kind: TrafficPolicy.kind, ...meta("shift"), clusterName: "" };
 

@@ -2,7 +2,7 @@ import type { Destination, Endpoint, Subset, VirtualDestinationSpec, Workload, W
 import { servicePortOf } from "../../../policy/virtualDestinationTargets.ts";
 import { hasAddress, type Labels, labelling, TLS_MODE_LABEL } from "../virtualMesh/endpoints.ts";
 import { portName } from "../virtualMesh/ports.ts";
-import { subsetLabelsOf } from "./subsets.ts";
+import { isInSubset, subsetLabelsOf } from "./subsets.ts";
 import { istioPlaceOf, type RemoteTargets, remoteRegionOf, type Tier } from "./tiers.ts";
 
 /** What endpoints of a host are made with. */
@@ -36,24 +36,41 @@ export function failoverPriority(tiers: number): readonly string[] {
 
 /**
  * The endpoints that a caller sees: pods of its own cluster, and the gateways of others that have some. No address comes twice, but for one
- * of a gateway behind which there are pods of several subsets. Gateways of clusters that are offline are the last resort: their pods may be well.
+ * of a gateway behind which there are pods of several subsets. Gateways of clusters that are offline are the last resort of the host, and of
+ * each of its subsets: their pods may be well.
  */
 export function endpointsOf(tiers: readonly Tier[], options: EndpointOptions): readonly WorkloadEntry[] {
-  const online = allEndpoints(tiers, options);
-  return online.length > 0 || options.offline.length === 0 ? online : allEndpoints(tiers, { ...options, offline: [] });
+  const all = rankedEndpoints(tiers, options);
+  const online = all.filter(({ isOffline }) => !isOffline);
+  if (online.length === 0 || online.length === all.length) return all.map(({ entry }) => entry);
+  const lost = options.subsets.filter((subset) => !online.some(({ entry }) => isInSubset(entry.labels, subset)));
+  const kept = all.filter(({ entry, isOffline }) => !isOffline || lost.some((subset) => isInSubset(entry.labels, subset)));
+  return kept.map(({ entry }) => entry);
 }
 
-function allEndpoints(tiers: readonly Tier[], options: EndpointOptions): readonly WorkloadEntry[] {
-  const found = new Map<string, WorkloadEntry>();
+interface RankedEndpoint {
+  readonly entry: WorkloadEntry;
+  readonly isOffline: boolean;
+}
+
+function rankedEndpoints(tiers: readonly Tier[], options: EndpointOptions): readonly RankedEndpoint[] {
+  const found = new Map<string, RankedEndpoint>();
   tiers.forEach(({ local, remote }, rank) => {
     const order = Object.fromEntries(Array.from({ length: tiers.length - 1 - rank }, (_, i) => [`${ORDER_LABEL}${i}`, HERE]));
-    const entries = [
-      ...local.flatMap((destination) => podEndpoints(destination, options)),
-      ...remote.flatMap((one) => gatewayEndpoints(one, options)),
+    const ranked = [
+      ...local.flatMap((destination) => podEndpoints(destination, options)).map((entry) => ({ entry, isOffline: false })),
+      ...remote.flatMap((one) => {
+        const isOffline = options.offline.includes(istioPlaceOf(one.home.mesh).cluster);
+        return gatewayEndpoints(one, options).map((entry) => ({ entry, isOffline }));
+      }),
     ];
-    for (const { labels, ...entry } of entries) {
-      const key = `${entry.address} ${entry.ports?.[options.port] ?? 0} ${JSON.stringify(subsetLabelsOf(labels ?? {}, options.subsets))}`;
-      if (!found.has(key)) found.set(key, { ...entry, labels: { ...labels, ...order } });
+    for (const { entry, isOffline } of ranked) {
+      const { labels = {}, ...rest } = entry;
+      const key = `${entry.address} ${entry.ports?.[options.port] ?? 0} ${JSON.stringify(subsetLabelsOf(labels, options.subsets))}`;
+      const known = found.get(key);
+      // One address of two clusters leads to the one that is there.
+      if (known === undefined || (known.isOffline && !isOffline))
+        found.set(key, { entry: { ...rest, labels: { ...labels, ...order } }, isOffline });
     }
   });
   return [...found.values()];
@@ -95,7 +112,6 @@ function podEndpoints(destination: Destination, { spec, workloads, port }: Endpo
  * The name of the subset is in the SNI, by which the gateway chooses among its pods. Of endpoints with one address, Envoy keeps the first in each cluster.
  */
 function gatewayEndpoints(remote: RemoteTargets, options: EndpointOptions): readonly WorkloadEntry[] {
-  if (options.offline.includes(istioPlaceOf(remote.home.mesh).cluster)) return [];
   // A gateway without pods behind it would send requests nowhere.
   const pods = remote.destinations.flatMap((destination) => podEndpoints(destination, options));
   if (pods.length === 0) return [];

@@ -19,7 +19,7 @@ export function virtualSubsetsOf({ virtualDestination, subsetPolicies }: Asked):
 
 /** Of a pod's labels those by which it is in the subsets that it is in: seen from other clusters, pods with the same are one. */
 export function subsetLabelsOf(labels: Labels, subsets: readonly Subset[]): Labels {
-  return Object.fromEntries(subsets.flatMap((subset) => (isIn(subset.labels, labels) ? Object.entries(subset.labels ?? {}) : [])));
+  return Object.fromEntries(subsets.flatMap((subset) => (isInSubset(labels, subset) ? Object.entries(subset.labels ?? {}) : [])));
 }
 
 /** Subsets in which none of the pods behind a host is; nothing is said while there are no pods. */
@@ -27,7 +27,7 @@ export function subsetReports({ virtualDestination, subsetPolicies }: Asked, pod
   if (pods.length === 0) return [];
   return subsetPolicies.flatMap((policy) =>
     [...wantedBy(policy, virtualDestination)].flatMap(({ labels, position }) => {
-      if (pods.some((pod) => isIn(labels, pod))) return [];
+      if (pods.some((pod) => isInSubset(pod, { labels }))) return [];
       const asked = Object.entries(labels).map(([key, value]) => `${key}: ${value}`);
       const path = `spec.policy.trafficShift.destinations[${position}].virtualDestination.subset`;
       const message = `${path}: no pod behind ${formatRef(refOf(virtualDestination))} has ${asked.join(", ")}: requests to this subset fail`;
@@ -36,8 +36,9 @@ export function subsetReports({ virtualDestination, subsetPolicies }: Asked, pod
   );
 }
 
-function isIn(subset: Labels | undefined, labels: Labels): boolean {
-  return matchesLabels(subset ?? {}, labels);
+/** Whether an endpoint or a pod with these labels is in a subset. */
+export function isInSubset(labels: Labels | undefined, subset: Pick<Subset, "labels">): boolean {
+  return matchesLabels(subset.labels ?? {}, labels ?? {});
 }
 
 interface Wanted {
