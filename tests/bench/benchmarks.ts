@@ -14,6 +14,7 @@ import { restartReplicaBenchmark } from "./plane/restartReplica.ts";
 import { wireBenchmark } from "./plane/wire.ts";
 import { startupBenchmark } from "./startup.ts";
 import { coldBenchmark, translateBenchmark } from "./translate.ts";
+import { virtualDestinationsBenchmark } from "./virtualDestinations.ts";
 
 /** One result: `name` and numbers whose unit is in their names. */
 export type Figures = { readonly name: string } & Readonly<Record<string, string | number>>;
@@ -50,6 +51,7 @@ export const benchmarks: readonly Benchmark[] = [
   { name: "growth", run: growthBenchmark },
   { name: "cold", isPart: true, run: coldBenchmark },
   { name: "fleet", heapMiB: 8192, run: fleetBenchmark },
+  { name: "virtual-destinations", run: virtualDestinationsBenchmark },
   { name: "offline-documents", run: offlineBenchmark("documents") },
   { name: "offline-list", run: offlineBenchmark("list") },
   { name: "offline-json", run: offlineBenchmark("json") },

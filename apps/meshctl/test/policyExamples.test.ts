@@ -41,7 +41,7 @@ describe("the examples of docs/policies", () => {
     async ([, { yaml }]) => {
       const isFederated = /trafficShift|mirror|[vV]irtualDestination|ServiceDependency/.test(yaml);
       // What a policy selects beside it, of the same page.
-      const beside = /virtualDestination(Refs|Matcher)/.test(yaml)
+      const beside = /virtualDestination(Refs|Matcher|:)/.test(yaml)
         ? examples.filter(({ object }) => object.metadata.name === "reviews")
         : [];
       const together = (policy: string) => [...beside.map((one) => one.yaml), policy].join("---\n");
@@ -77,11 +77,8 @@ describe("the examples of docs/policies", () => {
 
 /** Leaves that no example has, and why. */
 const NOT_SHOWN: Readonly<Record<string, string>> = {
-  "policy.trafficShift.destinations.virtualDestination.name": "needs a VirtualDestination beside it",
-  "policy.trafficShift.destinations.virtualDestination.namespace": "the same",
-  "policy.mirror.virtualDestination.name": "the same",
+  "policy.mirror.virtualDestination.name": "needs a VirtualDestination beside it",
   "policy.mirror.virtualDestination.namespace": "the same",
-  "policy.trafficShift.destinations.virtualDestination.subset": "refused: pods behind gateways cannot be distinguished",
   "policy.trafficShift.destinations.staticDestination.name": "refused: no static destination exists",
   "policy.trafficShift.destinations.staticDestination.namespace": "the same",
   "policy.trafficShift.destinations.clusterHeader": "refused: Istio cannot route by it",

@@ -149,6 +149,19 @@ async function run(args: readonly string[], columns?: number) {
   return { code, ...io.written };
 }
 
+interface ListedHost {
+  readonly host: string;
+  readonly result: string;
+  readonly callers: readonly string[];
+}
+
+async function hostsWithout(clusterName: string, world: readonly object[]): Promise<readonly ListedHost[]> {
+  const file = join(directory, "other-world.yaml");
+  writeFileSync(file, world.map((object) => stringify(object)).join("---\n"));
+  const { out } = await run(["--without", clusterName, "-f", file, "-o", "json"]);
+  return (JSON.parse(out) as { readonly hosts: readonly ListedHost[] }).hosts;
+}
+
 describe("meshctl what-if", () => {
   it.each([80, 120])("prints who is left without a target, and where traffic goes now, in %i characters", async (columns) => {
     const { out, err, code } = await run(["--without", "west", "-f", FILE], columns);
@@ -186,6 +199,57 @@ describe("meshctl what-if", () => {
       now: [{ host: "cart.mesh.global", tiers: [{ east: 1 }] }],
     });
     expect(code).toBe(1);
+  });
+
+  it("knows that federated services fail over under their own name, and in which order", async () => {
+    const failing = WORLD.map((object) => {
+      const { kind, spec } = object as { readonly kind: string; readonly spec: { readonly federation?: object } };
+      if (kind !== "VirtualMesh") return object;
+      return { ...object, spec: { ...spec, mtlsConfig: { shared: {} }, federation: { ...spec.federation, failover: {} } } };
+    });
+    const mutual = {
+      ...{ apiVersion: "settings.mesh.gloo.solo.io/v1", kind: "Settings", metadata: { name: "settings", namespace: "gloo-mesh" } },
+      spec: { mtls: { istio: { tlsMode: "ISTIO_MUTUAL" } } },
+    };
+    // Of which there are no pods in east for now.
+    const stock = [...service("stock", "east", { pods: 0 }), ...service("stock", "west")];
+    const hosts = await hostsWithout("west", [...failing, mutual, ...stock]);
+    expect(hosts.find(({ host, callers }) => host === "cart.shop.svc.cluster.local" && callers.includes("east"))).toMatchObject({
+      result: "BACKUP_LOST",
+      before: [{ tiers: [{ east: 1 }, { north: 1 }, { west: 1 }] }],
+      now: [{ tiers: [{ east: 1 }, { north: 1 }] }],
+    });
+    expect(hosts.find(({ host, callers }) => host === "stock.shop.svc.cluster.local" && callers.includes("east"))).toMatchObject({
+      result: "NO_TARGET",
+      before: [{ tiers: [{ west: 1 }] }],
+      now: [{ tiers: [] }],
+    });
+  });
+
+  it("knows which clusters have pods of a subset of a VirtualDestination", async () => {
+    const share = (version: string, weight: number) => ({
+      virtualDestination: { name: "web", namespace: "gloo-mesh", subset: { version } },
+      weight,
+    });
+    const web = [
+      ...service("web", "east"),
+      ...service("web", "west", { pods: 2 }),
+      virtualDestination("web", { localized: { destinationSelectors: [{ kubeServiceMatcher: { labels: { app: "web" } } }] } }),
+      shift("web", "east", [share("v1", 75), share("v2", 25)]),
+    ];
+    const hosts = await hostsWithout("west", [...WORLD, ...web]);
+    expect(hosts.find(({ host, callers }) => host === "web.shop.svc.cluster.local" && callers.includes("east"))).toMatchObject({
+      result: "PARTIAL",
+      before: [
+        { subset: "version-v1", weight: 75, tiers: [{ east: 1 }, { west: 1 }] },
+        { subset: "version-v2", weight: 25, tiers: [{ west: 1 }] },
+      ],
+      now: [{ tiers: [{ east: 1 }] }, { tiers: [] }],
+    });
+    // All pods of a cluster are behind one gateway, whatever their subset.
+    expect(hosts.find(({ host, callers }) => host === "web.mesh.global" && callers.includes("east"))).toMatchObject({
+      before: [{ tiers: [{ east: 1 }, { west: 1 }] }],
+    });
   });
 
   it("reads the snapshot of a server", async () => {

@@ -144,17 +144,24 @@ describe("a host for two clusters, one of which loses its agent", () => {
     return entry?.spec?.endpoints?.length ?? 0;
   }
 
-  async function started(failover: object): Promise<number> {
+  /** Whether `reviews` of the first cluster fails over to the second one under its own name. */
+  async function failsOver(): Promise<boolean> {
+    const name = { name: "reviews.bookinfo.failover.global", namespace: "bookinfo" };
+    const entry = await fleet.clusters["cluster-1"]?.get(ServiceEntry, name);
+    return (entry?.spec?.endpoints?.length ?? 0) > 0;
+  }
+
+  async function started(settings: object, virtualMesh: Resource = bookinfoMesh): Promise<number> {
     // Where the agents run, and what is for clients is written.
     for (const cluster of Object.values(fleet.clusters))
       cluster.load([{ apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }]);
     await register(fleet);
     const { apiVersion, kind } = Settings;
-    await fleet.management.create({ apiVersion, kind, metadata: { name: "settings", namespace }, spec: { ...failover } } as Resource);
+    await fleet.management.create({ apiVersion, kind, metadata: { name: "settings", namespace }, spec: { ...settings } } as Resource);
     fleet.startServer();
     fleet.startAgent("cluster-1");
     fleet.startAgent("cluster-2");
-    await fleet.management.create(bookinfoMesh);
+    await fleet.management.create(virtualMesh);
     await fleet.management.create(host);
     return eventually(async () => {
       const found = await endpoints();
@@ -172,6 +179,23 @@ describe("a host for two clusters, one of which loses its agent", () => {
     await eventually(async () => expect(await endpoints()).toBe(both - 1));
     fleet.startAgent("cluster-2");
     await eventually(async () => expect(await endpoints()).toBe(both));
+  });
+
+  test("is no more what a federated service of the same name fails over to, until its agent is back", async () => {
+    const { spec } = bookinfoMesh as Resource & { readonly spec: { readonly federation?: object } };
+    const failingOver = {
+      ...bookinfoMesh,
+      spec: { ...spec, mtlsConfig: { shared: {} }, federation: { ...spec.federation, failover: {} } },
+    };
+    const mtls = { istio: { tlsMode: "ISTIO_MUTUAL" } };
+    await started({ mtls, failover: { excludeOffline: { after: "60s" } } }, failingOver);
+    await eventually(async () => expect(await failsOver()).toBe(true));
+    await fleet.stopAgent("cluster-2");
+    await quiet(40_000);
+    expect(await failsOver()).toBe(true);
+    await eventually(async () => expect(await failsOver()).toBe(false));
+    fleet.startAgent("cluster-2");
+    await eventually(async () => expect(await failsOver()).toBe(true));
   });
 
   test("stays without it while another server takes over, until its agent is back", async () => {

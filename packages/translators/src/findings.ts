@@ -269,7 +269,8 @@ export const FINDINGS = {
     example: "spec.policy.trafficShift.destinations[0]: has no destination: set kubeService or virtualDestination",
   },
   TrafficShiftTargetUnsupported: {
-    meaning: "An entry of a traffic shift has a type that is not supported.",
+    meaning:
+      "An entry of a traffic shift has a type that is not supported, or a subset of a VirtualDestination that a policy of a workload cluster cannot ask for.",
     example: "spec.policy.trafficShift.destinations[0].clusterHeader: is not supported: use kubeService or virtualDestination",
   },
   TrafficShiftTargetUnknown: {
@@ -287,7 +288,8 @@ export const FINDINGS = {
       "spec.policy.trafficShift.destinations: weights add up to 150, not 100, so they are shares of 150: set weights that add up to 100",
   },
   SubsetUnknown: {
-    meaning: "A traffic shift names pods of a service by a label that none of them has. Requests to them fail.",
+    meaning:
+      "A traffic shift names pods of a service, or behind a VirtualDestination, by a label that none of them has. Requests to them fail.",
     example:
       "spec.policy.trafficShift.destinations[0].kubeService.subset: no pod of service bookinfo/reviews in cluster-1 has version: v9, only v1, v2, v3: requests to this subset fail",
   },

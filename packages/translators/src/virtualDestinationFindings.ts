@@ -21,7 +21,8 @@ export const VIRTUAL_DESTINATION_FINDINGS = {
       "spec.policy.csrf: is not supported for the host of a VirtualDestination: select the Services behind it instead, with kubeServiceMatcher or kubeServiceRefs",
   },
   OfflineExcluded: {
-    meaning: "Clusters whose agents are offline are left out of the host of a VirtualDestination, as the Settings ask for.",
+    meaning:
+      "Clusters whose agents are offline are left out of the host of a VirtualDestination, or of what federated services fail over to, as the Settings ask for.",
     example:
       "spec: other clusters do not call cluster-2 while they have something else to call, because its agent has been offline for longer than failover.excludeOffline of the Settings says: check the agent",
   },

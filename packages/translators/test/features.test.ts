@@ -67,6 +67,7 @@ function keyOfReference(reference: PolicyReference): string {
 function contextAsking(asked: (ref: ClusterObjectRef) => unknown): RouteContext {
   return {
     clusterName: "here",
+    policyCluster: "",
     allowsHeaderOperators: false,
     destinationOf: (service) => void asked(service),
     virtualDestinationOf: (ref) => void asked({ clusterName: "", ...ref }),

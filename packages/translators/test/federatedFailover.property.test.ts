@@ -251,3 +251,28 @@ test("without the switch, the trust or mutual TLS, a service is as if it were in
     { numRuns: runs(100) },
   );
 });
+
+test("offline clusters are left out while anything else can answer, in the same order, and come back", () => {
+  fc.assert(
+    fc.property(world, fc.subarray([...CLUSTERS]), (drawn, away) => {
+      const given = snapshotOf(objectsOf(drawn));
+      const all = translate(given, OPTIONS);
+      const offline = new Set<string>(away);
+      const without = translate(given, { ...OPTIONS, offline }, all);
+      expect([...without.networking]).toEqual([...translate(given, { ...OPTIONS, offline }).networking]);
+      expect([...translate(given, OPTIONS, without).networking]).toEqual([...all.networking]);
+      for (const from of CLUSTERS) {
+        const [kept, before] = [writtenIn(without, from), writtenIn(all, from)];
+        const known = before.entry?.spec?.endpoints ?? [];
+        const online = known.filter(({ address }) => !offline.has(clusterOf(address) ?? ""));
+        const isAlone = online.length === 0 && !isAnswering(drawn.places[from]);
+        expect(kept.entry?.spec?.endpoints ?? []).toEqual(isAlone ? known : online);
+        expect(kept.rule).toEqual(before.rule);
+      }
+      // What gateways read has no other cluster to begin with.
+      const ofGateways = (one: Translation) => [...one.networking].filter(({ resource }) => resource.metadata.namespace === "istio-system");
+      expect(ofGateways(without)).toEqual(ofGateways(all));
+    }),
+    { numRuns: runs(150) },
+  );
+});

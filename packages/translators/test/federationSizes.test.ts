@@ -82,3 +82,29 @@ test("above the limit of the Settings nothing is federated, and below it all is"
   expect(writtenInto(now.world, "b")).toBe(10);
   expect(said(now.world)).toEqual([]);
 });
+
+test("a service with a port of plain TCP counts in its own cluster with the ServiceEntry that failover adds there", () => {
+  const { spec } = fleet(1).find((one): one is VirtualMesh => one.kind === VirtualMesh.kind) ?? {};
+  const vm = (more: object) =>
+    object(VirtualMesh, "vm", { ...spec, mtlsConfig: { shared: {} }, federation: { ...spec?.federation, ...more } });
+  const database = (name: string, port: string) => service(name, "a", { ports: [{ port: 3306, name: port, protocol: "TCP" }] });
+  const added = (world: Translation) =>
+    [...world.networking.inCluster("a")].filter(({ resource }) => resource.metadata.name.endsWith("-failover")).length;
+  // With the gateway four services: eight objects into each of b and c.
+  const objects = [...fleet(2), database("db-1", "mysql"), database("db-2", "tcp"), vm({ failover: {} })];
+  let now = next(snapshotOf([]), [...objects, settings(8)], translate(snapshotOf([]), OPTIONS));
+  expect(added(now.world)).toBe(2);
+  expect(said(now.world)).toEqual([]);
+  now = next(now.given, [settings(1)], now.world);
+  expect(added(now.world)).toBe(0);
+  expect(said(now.world)).toEqual([
+    expect.stringMatching(/would write 8 objects into b, 8 objects into c, 2 objects into a, more than 1,/),
+  ]);
+  // One host may stand beside the other in one object where all ports are of HTTP; and without failover there is only one.
+  now = next(now.given, [database("db-2", "http")], now.world);
+  expect(said(now.world)).toEqual([expect.stringMatching(/would write 8 objects into b, 8 objects into c, more than 1,/)]);
+  now = next(now.given, [settings(0)], now.world);
+  expect(said(now.world)).toEqual([expect.stringMatching(/8 objects into c, 1 object into a, more than 0,/)]);
+  now = next(now.given, [vm({})], now.world);
+  expect(said(now.world)).toEqual([expect.stringMatching(/would write 8 objects into b, 8 objects into c, more than 0,/)]);
+});

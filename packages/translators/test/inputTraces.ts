@@ -1,6 +1,7 @@
 import type { AnyResource } from "@isthmus/core";
 import { fleets, type Step, stepsOver } from "@isthmus/testing";
 import fc from "fast-check";
+import { joinedFleet, withoutDuplicates } from "./joinedFleet.ts";
 import { networkingFleets } from "./networkingFleets.ts";
 
 /** A world, and changes of it. */
@@ -11,7 +12,16 @@ export interface WorldTrace {
 
 /** What discovery found and what users say about it, in change. */
 export function networkingTraces(): fc.Arbitrary<WorldTrace> {
-  return traces(fc.tuple(networkingFleets(), planeObjects()).map((parts) => parts.flat()));
+  const joined = fc.constantFrom([], joinedFleet);
+  // Others take the place of what is joined, or are beside it.
+  const random = fc.tuple(networkingFleets(), planeObjects()).map((parts) => parts.flat());
+  const beside = fc.tuple(random, fc.constantFrom(2, 5, 100)).map(([objects, most]) => objects.slice(0, most));
+  return traces(
+    fc.oneof(
+      random,
+      fc.tuple(joined, beside).map((parts) => withoutDuplicates(parts.flat())),
+    ),
+  );
 }
 
 /** What agents report and what users say about it, in change. */

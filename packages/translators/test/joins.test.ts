@@ -43,6 +43,7 @@ const map = inputTable(
 
 const found = join({ from: first, key: asks, to: second, index: names });
 const text = join({ from: first, key: asks, to: second, index: names, select: ({ text }) => text });
+const among = join({ from: first, key: asks, to: first, index: names });
 
 const joins = {
   found,
@@ -56,6 +57,9 @@ const joins = {
   entries: join({ from: first, key: asks, to: map, select: ({ value }) => value }),
   entriesFurther: join({ from: found.source, to: map, select: ({ value }) => value }),
   back: join({ from: found.source, key: asks, to: first, index: names }),
+  // Rows that find others of their own table, and themselves.
+  amongThird: join({ from: among.source, key: asks, to: third, index: names }),
+  amongEntries: join({ from: among.source, to: map, select: ({ value }) => value }),
 };
 
 /** What each row of the first table finds by one join. */

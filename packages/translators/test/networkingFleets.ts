@@ -58,15 +58,21 @@ function destination(): fc.Arbitrary<AnyResource> {
       cluster: fc.constantFrom(...CLUSTERS),
       ports: fc.subarray([80, 9090]),
       annotations: fc.constantFrom({}, { team: "x" }),
+      version: fc.constantFrom({}, { version: "v1" }),
     })
-    .map(({ name, cluster, ports, annotations }) => {
+    .map(({ name, cluster, ports, annotations, version }) => {
       const labels = { app: name };
       const kubeService = {
         ref: service(name, cluster),
         workloadSelectorLabels: labels,
         labels,
         ports: ports.map((port) => ({ port, name: `http-${port}`, protocol: "TCP", targetPortNumber: port })),
-        endpointSubsets: [{ endpoints: [{ ipAddress: "10.0.0.1", labels }], ports: ports.map((port) => ({ port, name: `http-${port}` })) }],
+        endpointSubsets: [
+          {
+            endpoints: [{ ipAddress: "10.0.0.1", labels: { ...labels, ...version } }],
+            ports: ports.map((port) => ({ port, name: `http-${port}` })),
+          },
+        ],
       };
       const spec = { kubeService, mesh: { name: `mesh-${cluster}`, namespace: "gloo-mesh" } };
       return object(DISCOVERY, "Destination", `${name}-shop-${cluster}`, { spec }, { annotations });
@@ -154,6 +160,7 @@ function rules(): fc.Arbitrary<object> {
         { destinations: [{ kubeService: target }] },
         { destinations: [{ kubeService: { ...target, port: 80 } }] },
         { destinations: [{ virtualDestination: { name: "a", namespace: "gloo-mesh" } }] },
+        { destinations: [{ virtualDestination: { name: "a", namespace: "gloo-mesh", subset: { version: "v1" } } }] },
       ),
       outlierDetection: fc.constantFrom({}, { consecutiveErrors: 1 }),
       mtls: fc.constantFrom({ istio: { tlsMode: "DISABLE" } }, { istio: { tlsMode: "ISTIO_MUTUAL" } }),
@@ -200,6 +207,8 @@ function virtualMesh(): fc.Arbitrary<AnyResource> {
     { permissive: {} },
     { selectors: [{}] },
     { selectors: [{}], hostnameSuffix: "corp" },
+    { selectors: [{}], failover: {} },
+    { permissive: {}, failover: { outlierDetection: { consecutiveErrors: 2 } } },
     { permissive: {}, flatNetwork: true },
     { permissive: {}, destinationSelectors: [{}] },
     undefined,

@@ -1,4 +1,4 @@
-import { Destination, Mesh, ServiceEntry, VirtualDestination, VirtualMesh, Workload } from "@isthmus/api";
+import { Destination, Mesh, ServiceEntry, TrafficPolicy, VirtualDestination, VirtualMesh, Workload } from "@isthmus/api";
 import { type Resource, snapshotOf } from "@isthmus/core";
 import { runs } from "@isthmus/testing";
 import fc from "fast-check";
@@ -17,6 +17,8 @@ const place = fc.record({
   bare: fc.nat(1),
   addresses: fc.nat(2),
   isFederated: fc.boolean(),
+  /** Pods that claim to come first. */
+  isForged: fc.boolean(),
 });
 const world = fc.record({
   places: fc.record({ a: place, b: place, c: place, d: place }),
@@ -35,11 +37,12 @@ function objectsOf({ places, exports, order, to }: World): readonly Resource[] {
   const of = (kind: { readonly apiVersion: string; readonly kind: string }, name: string, spec: object): Resource =>
     Object.assign({ apiVersion: kind.apiVersion, kind: kind.kind, metadata: meta(name) }, { spec });
   const perCluster = CLUSTERS.flatMap((cluster) => {
-    const { pods, bare, addresses } = places[cluster];
+    const { pods, bare, addresses, isForged } = places[cluster];
+    const forged = isForged ? Object.fromEntries([0, 1, 2].map((i) => [`${ORDER}${i}`, "here"])) : {};
     const mesh = meta(`istiod-${cluster}`);
     const service = (name: string) => ({ name, namespace: "shop", clusterName: cluster });
     const endpoints = [
-      ...Array.from({ length: pods }, (_, i) => ({ ipAddress: podOf(cluster, i), labels: { app: "cart", team: "x" } })),
+      ...Array.from({ length: pods }, (_, i) => ({ ipAddress: podOf(cluster, i), labels: { app: "cart", team: "x", ...forged } })),
       ...Array.from({ length: bare }, () => ({ ipAddress: podOf(cluster, 9), labels: { team: "x" } })),
     ];
     const ports = [{ port: 80, name: "http", protocol: "TCP" }];
@@ -114,7 +117,7 @@ function endpointsOf({ networking }: Translation, namespace: string): (cluster: 
       entry &&
       (entry.spec?.endpoints ?? []).map(({ address = "", labels = {} }) => ({
         address,
-        cluster: CLUSTERS[Number(address.split(".")[address.startsWith("10.") ? 1 : 2])] ?? "a",
+        cluster: clusterAt(address),
         labels: Object.keys(labels).filter((key) => key.startsWith(ORDER)).length,
       }))
     );
@@ -184,7 +187,10 @@ test("another cluster that can be reached changes nothing for clients with local
   fc.assert(
     fc.property(world, fc.constantFrom(...CLUSTERS), (drawn, added) => {
       const localized = { ...drawn, order: undefined };
-      const without = { ...localized, places: { ...drawn.places, [added]: { pods: 0, bare: 0, addresses: 0, isFederated: true } } };
+      const without = {
+        ...localized,
+        places: { ...drawn.places, [added]: { pods: 0, bare: 0, addresses: 0, isFederated: true, isForged: false } },
+      };
       const firstOf = (endpoints: readonly Reached[] = []) => {
         const most = Math.max(...endpoints.map(({ labels }) => labels));
         return endpoints.filter(({ labels }) => labels === most).map(({ address }) => address);
@@ -219,3 +225,92 @@ test("offline clusters are left out while something else is there, in the same o
     { numRuns: runs(75) },
   );
 });
+
+/** The same world with pods of two versions, and a policy of a Service that shifts traffic to some of them. */
+function withSubset(drawn: World, versions: Readonly<Record<Cluster, readonly string[]>>, asked: readonly string[]): readonly Resource[] {
+  const policy = {
+    destinationSelector: [{ kubeServiceRefs: { services: [{ name: "cart", namespace: "shop", clusterName: "a" }] } }],
+    policy: {
+      trafficShift: { destinations: asked.map((version) => ({ virtualDestination: { ...meta("cart"), subset: { version } }, weight: 1 })) },
+    },
+  };
+  const objects = objectsOf(drawn).map((object): Resource => {
+    if (object.kind !== Destination.kind || !object.metadata.name.startsWith("cart-")) return object;
+    const { spec } = object as Destination;
+    const [pods] = spec?.kubeService?.endpointSubsets ?? [];
+    const of = versions[object.metadata.name.slice("cart-".length) as Cluster];
+    const endpoints = (pods?.endpoints ?? []).map((one, i) => ({ ...one, labels: { ...one.labels, version: of[i % of.length] ?? "v0" } }));
+    return { ...object, spec: { ...spec, kubeService: { ...spec?.kubeService, endpointSubsets: [{ ...pods, endpoints }] } } } as Resource;
+  });
+  const { apiVersion, kind } = TrafficPolicy;
+  return [...objects, Object.assign({ apiVersion, kind, metadata: meta("shift") }, { spec: policy })];
+}
+
+const versionsOf = fc.uniqueArray(fc.constantFrom("v1", "v2", "v3"), { minLength: 1, maxLength: 2 });
+const versions = fc.record({ a: versionsOf, b: versionsOf, c: versionsOf, d: versionsOf });
+
+test("a subset has the endpoints that have such pods, in the same order, and all of them stay what they are without it", () => {
+  fc.assert(
+    fc.property(world, versions, fc.subarray(["v1", "v2", "v9"], { minLength: 1 }), (drawn, places, asked) => {
+      const given = snapshotOf(withSubset(drawn, places, asked));
+      const [plain, all] = [translate(given.apply({ put: [], remove: [SHIFT] }), OPTIONS), translate(given, OPTIONS)];
+      expect([...translate(given, OPTIONS, plain).networking]).toEqual([...all.networking]);
+      for (const caller of drawn.exports) {
+        const entry = entryIn(all, caller);
+        const unchanged = new Map((entryIn(plain, caller)?.spec?.endpoints ?? []).map((one) => [one.address, one]));
+        const endpoints = entry?.spec?.endpoints ?? [];
+        expect([...new Set(endpoints.map(({ address }) => address))]).toEqual([...unchanged.keys()]);
+        for (const { address, labels = {}, ...rest } of endpoints) {
+          const { version: _, ...others } = labels;
+          const { labels: { version: __, ...before } = {}, ...was } = unchanged.get(address) ?? {};
+          expect({ address, ...rest }).toEqual(was);
+          expect(others).toEqual(before);
+        }
+        for (const version of asked) {
+          const found = new Set(endpoints.filter(({ labels }) => labels?.["version"] === version).map(({ address = "" }) => address));
+          const expected = CLUSTERS.filter((cluster) => {
+            const here = places[cluster].slice(0, drawn.places[cluster].pods);
+            return isReachable(drawn, cluster, caller) && here.some((one) => one === version);
+          });
+          const clusters = new Set([...found].map(clusterAt));
+          expect([...clusters].sort()).toEqual(expected);
+        }
+      }
+    }),
+    { numRuns: runs(100) },
+  );
+});
+
+test("offline clusters are the last resort of each subset, too", () => {
+  fc.assert(
+    fc.property(world, versions, fc.subarray([...CLUSTERS]), (drawn, places, away) => {
+      const asked = ["v1", "v2"];
+      const given = snapshotOf(withSubset(drawn, places, asked));
+      const [all, without] = [translate(given, OPTIONS), translate(given, { ...OPTIONS, offline: new Set(away) })];
+      for (const caller of drawn.exports) {
+        const [before, now] = [all, without].map((one) => entryIn(one, caller)?.spec?.endpoints ?? []);
+        const placed = before?.map((one) => ({ one, cluster: clusterAt(one.address) })) ?? [];
+        const isOnline = (cluster: Cluster) => cluster === caller || !away.includes(cluster);
+        const online = placed.filter(({ cluster }) => isOnline(cluster));
+        const versionOf = ({ one }: (typeof placed)[number]) => one.labels?.["version"];
+        const lost = asked.filter((version) => !online.some((endpoint) => versionOf(endpoint) === version));
+        const kept = placed.filter((endpoint) => online.includes(endpoint) || lost.includes(versionOf(endpoint) ?? ""));
+        expect(now).toEqual((online.length === 0 ? placed : kept).map(({ one }) => one));
+      }
+    }),
+    { numRuns: runs(100) },
+  );
+});
+
+const clusterAt = (address = ""): Cluster => CLUSTERS[Number(address.split(".")[address.startsWith("10.") ? 1 : 2])] ?? "a";
+
+const SHIFT = { apiVersion: TrafficPolicy.apiVersion, kind: TrafficPolicy.kind, ...meta("shift"), clusterName: "" };
+
+function entryIn({ networking }: Translation, cluster: Cluster): ServiceEntry | undefined {
+  return [...networking]
+    .map(({ resource }) => resource)
+    .filter((one): one is ServiceEntry => one.kind === ServiceEntry.kind)
+    .find(
+      ({ metadata: { name, namespace, clusterName } }) => name === "cart.gloo-mesh" && namespace === "gloo-mesh" && clusterName === cluster,
+    );
+}

@@ -1,10 +1,11 @@
-import { copyFileSync } from "node:fs";
 import { afterAll, beforeAll } from "vitest";
 import { failoverCases } from "./cases/failover.ts";
+import { failoverSubsetCases } from "./cases/failoverSubsets.ts";
 import { federatedFailoverCases } from "./cases/federatedFailover.ts";
 import { describeMeshes } from "./harness/describeMeshes.ts";
 import { type Meshes, meshesOn } from "./harness/meshes.ts";
 import { startTestbed, type Testbed, threeClusterNames } from "./harness/testbed.ts";
+import { writeFailoverTopology } from "./harness/topology.ts";
 
 // Where requests go when servers, clusters and gateways fail: three real Istio clusters in three regions.
 describeMeshes("real failover", (parts) => {
@@ -12,7 +13,7 @@ describeMeshes("real failover", (parts) => {
   let meshes: Meshes | undefined;
 
   beforeAll(async () => {
-    testbed = await startTestbed({ parts, topology: copyFileSync, clusters: threeClusterNames });
+    testbed = await startTestbed({ parts, topology: writeFailoverTopology, clusters: threeClusterNames });
     meshes = await meshesOn(testbed);
   });
   afterAll(() => testbed?.stop());
@@ -23,5 +24,6 @@ describeMeshes("real failover", (parts) => {
   }
 
   failoverCases(started);
+  failoverSubsetCases(started);
   federatedFailoverCases(started);
 });

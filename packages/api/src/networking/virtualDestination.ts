@@ -102,6 +102,18 @@ export const VirtualDestination = defineKind({
         }),
         { description: "Destinations behind the host, at most 1,000." },
       ),
+      requiredSubsets: listOf(
+        fields({
+          trafficPolicyRef: fields({ name: Type.String(), namespace: Type.String() }),
+          observedGeneration: Type.Integer({ format: "int64", description: "Generation of the policy that was read." }),
+          trafficShift: Type.Unsafe<object>({
+            type: "object",
+            "x-kubernetes-preserve-unknown-fields": true,
+            description: "trafficShift of the policy.",
+          }),
+        }),
+        { description: "TrafficPolicies that shift traffic to some of the pods behind the host, at most 1,000." },
+      ),
       targetCount: uint32({ description: "Number of meshes that the host is exported to." }),
       acceptedCount: uint32({ description: "Number of meshes in which the host can be called." }),
       destinationCount: uint32({ description: "Number of destinations behind the host." }),

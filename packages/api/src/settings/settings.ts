@@ -130,8 +130,8 @@ const failover = userFields(
       },
       {
         description:
-          "Takes the gateways of clusters whose agent is offline out of the hosts of VirtualDestinations in other clusters, and puts them back when it " +
-          "is connected again. No host loses its last endpoint by this. Default: they are kept, and clients find out which of them answer.",
+          "Takes the gateways of clusters whose agent is offline out of what others call: the hosts of VirtualDestinations, and what federated services fail " +
+          "over to. Puts them back when the agent is connected again. No host loses its last endpoint by this. Default: they are kept, and clients find out which of them answer.",
       },
     ),
   },

@@ -7,7 +7,7 @@ import type { DestinationInputs, MeshInputs, TranslationContext, VirtualMeshInpu
 import { meshTranslators } from "../meshes/meshTranslators.ts";
 import { generatedRootName } from "../policy/generatedRoots.ts";
 import { serviceKeyOf } from "../policy/hostnames.ts";
-import { byMesh, byPodLabel, byService, podLabelKey } from "../policy/indexes.ts";
+import { byMesh, byPodLabel, byService, destinationsByCluster, podLabelKey } from "../policy/indexes.ts";
 import { podNetworkOf } from "../policy/podNetwork.ts";
 import { meshCluster } from "../policy/policyScope.ts";
 import type { AttachedPolicies } from "./attachedPolicies.ts";
@@ -37,6 +37,7 @@ const attachedMeshes = inputTable(
 const displacedIps = inputTable(({ attachment }: AttachedSources) => entriesOf(attachment.virtualIps.losers), entryKey);
 const memberships = inputTable(({ attachment }: AttachedSources) => entriesOf(attachment.membership.virtualMeshOf), entryKey);
 const virtualMeshes = inputTable(({ attachment }: AttachedSources) => entriesOf(acceptedByKey(attachment.membership)), entryKey);
+const offlineClusters = inputTable(({ attachment }: AttachedSources) => entriesOf(attachment.offline), entryKey);
 const meshes = inputKind<AttachedSources, Mesh>(Mesh);
 const workloads = inputKind<AttachedSources, Workload>(Workload);
 const secrets = inputKind<AttachedSources, Secret>(Secret);
@@ -70,6 +71,7 @@ const destinationJoins = {
   namesakes,
   meshesOfNamesakes: join({ from: namesakes.source, key: byMesh, to: attachedMeshes, isSame: isSameEntrance }),
   workloadsOfNamesakes: join({ from: namesakes.source, key: bySelector, to: workloads, index: byPodLabel, isSame: isSameSpec }),
+  offlineNamesakes: join({ from: namesakes.source, key: destinationsByCluster, to: offlineClusters }),
   displacedIp: join({ from: destinations, key: byService, when: isFederated, to: displacedIps, select: ({ value }) => value }),
   workloads: join({ from: destinations, key: bySelector, to: workloads, index: byPodLabel }),
   pods: join({
@@ -107,6 +109,7 @@ export const destinationInputs = derived({
       namesakes: lookup("namesakes"),
       meshes: lookup("meshesOfNamesakes"),
       workloads: lookup("workloadsOfNamesakes"),
+      offline: new Set(lookup("offlineNamesakes").map(({ key }) => key)),
       before: before?.failoverPeers,
     };
     const subsetUsers = { subsetPolicies: lookup("subsetPolicies"), supports: lookup("supports") };
@@ -151,6 +154,7 @@ export const meshInputs = derived({
     gateways: join({ from: meshes, to: attachedMeshes, select: ({ gateways }) => gateways }),
     workloads: join({ from: meshes, to: workloads, index: byMesh }),
     issued: join({ from: meshes, key: byIssuedCertificate, to: issuedCertificates }),
+    offline: join({ from: meshes, key: byCluster, to: offlineClusters }),
   },
   make: (mesh, { lookup, context: translationContext }): MeshInputs => {
     const [virtualMesh] = lookup("virtualMesh");
@@ -163,6 +167,7 @@ export const meshInputs = derived({
         workloads: NONE,
         rootSecret: undefined,
         issued: undefined,
+        isOffline: false,
         translationContext,
       };
     }
@@ -174,6 +179,7 @@ export const meshInputs = derived({
       workloads: lookup("workloads"),
       rootSecret: secretOfPlane(lookup("rootSecrets"), translationContext),
       issued: lookup("issued")[0],
+      isOffline: lookup("offline").length > 0,
       translationContext,
     };
   },
@@ -241,6 +247,10 @@ function byVirtualMesh({ value }: MapEntry<VirtualMesh>): readonly string[] {
 
 function byMember({ value }: MapEntry<VirtualMesh>): readonly string[] {
   return meshKeysOf(value);
+}
+
+function byCluster(mesh: Mesh): readonly string[] {
+  return [meshCluster(mesh)];
 }
 
 /** Meshes by the certificate that their agents report of them. */

@@ -27,7 +27,7 @@ import type { AttachedMesh } from "./meshes.ts";
 import { type PodSelection, podSelectionOf } from "./podSelections.ts";
 import { accessPoliciesFor, type CheckedAccess, type CheckedPolicy, policiesSelecting, selectingPolicies } from "./policies.ts";
 import { byFederatedTo } from "./policyDestinations.ts";
-import { byReferredService, byVirtualDestination, subsetServices } from "./policyReferences.ts";
+import { asksForSubsets, byReferredService, byVirtualDestination } from "./policyReferences.ts";
 import { byClaimedService, byWildcardCluster, type UserObjectHosts, userObjectsFor } from "./userObjects.ts";
 
 /** What bears on one Destination. */
@@ -138,7 +138,7 @@ export const attachedPolicies = derived({
       translationContext,
     });
     // They are counted no further: their own statuses say once that they ask for more than they may.
-    const beyond = traffic.beyond.filter((policy) => subsetServices(policy).length > 0);
+    const beyond = traffic.beyond.filter((policy) => asksForSubsets(policy));
     // Named one by one: an object that begins with a spread has a hidden class of its own (docs/decisions/0026).
     const standing: AttachedPolicies = {
       key: keyOfResource(destination),

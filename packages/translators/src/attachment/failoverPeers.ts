@@ -48,6 +48,8 @@ interface Namesakes {
   readonly meshes: readonly AttachedMesh[];
   /** Workloads that may be behind any of them. */
   readonly workloads: readonly Workload[];
+  /** Names of clusters that others are to call no more. */
+  readonly offline: ReadonlySet<string>;
   readonly before: readonly FailoverPeer[] | undefined;
 }
 
@@ -55,7 +57,7 @@ interface Namesakes {
 export function failoverPeersOf(
   own: Destination,
   mesh: Mesh,
-  { namesakes, meshes, workloads, before }: Namesakes,
+  { namesakes, meshes, workloads, offline, before }: Namesakes,
 ): readonly FailoverPeer[] {
   if (namesakes.length < 2) return NONE;
   const peers = namesakes.flatMap((destination): readonly FailoverPeer[] => {
@@ -64,7 +66,9 @@ export function failoverPeersOf(
     const [meshKey] = byMesh(destination);
     const home = meshes.find(({ key }) => key === meshKey);
     if (home === undefined || !equalJson(virtualMesh, ofOwn)) return NONE;
-    return [{ destination, mesh: home.view, gateways: home.gateways, workloads: workloads.filter((one) => isBehind(destination, one)) }];
+    const behind = workloads.filter((one) => isBehind(destination, one));
+    const isOffline = offline.has(clusterOf(destination) ?? "");
+    return [{ destination, mesh: home.view, gateways: home.gateways, workloads: behind, isOffline }];
   });
   peers.sort((a, b) => (keyOfResource(a.destination) < keyOfResource(b.destination) ? -1 : 1));
   return before !== undefined && isSameList(before, peers) ? before : peers;
@@ -87,7 +91,7 @@ function isSameList(before: readonly FailoverPeer[], after: readonly FailoverPee
     before.every((one, i) => {
       const other = after[i];
       if (other === undefined) return false;
-      const isSameGateways = one.mesh === other.mesh && one.gateways === other.gateways;
+      const isSameGateways = one.mesh === other.mesh && one.gateways === other.gateways && one.isOffline === other.isOffline;
       return one.destination === other.destination && isSameGateways && isSame(one.workloads, other.workloads);
     })
   );

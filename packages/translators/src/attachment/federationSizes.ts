@@ -10,20 +10,23 @@ import type { AttachmentStep } from "./attachment.ts";
 export interface FederationCandidate {
   /** Key of the VirtualMesh. */
   readonly virtualMesh: string;
-  /** The clusters that objects for it would be written into; one twice where two control planes are in it. */
+  /** The clusters that would get objects to call it with; one twice where two control planes are in it. */
   readonly clusters: readonly string[];
+  /** What its own cluster would get beside what leads callers on to its pods, as each federated service has that. */
+  readonly atHome: ClusterLoad | undefined;
 }
 
 /** How much each VirtualMesh's federation would write into each cluster. */
 export interface FederationSizes {
-  /** Federated services, by VirtualMesh and cluster. */
-  readonly services: SortedMap<ClusterLoad>;
+  /** By VirtualMesh and cluster. */
+  readonly loads: SortedMap<ClusterLoad>;
   readonly verdicts: Table<FederationSizeFinding>;
 }
 
-interface ClusterLoad {
+/** Objects in one cluster. */
+export interface ClusterLoad {
   readonly clusterName: string;
-  readonly services: number;
+  readonly objects: number;
 }
 
 /** What is to be said of a federation that writes a lot. */
@@ -37,7 +40,7 @@ export interface FederationSizeFinding {
 
 /** The sizes before the first run: nothing is federated, and there is nothing to report. */
 export function noFederationSizes(): FederationSizes {
-  return { services: SortedMap.empty(), verdicts: emptyTable(({ key }) => key) };
+  return { loads: SortedMap.empty(), verdicts: emptyTable(({ key }) => key) };
 }
 
 // Of every federated service, each calling cluster gets a ServiceEntry and a DestinationRule; VirtualServices come with policies.
@@ -51,19 +54,19 @@ export function updateFederationSizes(
   changes: readonly EntryChange<FederationCandidate>[],
   before: FederationSizes,
 ): FederationSizes {
-  const services = before.services.update(addedUp(changes, before));
+  const loads = before.loads.update(addedUp(changes, before));
   const limit = step.translationContext.settings?.spec?.federation?.maxObjectsPerCluster ?? Number.POSITIVE_INFINITY;
   const rows: [string, FederationSizeFinding | undefined][] = [];
   for (const virtualMesh of step.inputs.of(VirtualMesh)) {
     const key = keyOfResource(virtualMesh);
     const row = before.verdicts.row(key);
-    const finding = findingFor(services.withPrefix(`${key}|`), limit);
+    const finding = findingFor(loads.withPrefix(`${key}|`), limit);
     const reports = finding === undefined ? [] : [reportOf(refOf(virtualMesh), finding)];
     const verdict = finding && { key, isRefused: finding.state === "INVALID", reports: reuseIfEqual(reports, row?.reports) };
     rows.push([key, verdict !== undefined && verdict.reports === row?.reports ? row : verdict]);
   }
   for (const { key } of before.verdicts) if (step.inputs.of(VirtualMesh).row(key) === undefined) rows.push([key, undefined]);
-  return { services, verdicts: before.verdicts.with(rows) };
+  return { loads, verdicts: before.verdicts.with(rows) };
 }
 
 /** The clusters that a federated Destination's objects are written into: those of the meshes it is federated to, but for its own place. */
@@ -94,7 +97,14 @@ function* addedUp(
 ): Iterable<readonly [string, ClusterLoad | undefined]> {
   // Services of one mesh mostly go to the same clusters, and share the list.
   const sums = new Map<string, Map<readonly string[], number>>();
-  const add = ({ virtualMesh, clusters }: FederationCandidate, count: number) => {
+  const totals = new Map<string, ClusterLoad>();
+  const note = (virtualMesh: string, clusterName: string, more: number) => {
+    const key = `${virtualMesh}|${clusterName}`;
+    const objects = (totals.get(key) ?? before.loads.get(key))?.objects ?? 0;
+    totals.set(key, { clusterName, objects: objects + more });
+  };
+  const add = ({ virtualMesh, clusters, atHome }: FederationCandidate, count: number) => {
+    if (atHome !== undefined) note(virtualMesh, atHome.clusterName, count * atHome.objects);
     const byList = sums.get(virtualMesh) ?? new Map<readonly string[], number>();
     sums.set(virtualMesh, byList);
     byList.set(clusters, (byList.get(clusters) ?? 0) + count);
@@ -103,22 +113,14 @@ function* addedUp(
     if (change.before !== undefined) add(change.before, -1);
     if (change.after !== undefined) add(change.after, 1);
   }
-  const totals = new Map<string, ClusterLoad>();
   for (const [virtualMesh, byList] of sums) {
-    for (const [clusters, count] of byList) {
-      for (const clusterName of clusters) {
-        const key = `${virtualMesh}|${clusterName}`;
-        const services = (totals.get(key) ?? before.services.get(key))?.services ?? 0;
-        totals.set(key, { clusterName, services: services + count });
-      }
-    }
+    for (const [clusters, count] of byList) for (const clusterName of clusters) note(virtualMesh, clusterName, count * OBJECTS_PER_SERVICE);
   }
-  for (const [key, load] of totals) yield [key, load.services === 0 ? undefined : load];
+  for (const [key, load] of totals) yield [key, load.objects === 0 ? undefined : load];
 }
 
 function findingFor(loads: readonly ClusterLoad[], limit: number): Finding | undefined {
-  const objects = loads.map(({ clusterName, services }) => ({ clusterName, count: services * OBJECTS_PER_SERVICE }));
-  const refused = objects.filter(({ count }) => count > limit);
+  const refused = loads.filter(({ objects }) => objects > limit);
   if (refused.length > 0) {
     const remedy = "federate fewer services or meshes with spec.federation.selectors, or raise the limit in the Settings";
     const excess = `more than ${limit}, the limit spec.federation.maxObjectsPerCluster in the Settings`;
@@ -127,7 +129,7 @@ function findingFor(loads: readonly ClusterLoad[], limit: number): Finding | und
       `spec.federation: nothing is federated, because federation would write ${listed(refused)}, ${excess}: ${remedy}`,
     );
   }
-  const many = objects.filter(({ count }) => count > MANY_OBJECTS);
+  const many = loads.filter(({ objects }) => objects > MANY_OBJECTS);
   if (many.length === 0) return undefined;
   const remedy =
     "federate fewer services or meshes with spec.federation.selectors, or set spec.federation.maxObjectsPerCluster in the Settings";
@@ -140,9 +142,11 @@ function findingFor(loads: readonly ClusterLoad[], limit: number): Finding | und
 // Enough to see where; the others are counted.
 const MAX_LISTED = 3;
 
-function listed(loads: readonly { readonly clusterName: string; readonly count: number }[]): string {
-  const most = [...loads].sort((a, b) => b.count - a.count || (a.clusterName < b.clusterName ? -1 : 1));
-  const named = most.slice(0, MAX_LISTED).map(({ clusterName, count }) => `${count} objects into ${clusterName}`);
+function listed(loads: readonly ClusterLoad[]): string {
+  const most = [...loads].sort((a, b) => b.objects - a.objects || (a.clusterName < b.clusterName ? -1 : 1));
+  const named = most
+    .slice(0, MAX_LISTED)
+    .map(({ clusterName, objects }) => `${objects} ${objects === 1 ? "object" : "objects"} into ${clusterName}`);
   const others = most.length - named.length;
   return `${named.join(", ")}${others === 0 ? "" : `, and at most as many into each of ${others} more ${others === 1 ? "cluster" : "clusters"}`}`;
 }

@@ -152,11 +152,16 @@ function decisionOn({ key, destination, federating, federation }: Candidate, mes
   if (refusals.length > 0) reachable.set(named, federatedToMeshes);
   const clusters = calling.get(federatedToMeshes) ?? callingClusters(destination, federatedToMeshes, meshOf);
   calling.set(federatedToMeshes, clusters);
+  const objects = rules?.objectsAtHome?.(destination, federation) ?? 0;
   return {
     key,
     federation: federatedToMeshes === named ? federation : { ...federation, federatedToMeshes },
     reports: reports.length === 0 ? NONE : reports,
-    candidate: { virtualMesh: keyOfResource(federating), clusters },
+    candidate: {
+      virtualMesh: keyOfResource(federating),
+      clusters,
+      atHome: objects === 0 ? undefined : { clusterName: destination.spec?.kubeService?.ref?.clusterName ?? "", objects },
+    },
   };
 }
 

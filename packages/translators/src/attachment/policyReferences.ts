@@ -36,8 +36,13 @@ export function referredVirtualDestinationKeys(policy: TrafficPolicy): readonly 
 }
 
 /** The Services of which a policy refers to a part of the pods, by key. */
-export function subsetServices(policy: TrafficPolicy): readonly string[] {
+function subsetServices(policy: TrafficPolicy): readonly string[] {
   return referencesIn(policy).flatMap((reference) => ("service" in reference && reference.isPart ? [keyOf(reference.service)] : []));
+}
+
+/** Whether a policy refers to a part of the pods of anything. */
+export function asksForSubsets(policy: TrafficPolicy): boolean {
+  return referencesIn(policy).some(({ isPart = false }) => isPart);
 }
 
 /** Sound TrafficPolicies by each Service that they refer to. */
@@ -53,4 +58,15 @@ export function byVirtualDestination({ policy, isSound }: CheckedPolicy<TrafficP
 /** Sound TrafficPolicies by each Service of which they refer to a part of the pods only. */
 export function bySubsetService({ policy, isSound }: CheckedPolicy<TrafficPolicy>): readonly string[] {
   return isSound ? subsetServices(policy) : [];
+}
+
+/**
+ * Sound TrafficPolicies of the management cluster by each VirtualDestination of which they refer to a part of the pods only. Subsets of its
+ * host are written into all of its meshes, so those of other clusters ask for none.
+ */
+export function bySubsetVirtualDestination({ policy, isSound }: CheckedPolicy<TrafficPolicy>): readonly string[] {
+  if (!isSound || (policy.metadata.clusterName ?? "") !== "") return [];
+  return referencesIn(policy).flatMap((reference) =>
+    "service" in reference || reference.isPart !== true ? [] : [keyOf({ ...reference.virtualDestination, clusterName: "" })],
+  );
 }

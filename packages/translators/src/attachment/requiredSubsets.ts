@@ -7,7 +7,7 @@ import { userRefOf } from "../policy/userResources.ts";
 import type { AttachedPolicies } from "./attachedPolicies.ts";
 import { observedMetadata } from "./meshes.ts";
 import type { CheckedPolicy } from "./policies.ts";
-import { subsetServices } from "./policyReferences.ts";
+import { asksForSubsets } from "./policyReferences.ts";
 
 /** On how many Destinations a TrafficPolicy that wants subsets counts, and on how many it doesn't. */
 export interface SubsetUsage {
@@ -31,7 +31,7 @@ export function* countSubsetUsage(
   const count = (standing: AttachedPolicies | undefined, sign: 1 | -1) => {
     if (standing === undefined) return;
     const note = (policy: TrafficPolicy, verdict: "inForce" | "refused") => {
-      if (subsetServices(policy).length === 0) return;
+      if (!asksForSubsets(policy)) return;
       const key = keyOfResource(policy);
       const sum = sums.get(key) ?? { inForce: 0, refused: 0 };
       sum[verdict] += sign;
@@ -59,7 +59,7 @@ function isInUse(support: SubsetUsage | undefined, { reports }: CheckedPolicy<Tr
 
 type RequiredSubsets = NonNullable<DestinationStatus["requiredSubsets"]>;
 
-/** The policies from which the required subsets of one Destination follow. */
+/** The policies from which the required subsets of one Destination, or of one VirtualDestination, follow. */
 export interface SubsetUsers {
   /** The TrafficPolicies that refer to a part of its pods. */
   readonly subsetPolicies: readonly CheckedPolicy<TrafficPolicy>[];
@@ -67,17 +67,26 @@ export interface SubsetUsers {
   readonly supports: readonly SubsetUsage[];
 }
 
-/** The traffic shifts that send traffic to a part of the pods of a Service, in the order of their policies; undefined for none. */
-export function requiredSubsetsOf({ subsetPolicies, supports }: SubsetUsers, ages: AgeSource): RequiredSubsets | undefined {
-  if (subsetPolicies.length === 0) return undefined;
+/** Those of the policies that are in use, in order of precedence. */
+export function policiesWithSubsets({ subsetPolicies, supports }: SubsetUsers, ages: AgeSource): readonly TrafficPolicy[] {
+  if (subsetPolicies.length === 0) return NONE;
   const supportOf = new Map(supports.map((support) => [support.key, support]));
   const policies = subsetPolicies.filter((checked) => isInUse(supportOf.get(checked.key), checked));
-  if (policies.length === 0) return undefined;
-  return policies
-    .map(({ policy }) => policy)
-    .sort(precedence(ages))
-    .flatMap((policy) => {
-      const trafficShift = publishedTrafficShift(policy);
-      return trafficShift === undefined ? [] : [{ trafficPolicyRef: userRefOf(policy), ...observedMetadata(policy), trafficShift }];
-    });
+  return policies.length === 0 ? NONE : policies.map(({ policy }) => policy).sort(precedence(ages));
 }
+
+/** The traffic shifts that send traffic to a part of the pods of a Service, in the order of their policies; undefined for none. */
+export function requiredSubsetsOf(users: SubsetUsers, ages: AgeSource): RequiredSubsets | undefined {
+  const policies = policiesWithSubsets(users, ages);
+  return policies.length === 0 ? undefined : requiredSubsetsFrom(policies);
+}
+
+/** The traffic shifts of some policies, as statuses list them. */
+export function requiredSubsetsFrom(policies: readonly TrafficPolicy[]): RequiredSubsets {
+  return policies.flatMap((policy) => {
+    const trafficShift = publishedTrafficShift(policy);
+    return trafficShift === undefined ? [] : [{ trafficPolicyRef: userRefOf(policy), ...observedMetadata(policy), trafficShift }];
+  });
+}
+
+const NONE: readonly never[] = [];

@@ -78,7 +78,7 @@ export function derived<S, R extends object, J extends Joins<S, R>, C, V>({
           const read = changes.filter(watch.isRead);
           if (read.length === 0) continue;
           yield* watch.indexed(now);
-          const reached = { now, walked: new Set<object>(), keys: affected };
+          const reached = { now, walked: new Map<object, Set<object>>(), keys: affected };
           for (const change of read) {
             watch.reach(change, reached);
             yield;

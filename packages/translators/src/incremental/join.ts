@@ -32,8 +32,8 @@ export interface JoinSource<S, R extends object, T extends object> {
 /** Which rows changes of one table reach. Not a generator: it runs for each change. */
 export interface Reached<S> {
   readonly now: S;
-  /** Rows in between from which the way back was followed already. */
-  readonly walked: Set<object>;
+  /** Of each join the rows from which its way back was followed already: a row may be found by one, and ask for it. */
+  readonly walked: Map<object, Set<object>>;
   /** Of the first table. */
   readonly keys: Set<string>;
 }
@@ -163,9 +163,11 @@ function joined<S, R extends object, F extends object, T extends object>(
     isShared === true ? findOnce(to.table(now))(row) : matching.find(row, to.table(now), key);
   continued.add(from);
   const reachAll = (rows: Iterable<F>, reached: Reached<S>) => {
+    const walked = reached.walked.get(source) ?? new Set();
+    reached.walked.set(source, walked);
     for (const one of rows) {
-      if (reached.walked.has(one)) continue;
-      reached.walked.add(one);
+      if (walked.has(one)) continue;
+      walked.add(one);
       from.reachFrom(one, reached);
     }
   };

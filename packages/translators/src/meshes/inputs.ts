@@ -94,6 +94,8 @@ export interface FailoverPeer {
   readonly gateways: readonly IngressGatewayRef[];
   /** Workloads whose pods its Service selects, in key order. */
   readonly workloads: readonly Workload[];
+  /** Whether others are to call its cluster no more while they have something else to call. */
+  readonly isOffline: boolean;
 }
 
 /** An object of a user, of one of a mesh's own kinds, that is about a host of ours. */
@@ -124,6 +126,8 @@ export interface MeshInputs {
   readonly rootSecret: Secret | undefined;
   /** What its agent reports of its certificates. */
   readonly issued: IssuedCertificate | undefined;
+  /** Whether others are to call its cluster no more while they have something else to call. */
+  readonly isOffline: boolean;
   readonly translationContext: TranslationContext;
 }
 
@@ -157,6 +161,8 @@ export interface VirtualDestinationInputs {
   readonly userEntries: readonly ServiceEntry[];
   /** TrafficPolicies in force on its host, in order of precedence. */
   readonly trafficPolicies: readonly TrafficPolicy[];
+  /** TrafficPolicies that shift traffic to a part of the pods behind it, in order of precedence. */
+  readonly subsetPolicies: readonly TrafficPolicy[];
   /** What was found when this was decided. */
   readonly reports: readonly Report[];
   readonly translationContext: TranslationContext;

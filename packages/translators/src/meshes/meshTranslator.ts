@@ -88,7 +88,9 @@ export interface MeshTranslator {
 /** Something beside the Destination that a policy is about. */
 export type PolicyReference =
   /** A Kubernetes Service; `isPart`: some of its pods only, for which it needs a subset. */
-  { readonly service: ClusterObjectRef; readonly isPart?: boolean } | { readonly virtualDestination: ObjectRef };
+  | { readonly service: ClusterObjectRef; readonly isPart?: boolean }
+  /** A VirtualDestination; `isPart` the same of the pods behind it. */
+  | { readonly virtualDestination: ObjectRef; readonly isPart?: boolean };
 
 /** Finds what policies refer to. */
 export interface ReferenceLookup {
@@ -122,6 +124,11 @@ export interface MeshFederation {
   refusals(destination: Destination, federation: AppliedFederation, meshOf: MeshLookup): readonly Finding[];
   /** Those of the meshes a service is federated to that can resolve its host name. */
   meshesThatResolve(federation: AppliedFederation, meshOf: MeshLookup): readonly ObjectRef[];
+  /**
+   * How many objects a federated service needs in its own cluster beside those that lead callers on to its pods, which each of them has. Asked
+   * before it is known what else is federated.
+   */
+  objectsAtHome?(destination: Destination, federation: AppliedFederation): number;
   /** The gateways through which other meshes reach one. */
   eastWestGateways(inputs: GatewaySelectionInputs): GatewaySelection;
   /** The Services that discovery noted on a mesh as its gateways. */

@@ -1,6 +1,7 @@
-import { Mesh, type VirtualDestination } from "@isthmus/api";
+import { Mesh, type TrafficPolicy, type VirtualDestination } from "@isthmus/api";
 import { equalJson, keyOfResource, type Report } from "@isthmus/core";
 import { observedMetadata } from "../attachment/meshes.ts";
+import { requiredSubsetsFrom } from "../attachment/requiredSubsets.ts";
 import { conditionsOf, type DeliveryProgress, messagesOf, publishedState } from "./approval.ts";
 import { LISTED } from "./listed.ts";
 import { approvals } from "./policies.ts";
@@ -9,6 +10,7 @@ import { approvals } from "./policies.ts";
 interface InForce {
   readonly targets: readonly { readonly metadata: { readonly name: string; readonly namespace?: string }; readonly spec?: TargetSpec }[];
   readonly exports: readonly { readonly mesh: Mesh }[];
+  readonly subsetPolicies: readonly TrafficPolicy[];
 }
 
 interface TargetSpec {
@@ -30,7 +32,7 @@ export function virtualDestinationStatus(
   virtualDestination: VirtualDestination,
   { reports, inputs, progress }: VirtualDestinationSources,
 ): object {
-  const { targets = [], exports = [] } = inputs ?? {};
+  const { targets = [], exports = [], subsetPolicies = [] } = inputs ?? {};
   const own = reports.filter(({ target }) => target === undefined);
   const meshes = approvals(
     new Map(exports.map(({ mesh }) => [keyOfResource(mesh), undefined])),
@@ -42,6 +44,7 @@ export function virtualDestinationStatus(
     state: publishedState(reports),
     ...(meshes.keys.length === 0 ? {} : { meshes: meshes.listed }),
     ...(targets.length === 0 ? {} : { selectedDestinations: targets.slice(0, LISTED).map(selectedDestination) }),
+    ...(subsetPolicies.length === 0 ? {} : { requiredSubsets: requiredSubsetsFrom(subsetPolicies.slice(0, LISTED)) }),
     ...messagesOf(own),
     targetCount: meshes.keys.length,
     acceptedCount: meshes.accepted,

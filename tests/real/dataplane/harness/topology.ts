@@ -32,11 +32,35 @@ const added: Readonly<Record<string, ClusterTopology>> = {
   },
 };
 
+const ratings = (version: string, host: number): object => ({
+  ...{ deployment: `ratings-${version}`, namespace: "bookinfo", serviceAccount: "bookinfo-ratings" },
+  ...{ labels: { app: "ratings", version }, host, port: 9080 },
+});
+const ratingsService = {
+  ...{ name: "ratings", namespace: "bookinfo", selector: { app: "ratings" } },
+  ports: [{ name: "http", port: 9080, targetPort: 9080 }],
+};
+
+/** A Service of which not every cluster has every version. */
+const versioned: Readonly<Record<string, ClusterTopology>> = {
+  "cluster-1": { pods: [ratings("v1", 30)], services: [ratingsService] },
+  "cluster-2": { pods: [ratings("v1", 30), ratings("v2", 31)], services: [ratingsService] },
+};
+
 /** Writes the testbed's topology with our additions to `file`. */
 export function writeTopology(ofTestbed: string, file: string): void {
+  writeWith(added, ofTestbed, file);
+}
+
+/** Writes the testbed's topology to `file`, with a Service that has another set of versions in each cluster. */
+export function writeFailoverTopology(ofTestbed: string, file: string): void {
+  writeWith(versioned, ofTestbed, file);
+}
+
+function writeWith(more: Readonly<Record<string, ClusterTopology>>, ofTestbed: string, file: string): void {
   const { clusters } = JSON.parse(readFileSync(ofTestbed, "utf8")) as Topology;
   const widened = Object.entries(clusters).map(([name, cluster]) => {
-    const { pods = [], services = [] } = added[name] ?? {};
+    const { pods = [], services = [] } = more[name] ?? {};
     return [name, { ...cluster, pods: [...cluster.pods, ...pods], services: [...cluster.services, ...services] }];
   });
   writeFileSync(file, JSON.stringify({ clusters: Object.fromEntries(widened) }));

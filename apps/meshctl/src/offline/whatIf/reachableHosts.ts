@@ -40,6 +40,8 @@ export function reachableHosts(world: Translation): ReadonlyMap<string, Reachabl
 interface Endpoint {
   readonly labels: Readonly<Record<string, string>>;
   readonly cluster: string;
+  /** Of a gateway that may be there once for each subset; those with one address are one. */
+  readonly gateway?: string;
 }
 
 interface Known {
@@ -81,6 +83,7 @@ function placesOf({ attached }: Translation): Places {
 }
 
 interface ClusterObjects {
+  /** Also those that only one namespace sees. */
   readonly entries: readonly ServiceEntry[];
   readonly rules: readonly DestinationRule[];
   readonly routes: readonly VirtualService[];
@@ -92,34 +95,39 @@ function objectsByCluster({ networking }: Translation): ReadonlyMap<string, Clus
   return new Map(
     networking.clusters().map((cluster) => {
       const resources = [...networking.inCluster(cluster)].map(({ resource }) => resource);
-      // What only the namespace of gateways sees is not what callers use.
-      const seen = <R extends Resource & { readonly spec?: { readonly exportTo?: readonly string[] } }>(kind: {
-        readonly apiVersion: string;
-        readonly kind: string;
-      }) =>
-        resources
-          .filter((resource): resource is R => kindKeyOf(resource) === kindKeyOf(kind))
-          .filter(({ spec }) => spec?.exportTo?.every((namespace) => namespace === ".") !== true || spec.exportTo.length === 0);
+      const all = <R extends Resource>(kind: { readonly apiVersion: string; readonly kind: string }) =>
+        resources.filter((resource): resource is R => kindKeyOf(resource) === kindKeyOf(kind));
       return [
         cluster,
         {
-          entries: seen<ServiceEntry>(ServiceEntry),
-          rules: seen<DestinationRule>(DestinationRule),
-          routes: seen<VirtualService>(VirtualService),
+          entries: all<ServiceEntry>(ServiceEntry),
+          rules: all<DestinationRule>(DestinationRule).filter(isSeen),
+          routes: all<VirtualService>(VirtualService).filter(isSeen),
         },
       ];
     }),
   );
 }
 
+/** What only the namespace of gateways sees is not what callers use. */
+function isSeen({ spec }: { readonly spec?: { readonly exportTo?: readonly string[] } }): boolean {
+  return spec?.exportTo?.every((namespace) => namespace === ".") !== true || spec.exportTo.length === 0;
+}
+
 function hostsIn(caller: string, { entries, rules, routes }: ClusterObjects, places: Places): readonly ReachableHost[] {
   const known = new Map<string, Known>(places.services.get(caller));
-  for (const { spec } of entries) {
-    for (const host of spec?.hosts ?? []) {
+  for (const entry of entries) {
+    for (const host of entry.spec?.hosts ?? []) {
       const home = places.federated.get(host);
-      const clusterOf = ({ address = "" }: WorkloadEntry) => home ?? places.gateways.get(address) ?? caller;
-      const endpoints = (spec?.endpoints ?? []).map((one) => ({ labels: one.labels ?? {}, cluster: clusterOf(one) }));
-      known.set(host, { kind: home === undefined ? "VirtualDestination" : "FederatedService", endpoints });
+      const service = places.services.get(caller)?.get(host);
+      const endpointOf = ({ address = "", labels = {} }: WorkloadEntry): Endpoint => {
+        const gateway = home === undefined ? places.gateways.get(address) : undefined;
+        return { labels, cluster: home ?? gateway ?? caller, ...(gateway === undefined ? {} : { gateway: address }) };
+      };
+      const endpoints = (entry.spec?.endpoints ?? []).map(endpointOf);
+      // Istio adds these to the pods of the Service, whoever sees the object (docs/decisions/0085).
+      if (service !== undefined) known.set(host, { kind: "Service", endpoints: [...service.endpoints, ...endpoints] });
+      else if (isSeen(entry)) known.set(host, { kind: home === undefined ? "VirtualDestination" : "FederatedService", endpoints });
     }
   }
   const ruleOf = new Map(rules.map((rule) => [rule.spec?.host ?? "", rule]));
@@ -148,20 +156,26 @@ function targetsOf(host: string, route: VirtualService | undefined): readonly Om
 
 /**
  * Endpoints in Istio's order of failover: the more of the labels of failoverPriority an endpoint has from the first on, the earlier it comes.
- * Labels without a value ask for the caller's own, which orders endpoints within a cluster only.
+ * Labels without a value ask for the caller's own: those of topology order endpoints within a cluster, and any other no caller has.
  */
 function tiersIn(endpoints: readonly Endpoint[], rule: DestinationRule | undefined, subset: string): readonly EndpointTier[] {
   const { trafficPolicy, subsets = [] } = rule?.spec ?? {};
   const { labels: wanted } = subsets.find(({ name }) => name === subset) ?? {};
-  const order = (trafficPolicy?.loadBalancer?.localityLbSetting?.failoverPriority ?? []).flatMap((label) => {
-    const [name = "", value] = label.split("=");
-    return value === undefined ? [] : [{ name, value }];
-  });
+  const { loadBalancer = trafficPolicy?.portLevelSettings?.[0]?.loadBalancer } = trafficPolicy ?? {};
+  const order = (loadBalancer?.localityLbSetting?.failoverPriority ?? [])
+    .filter((label) => !label.startsWith("topology."))
+    .map((label) => {
+      const [name = "", value] = label.split("=");
+      return { name, value };
+    });
   const tiers = new Map<number, Map<string, number>>();
-  for (const { labels, cluster } of endpoints) {
+  const seen = new Set<string>();
+  for (const { labels, cluster, gateway } of endpoints) {
     if (wanted !== undefined && !matchesLabels(wanted, labels)) continue;
     const miss = order.findIndex(({ name, value }) => labels[name] !== value);
     const rank = miss < 0 ? order.length : miss;
+    if (gateway !== undefined && seen.has(`${rank} ${gateway}`)) continue;
+    seen.add(`${rank} ${gateway}`);
     const tier = tiers.get(rank) ?? new Map<string, number>();
     tiers.set(rank, tier.set(cluster, (tier.get(cluster) ?? 0) + 1));
   }

@@ -18,6 +18,8 @@ import { bySelector } from "../assembly.ts";
 import { type AttachedSources, destinations } from "../destinationJoins.ts";
 import type { AttachedMesh } from "../meshes.ts";
 import { byVirtualTarget } from "../policies.ts";
+import { bySubsetVirtualDestination } from "../policyReferences.ts";
+import { policiesWithSubsets } from "../requiredSubsets.ts";
 import { addressedRefs, virtualIpOf } from "../virtualIps.ts";
 import { acceptedByKey, meshKey, meshKeysOf } from "../virtualMeshes.ts";
 import { bySelectedTargets, formsOf } from "./forms.ts";
@@ -33,6 +35,10 @@ const hosts = inputTable(({ attachment }: AttachedSources) => entriesOf(attachme
 const displacedIps = inputTable(({ attachment }: AttachedSources) => entriesOf(attachment.virtualIps.losers), entryKey);
 const checkedPolicies = inputTable(
   ({ attachment }: AttachedSources) => attachment.traffic,
+  ({ key }) => key,
+);
+const supports = inputTable(
+  ({ attachment }: AttachedSources) => attachment.supports,
   ({ key }) => key,
 );
 const offlineClusters = inputTable(({ attachment }: AttachedSources) => entriesOf(attachment.offline), entryKey);
@@ -53,6 +59,7 @@ const selectedBy: Matching<VirtualDestination, Destination> = {
 };
 
 const selected = join({ from: virtualDestinations, to: destinations, matching: selectedBy });
+const subsetPolicies = join({ from: virtualDestinations, to: checkedPolicies, index: bySubsetVirtualDestination });
 const virtualMesh = join({ from: virtualDestinations, key: byVirtualMesh, to: virtualMeshes });
 const isSameMesh = (before: AttachedMesh, after: AttachedMesh) => isSameRecord(joinedMesh(before), joinedMesh(after));
 
@@ -70,6 +77,12 @@ export const virtualDestinationInputs = derived({
     offline: join({ from: selected.source, key: destinationsByCluster, to: offlineClusters }),
     hosts: join({ from: virtualDestinations, key: byHost, to: hosts }),
     traffic: join({ from: virtualDestinations, key: selectedUnder, to: checkedPolicies, index: byVirtualTarget }),
+    subsetPolicies,
+    supports: join({
+      from: subsetPolicies.source,
+      to: supports,
+      isSame: (before, after) => before.inForce > 0 === after.inForce > 0,
+    }),
     ofSameHost: join({ from: virtualDestinations, key: byServiceOfHost, to: destinations, index: byServiceName }),
     displacedIp: join({ from: virtualDestinations, key: byAddress, to: displacedIps }),
     userEntries: join({
@@ -114,6 +127,10 @@ export const virtualDestinationInputs = derived({
       userEntries: lookup("userEntries").filter(({ spec }) => host !== undefined && spec?.hosts?.includes(host) === true),
       offlineClusters: [...new Set(lookup("offline").map(({ key }) => key))].sort(),
       trafficPolicies: judged.trafficPolicies,
+      subsetPolicies: policiesWithSubsets(
+        { subsetPolicies: lookup("subsetPolicies"), supports: lookup("supports") },
+        translationContext.ages,
+      ),
       reports: reuseIfEqual([...reportsOf(virtualDestination, resolutions, chosen), ...judged.reports], before?.reports),
       translationContext,
     };

@@ -12,6 +12,7 @@ import { hostsOf } from "./userObjects.ts";
 import { outlierFindings } from "./virtualDestination/outliers.ts";
 import { evaluateVirtualPolicies } from "./virtualDestination/policyVerdicts.ts";
 import { translateVirtualDestination } from "./virtualDestination/virtualDestination.ts";
+import { objectsAtHome } from "./virtualMesh/federation.ts";
 import { federationRefusals, meshesThatResolve } from "./virtualMesh/federationRefusals.ts";
 import { eastWestGateways, notedGateways, withoutNotedGateways } from "./virtualMesh/gatewaySelection.ts";
 import { rootSecretOf } from "./virtualMesh/rootSecret.ts";
@@ -35,7 +36,7 @@ export const istioTranslator: MeshTranslator = {
   policyVerdicts: evaluatePolicies,
   virtualPolicyVerdicts: evaluateVirtualPolicies,
   hasSubsets: true,
-  federation: { refusals: federationRefusals, meshesThatResolve, eastWestGateways, notedGateways, withoutNotedGateways },
+  federation: { refusals: federationRefusals, meshesThatResolve, objectsAtHome, eastWestGateways, notedGateways, withoutNotedGateways },
   userObjects: { kinds: [VirtualService, DestinationRule], hostsOf },
   trustDomainOf,
   policiesBehind,

@@ -15,7 +15,7 @@ import type {
 import { features } from "./features/index.ts";
 
 /** What features may know, whichever policy they come from. */
-export interface SourceContext extends Omit<RouteContext, "virtualDestinationOf"> {
+export interface SourceContext extends Omit<RouteContext, "virtualDestinationOf" | "policyCluster"> {
   readonly virtualDestinationOf: ReferenceLookup["virtualDestinationOf"];
 }
 
@@ -139,5 +139,7 @@ function assigned<W extends Writes>(parts: readonly Written[W][]): Written[W] {
 /** A policy names VirtualDestinations as its own cluster knows them. */
 function contextOf({ metadata }: TrafficPolicy, context: SourceContext): RouteContext {
   const { clusterName = "" } = metadata;
-  return { ...context, virtualDestinationOf: ({ name, namespace }) => context.virtualDestinationOf({ name, namespace, clusterName }) };
+  const virtualDestinationOf: RouteContext["virtualDestinationOf"] = ({ name, namespace }) =>
+    context.virtualDestinationOf({ name, namespace, clusterName });
+  return { ...context, policyCluster: clusterName, virtualDestinationOf };
 }

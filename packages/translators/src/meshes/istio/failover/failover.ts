@@ -9,7 +9,7 @@ import { localSource, objectNameFor } from "../source.ts";
 import { userConflict } from "../userObjects.ts";
 import { outlierDetectionOf } from "../virtualDestination/outliers.ts";
 import { TLS_MODE_LABEL } from "../virtualMesh/endpoints.ts";
-import { failoverPorts, hasHostNamesAlone, portsMissingAt, type RemoteCluster, remoteClusterOf } from "./peers.ts";
+import { failoverPorts, hasHostNamesAlone, portsMissingAt, type RemoteCluster, remoteClustersOf } from "./peers.ts";
 
 /**
  * Lets a service fail over to those of its name in other clusters, where its VirtualMesh says so (docs/decisions/0085). In its own
@@ -32,7 +32,7 @@ export function withFailover(inputs: DestinationInputs, local: readonly Output[]
   if (obstacles.length > 0 || rule === undefined || ports.length === 0 || usable.length === 0) return { outputs: local, reports };
 
   const host = failoverHostname(service, federatedHostname);
-  const clusters = usable.map((peer) => remoteClusterOf(inputs, peer, ports));
+  const clusters = remoteClustersOf(inputs, usable, ports);
   const { translationContext } = inputs;
   const parents = originOf({ translationContext, parents: [destination, virtualMesh], annotationsOf: destination });
   const identity = { ...objectNameFor(destination, localSource(destination)), origin: parents };

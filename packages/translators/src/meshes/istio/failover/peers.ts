@@ -39,11 +39,25 @@ export function portsMissingAt({ destination }: FailoverPeer, ports: readonly Se
   return ports.filter(({ number }) => !others.has(number)).map(({ number = 0 }) => number);
 }
 
-/** Another cluster as clients of a service see it, at all of some ports. */
-export function remoteClusterOf(
+/**
+ * The clusters that a service fails over to, at all of some ports. Those that are offline have no addresses while there is anything else to
+ * call: they are the last resort, as their pods may be well.
+ */
+export function remoteClustersOf(
+  inputs: Pick<DestinationInputs, "destination" | "mesh" | "workloads">,
+  peers: readonly FailoverPeer[],
+  ports: readonly ServiceEntryPort[],
+): readonly RemoteCluster[] {
+  const online = peers.map((peer) => remoteClusterOf(inputs, peer, { ports, isLeftOut: peer.isOffline }));
+  if (hasPods(inputs, ports) || online.some(({ addresses }) => addresses.length > 0)) return online;
+  return peers.map((peer) => remoteClusterOf(inputs, peer, { ports, isLeftOut: false }));
+}
+
+/** Another cluster as clients of a service see it. */
+function remoteClusterOf(
   { destination: own, mesh }: Pick<DestinationInputs, "destination" | "mesh">,
   peer: FailoverPeer,
-  ports: readonly ServiceEntryPort[],
+  { ports, isLeftOut }: { readonly ports: readonly ServiceEntryPort[]; readonly isLeftOut: boolean },
 ): RemoteCluster {
   const region = regionOf(peer.destination, peer.mesh);
   const isNear = region !== "" && region === regionOf(own, mesh);
@@ -51,12 +65,7 @@ export function remoteClusterOf(
     clusterName: peer.destination.spec?.kubeService?.ref?.clusterName ?? "",
     region,
     distance: isNear ? "same region" : "other region",
-    addresses: hasPods(
-      peer,
-      ports.map(({ number = 0 }) => number),
-    )
-      ? addressesOf(peer)
-      : [],
+    addresses: !isLeftOut && hasPods(peer, ports) ? addressesOf(peer) : [],
     identities: identitiesOf(peer),
   };
 }
@@ -78,8 +87,9 @@ function isIp(address: string): boolean {
 }
 
 /** A gateway without pods behind it that can answer mutual TLS would send requests nowhere. */
-function hasPods({ destination, workloads }: FailoverPeer, numbers: readonly number[]): boolean {
-  const names = portsOf(destination).flatMap(({ number = 0, name = "" }) => (numbers.includes(number) ? [name] : []));
+function hasPods({ destination, workloads }: Pick<FailoverPeer, "destination" | "workloads">, ports: readonly ServiceEntryPort[]): boolean {
+  const numbers = new Set(ports.map(({ number }) => number));
+  const names = portsOf(destination).flatMap(({ number, name = "" }) => (numbers.has(number) ? [name] : []));
   const labelsAt = labelling(workloads);
   return (destination.spec?.kubeService?.endpointSubsets ?? []).some(({ endpoints = [], ports = [] }) => {
     const isOpen = names.every((name) => ports.some((port) => portName(port) === name));

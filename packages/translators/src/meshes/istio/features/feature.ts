@@ -34,6 +34,8 @@ export interface SettingsContext {
 export interface RouteContext extends SettingsContext {
   /** Where the requests start. */
   readonly clusterName: string;
+  /** The cluster that the policy is in; "" for the management cluster. */
+  readonly policyCluster: string;
   /** The Destination of a Kubernetes Service, as attached. */
   destinationOf(service: ClusterObjectRef): Destination | undefined;
   /** The VirtualDestination that the policy means by a name. */

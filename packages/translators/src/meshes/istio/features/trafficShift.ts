@@ -34,6 +34,7 @@ export const trafficShift = defineReferringFeature({
       ...entryFindings(entry, `${PATH}[${i}]`, context),
       ...headerFindings(`${PATH}[${i}].options.headerManipulation`, entry.options?.headerManipulation, context.allowsHeaderOperators),
       ...labelFindings(`${PATH}[${i}].kubeService.subset`, entry.kubeService?.subset),
+      ...labelFindings(`${PATH}[${i}].virtualDestination.subset`, entry.virtualDestination?.subset),
     ]),
     ...(entries.length > 1 && entries.every(({ weight = 0 }) => weight === 0)
       ? [invalidFinding("WeightsMissing", `${PATH}: all weights are 0: set weights that add up to 100`)]
@@ -43,9 +44,15 @@ export const trafficShift = defineReferringFeature({
 
 function referencesOf({ kubeService, virtualDestination }: WeightedDestination): readonly PolicyReference[] {
   return [
-    ...(kubeService === undefined ? [] : [{ service: serviceOf(kubeService), isPart: Object.keys(kubeService.subset ?? {}).length > 0 }]),
-    ...(virtualDestination === undefined ? [] : [{ virtualDestination: serviceOf(virtualDestination) }]),
+    ...(kubeService === undefined ? [] : [{ service: serviceOf(kubeService), isPart: isPart(kubeService) }]),
+    ...(virtualDestination === undefined
+      ? []
+      : [{ virtualDestination: serviceOf(virtualDestination), isPart: isPart(virtualDestination) }]),
   ];
+}
+
+function isPart({ subset = {} }: { readonly subset?: Readonly<Record<string, string>> }): boolean {
+  return Object.keys(subset).length > 0;
 }
 
 function routeDestination(entry: WeightedDestination, context: RouteContext): RouteDestination {
@@ -94,7 +101,11 @@ function entryFindings(entry: WeightedDestination, path: string, context: RouteC
   if (virtualDestination !== undefined) {
     const ref = serviceOf(virtualDestination);
     const found = context.virtualDestinationOf(ref);
-    if (found !== undefined) return virtualHostFindings(`${path}.virtualDestination`, found, virtualDestination.subset);
+    if (found !== undefined) {
+      const isForeign = isPart(virtualDestination) && context.policyCluster !== "";
+      const subset = isForeign ? [foreignSubset(`${path}.virtualDestination.subset`)] : [];
+      return [...virtualHostFindings(`${path}.virtualDestination`, found), ...subset];
+    }
     return [
       invalidFinding(
         "TrafficShiftTargetUnknown",
@@ -109,4 +120,12 @@ function entryFindings(entry: WeightedDestination, path: string, context: RouteC
     ];
   }
   return [invalidFinding("TrafficShiftTargetMissing", `${path}: has no destination: set kubeService or virtualDestination`)];
+}
+
+/** Subsets of a host are written into all of its meshes, which is not one cluster's to ask for. */
+function foreignSubset(path: string): Finding {
+  return invalidFinding(
+    "TrafficShiftTargetUnsupported",
+    `${path}: is not supported in a TrafficPolicy of a workload cluster, because subsets of a VirtualDestination are written into all of its meshes: create the policy in the management cluster, or use kubeService`,
+  );
 }

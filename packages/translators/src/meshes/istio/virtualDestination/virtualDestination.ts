@@ -15,9 +15,10 @@ import { type OutputOrigin, originOf, outputOf } from "../../outputMetadata.ts";
 import { passthrough } from "../virtualMesh/eastWestGateways.ts";
 import { resolutionOf } from "../virtualMesh/endpoints.ts";
 import { lacksDnsProxying, needsDnsProxying } from "../virtualMesh/federationRefusals.ts";
-import { type EndpointOptions, endpointsOf, failoverPriority } from "./endpoints.ts";
+import { type EndpointOptions, endpointsOf, failoverPriority, podLabelsOf } from "./endpoints.ts";
 import { outlierDetectionOf } from "./outliers.ts";
 import { connectionsWithPolicies, routesWithPolicies } from "./policies.ts";
+import { subsetReports, virtualSubsetsOf } from "./subsets.ts";
 import { istioPlaceOf, type Tier, tiersFor } from "./tiers.ts";
 
 /** What is in force of a VirtualDestination, for the translation of one mesh after the other. */
@@ -40,14 +41,18 @@ export function translateVirtualDestination(inputs: VirtualDestinationInputs): T
   const host: Host = {
     inputs,
     hostname: spec.hostname ?? "",
-    options: { spec, workloads: inputs.workloads, port, offline: inputs.offlineClusters },
+    options: { spec, workloads: inputs.workloads, port, subsets: virtualSubsetsOf(inputs), offline: inputs.offlineClusters },
     origin: originOf({ translationContext, parents: [virtualDestination] }),
   };
   const clients = distinctClusters(exports).map((mesh) => forClients(host, mesh));
   const gateways = distinctClusters([...exports, ...homes]).flatMap((mesh) => forGateways(host, mesh));
   return {
     outputs: [...clients.flatMap(({ outputs }) => outputs), ...gateways],
-    reports: [...offlineReports(inputs), ...clients.flatMap(({ reports }) => reports)],
+    reports: [
+      ...offlineReports(inputs),
+      ...clients.flatMap(({ reports }) => reports),
+      ...(inputs.subsetPolicies.length === 0 ? [] : subsetReports(inputs, podLabelsOf(inputs.targets, host.options))),
+    ],
   };
 }
 
@@ -102,16 +107,24 @@ function clientNamespace({ inputs }: Host, { agentNamespace = inputs.translation
   return agentNamespace;
 }
 
-function ruleSpec({ hostname, options }: Host, tiers: readonly Tier[]): NonNullable<DestinationRule["spec"]> {
+function ruleSpec(host: Host, tiers: readonly Tier[]): NonNullable<DestinationRule["spec"]> {
+  const { options } = host;
   return {
-    host: hostname,
+    ...subsetRule(host),
     trafficPolicy: {
-      // East-west gateways pass nothing else on.
-      tls: { mode: "ISTIO_MUTUAL" },
+      ...MUTUAL_TLS,
       outlierDetection: outlierDetectionOf(options.spec.localized?.outlierDetection),
       loadBalancer: { localityLbSetting: { enabled: true, failoverPriority: failoverPriority(tiers.length) } },
     },
   };
+}
+
+// East-west gateways pass nothing else on.
+const MUTUAL_TLS = { tls: { mode: "ISTIO_MUTUAL" } } as const;
+
+/** The name of a subset is in the SNI, so gateways know the subsets of callers. */
+function subsetRule({ hostname, options: { subsets } }: Host): NonNullable<DestinationRule["spec"]> {
+  return { host: hostname, trafficPolicy: MUTUAL_TLS, ...(subsets.length === 0 ? {} : { subsets }) };
 }
 
 /** For each namespace with gateways of a mesh. Without pods of its own it has an empty one: what arrives there must not leave again. */
@@ -129,8 +142,8 @@ function forGateways(host: Host, home: MeshWithGateways): readonly Output[] {
     const place = { namespace, clusterName };
     const entry = output(host, place, ServiceEntry, { exportTo: ["."], ...entrySpec(host, endpoints), resolution });
     // An order among several Destinations of one cluster.
-    if (tiers.length < 2) return [entry];
-    return [entry, output(host, place, DestinationRule, { ...ruleSpec(host, tiers), exportTo: ["."] })];
+    const rule = tiers.length > 1 ? ruleSpec(host, tiers) : options.subsets.length > 0 ? subsetRule(host) : undefined;
+    return rule === undefined ? [entry] : [entry, output(host, place, DestinationRule, { ...rule, exportTo: ["."] })];
   });
   return [...entries, ...entrances(host, home)];
 }

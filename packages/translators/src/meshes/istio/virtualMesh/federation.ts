@@ -1,13 +1,15 @@
-import { DestinationRule, type Mesh, ServiceEntry, type ServiceEntrySpec } from "@isthmus/api";
+import { type Destination, DestinationRule, type Mesh, ServiceEntry, type ServiceEntryPort, type ServiceEntrySpec } from "@isthmus/api";
 import { merged, type Output, type Resource, refOf, withoutUndefined } from "@isthmus/core";
 import { reportOf } from "../../../findings.ts";
 import { failoverHostname } from "../../../policy/hostnames.ts";
 import { type DestinationInputs, emptyTranslation, type TargetTranslation } from "../../inputs.ts";
+import type { AppliedFederation } from "../../meshTranslator.ts";
 import { originOf, outputOf } from "../../outputMetadata.ts";
 import { remoteSource } from "../source.ts";
 import type { SourceObjects } from "../sourceObjects.ts";
 import { type FederatedEndpoints, type FederatedService, federatedServiceOf } from "./federatedService.ts";
 import { federationFindings, reachabilityFindings } from "./federationFindings.ts";
+import { federatedPorts } from "./ports.ts";
 
 /**
  * Makes a Destination callable from the meshes it is federated to. There: a ServiceEntry for its federated host, whose endpoints
@@ -68,8 +70,17 @@ function withFailoverHost({ destination, hostname }: FederatedService, spec: Ser
   const service = destination.spec?.kubeService?.ref;
   if (service === undefined || destination.status?.appliedFederation?.failover === undefined) return [spec];
   const failoverHost = failoverHostname(service, hostname);
-  const mayShare = (spec.ports ?? []).every(({ protocol = "" }) => OF_SEVERAL_HOSTS.has(protocol.toUpperCase()));
-  return mayShare ? [{ ...spec, hosts: [hostname, failoverHost] }] : [spec, { ...spec, hosts: [failoverHost] }];
+  return mayShareHosts(spec.ports ?? []) ? [{ ...spec, hosts: [hostname, failoverHost] }] : [spec, { ...spec, hosts: [failoverHost] }];
+}
+
+/** How many objects failover alone writes for the gateways of a service's own cluster. */
+export function objectsAtHome({ spec }: Destination, { failover }: AppliedFederation): number {
+  if (failover === undefined) return 0;
+  return mayShareHosts(federatedPorts(spec?.kubeService?.ports ?? []).ports) ? 0 : 1;
+}
+
+function mayShareHosts(ports: readonly ServiceEntryPort[]): boolean {
+  return ports.every(({ protocol = "" }) => OF_SEVERAL_HOSTS.has(protocol.toUpperCase()));
 }
 
 // Source: istio.io/istio, pkg/config/validation, ServiceEntry: protocols that IsHTTP or IsTLS.

@@ -1,5 +1,7 @@
 import { refOf } from "@isthmus/core";
 import { reportOf, warningFinding } from "../../../findings.ts";
+import { meshCluster } from "../../../policy/policyScope.ts";
+import { failoverInForce } from "../../../policy/virtualMeshFailover.ts";
 import { emptyTranslation, type MeshInputs, mergeTranslations, type TargetTranslation } from "../../inputs.ts";
 import { eastWestGatewaysOf } from "./eastWestGateways.ts";
 import { globalAccessOf } from "./globalAccess.ts";
@@ -7,7 +9,13 @@ import { certificatesOf } from "./mtls.ts";
 
 /** What its VirtualMesh wants of one Istio mesh. Each part stands alone: a fault in one leaves the others in force. */
 export function translateIstioMesh(inputs: MeshInputs): TargetTranslation {
-  return mergeTranslations([trustDomainOf(inputs), certificatesOf(inputs), eastWestGatewaysOf(inputs), globalAccessOf(inputs)]);
+  return mergeTranslations([
+    trustDomainOf(inputs),
+    leftOutOf(inputs),
+    certificatesOf(inputs),
+    eastWestGatewaysOf(inputs),
+    globalAccessOf(inputs),
+  ]);
 }
 
 /** Whoever relies on a mesh is told that its trust domain is not what its configuration says. */
@@ -15,4 +23,11 @@ function trustDomainOf({ mesh, virtualMesh }: MeshInputs): TargetTranslation {
   const { trustDomainProblem = "" } = mesh.spec?.istio ?? {};
   if (virtualMesh === undefined || trustDomainProblem === "") return emptyTranslation;
   return { outputs: [], reports: [reportOf(refOf(virtualMesh), warningFinding("TrustDomainKept", trustDomainProblem), refOf(mesh))] };
+}
+
+/** Services of other meshes fail over to it no more. */
+function leftOutOf({ mesh, virtualMesh, isOffline }: MeshInputs): TargetTranslation {
+  if (virtualMesh === undefined || !isOffline || failoverInForce(virtualMesh) === undefined) return emptyTranslation;
+  const message = `spec.federation.failover: services of other clusters do not fail over to ${meshCluster(mesh)} while they have something else to call, because its agent has been offline for longer than failover.excludeOffline of the Settings says: check the agent`;
+  return { outputs: [], reports: [reportOf(refOf(virtualMesh), warningFinding("OfflineExcluded", message), refOf(mesh))] };
 }
