@@ -1,30 +1,17 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
-// Real sockets and TLS: apart from the rest, as they wait for the network more than they compute.
-const SOCKETS = ["packages/{relay,dataplane}/{src,test}/**/*.test.ts", "tests/security/**/*.test.ts"];
-// Those are run by `npm run test:long`.
-const exclude = ["**/node_modules/**", "**/*.long.test.ts"];
-
 // What needs nothing but Node: unit, golden, properties, simulator, real sockets on loopback.
 export default defineConfig({
   test: {
-    projects: [
-      {
-        extends: true,
-        test: {
-          name: "shared",
-          include: [
-            "packages/*/{src,test}/**/*.test.ts",
-            "apps/*/{src,test}/**/*.test.ts",
-            "tests/{conformance,contributing,documents,faults,fuzz}/**/*.test.ts",
-            "tools/**/*.test.ts",
-          ],
-          exclude: [...exclude, ...SOCKETS],
-        },
-      },
-      { extends: true, test: { name: "sockets", include: SOCKETS, exclude } },
+    include: [
+      "packages/*/{src,test}/**/*.test.ts",
+      "apps/*/{src,test}/**/*.test.ts",
+      "tests/{conformance,contributing,documents,faults,fuzz,security}/**/*.test.ts",
+      "tools/**/*.test.ts",
     ],
+    // Those are run by `npm run test:long`.
+    exclude: ["**/node_modules/**", "**/*.long.test.ts"],
     unstubEnvs: true,
     // One process reads each module once, not once for each test file: that took a third of the processor time. So a test file ends what it
     // started (servers, connections), and takes back what it changed of the process (timers, spies).

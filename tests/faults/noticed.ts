@@ -12,7 +12,7 @@ const NOTICED: Readonly<Record<string, Omit<Schedule, "steps"> & { readonly step
   changesPassForCompleteSets: { seed: 2654435762, clusters: 2, steps: "wait - 5 0;putService b 1 3" },
   everythingSeemsLabelled: { seed: 1013904227, clusters: 2, hasStore: true, steps: "foreign b 13 0" },
   everythingSeemsWritten: { seed: 2654435762, clusters: 2, steps: "copyOurs a 5 0" },
-  removalsWithoutPreconditions: { seed: 3246141862, clusters: 2, steps: "deletePolicy - 0 0;meddleInBetween b 1 0;wait - 4 0" },
+  removalsWithoutPreconditions: { seed: 774553835, clusters: 2, steps: "wait - 5 0;meddleInBetween a 1 1;deleteService b 0 0;wait - 8 0" },
   landslidesSeemOnPurpose: { seed: 113005317, clusters: 2, steps: "putCrowd b 0 0;wait - 3 0;deleteCrowd b 0 0" },
   purposeIsForgotten: { seed: 1457683802, clusters: 2, hasStore: true, steps: "putCrowd b 0 0;restoreEtcd a 1 0;putSettings - 0 2" },
   firstContactByForce: { seed: 2619514553, clusters: 2, steps: "deleteOurs a 4 0;occupy a 0 0;wait - 4 0" },

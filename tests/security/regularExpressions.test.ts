@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { growthOf, MOST_GROWTH, PATIENCE_MS } from "@isthmus/testing";
+import { growthOf, MOST_GROWTH, PATIENCE_MS, sampled } from "@isthmus/testing";
 import ts from "typescript";
 import { describe, expect, test } from "vitest";
 import { parseSource } from "../../tools/importsOf.ts";
@@ -66,7 +66,7 @@ describe("regular expressions", () => {
       ? [[`${one.path}: ${one.text}`, one.expression, sees.worst] as const]
       : [];
   });
-  test.each(measured)(
+  test.each(sampled(measured))(
     "take no longer for each letter of a longer text: %s",
     (_, expression, worst) => {
       expect(growthOf((text) => run(expression, text), worst)).toBeLessThan(MOST_GROWTH);

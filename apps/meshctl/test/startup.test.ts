@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { sampled } from "@isthmus/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bundleApp } from "../../../tools/build.mjs";
 import { documentedProgram } from "../src/meshctl.ts";
@@ -63,7 +64,8 @@ describe("until its first request", () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   // Each takes a process: those that share all their code before the first request are tried once.
-  it.each(paths.filter((path) => !/^(get|describe) (?!meshes|mesh)/.test(path)))("meshctl %s imports no package from npm", async (path) => {
+  const tried = paths.filter((path) => !/^(get|describe) (?!meshes|mesh)/.test(path));
+  it.each(sampled(tried))("meshctl %s imports no package from npm", async (path) => {
     const imported = join(folder, "imported");
     writeFileSync(imported, "");
     const args = [...path.split(" "), ...(ARGUMENTS[path] ?? (NAMED.includes(path) ? ["east"] : []))];

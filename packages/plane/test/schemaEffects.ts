@@ -1,10 +1,10 @@
 import { allKinds, IssuedCertificate, Secret, Settings } from "@isthmus/api";
-import { type AnyResource, InvalidResource, type Kind, messageOf, refOf, resourceKeyOf, snapshotOf } from "@isthmus/core";
+import { type AnyResource, InvalidResource, type Kind, messageOf, snapshotOf } from "@isthmus/core";
 import { simulatedCluster, virtualClock } from "@isthmus/simulator";
 import { isInScope, type Translation } from "@isthmus/translators";
 import { agentCertificateLifetimeMs, clusterRegistrations } from "../src/index.ts";
 import { serverRoles } from "../src/roles.ts";
-import { schemaWorld, translatedWorld } from "./schemaFleet.ts";
+import { translatedBesideFleet } from "./schemaFleet.ts";
 
 /** What comes of an object: what somebody carries out, and what its writer is told. */
 export interface Effects {
@@ -14,7 +14,7 @@ export interface Effects {
   readonly told: readonly string[];
 }
 
-/** What comes of an object in the world, beside others. */
+/** What comes of an object in the fleet, beside others. */
 export async function effectsOf(kind: Kind, object: AnyResource, beside: readonly AnyResource[]): Promise<Effects> {
   let parsed: AnyResource;
   try {
@@ -23,8 +23,7 @@ export async function effectsOf(kind: Kind, object: AnyResource, beside: readonl
     if (!(error instanceof InvalidResource)) throw error;
     return { carriedOut: "", told: [`INVALID ${messageOf(error)}`] };
   }
-  const world = schemaWorld().filter((one) => resourceKeyOf(refOf(one)) !== resourceKeyOf(refOf(parsed)));
-  const translation = translatedWorld([...world, ...beside, parsed]);
+  const translation = translatedBesideFleet([...beside, parsed]);
   return {
     carriedOut: JSON.stringify([outputsOf(translation), kind === Settings ? await relayEffects(parsed) : []]),
     told: translation.reports.map(({ state, message }) => `${state} ${message}`),

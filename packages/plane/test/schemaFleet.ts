@@ -1,14 +1,25 @@
 import { type AnyResource, snapshotOf } from "@isthmus/core";
 import { type TranslateOptions, type Translation, translate } from "@isthmus/translators";
 
+const OPTIONS: TranslateOptions = { namespace: "gloo-mesh", stage: "all", ages: "CREATED" };
+
+const GATEWAY: ServiceOptions = { labels: { istio: "ingressgateway" }, ports: [15443, 15444], portNames: ["tls", "other"] };
+
+const FLEET: readonly AnyResource[] = ["east", "west"].flatMap(clusterObjects);
+let ofFleet: Translation | undefined;
+
 /** Two clusters with a mesh, a gateway and three services each: enough for every field that users write to say something about it. */
-export function schemaWorld(): readonly AnyResource[] {
-  return ["east", "west"].flatMap(clusterObjects);
+export function schemaFleet(): readonly AnyResource[] {
+  return FLEET;
 }
 
-/** What translation makes of users' objects in that world. */
-export function translatedWorld(objects: readonly AnyResource[], options: Partial<TranslateOptions> = {}): Translation {
-  return translate(snapshotOf(objects), { namespace: "gloo-mesh", stage: "all", ages: "CREATED", ...options });
+/**
+ * What translation makes of objects beside those of the fleet, or in place of them. It follows from the translation of the fleet alone, as from
+ * scratch (packages/translators/test/incremental.test.ts): hundreds of tests differ in one object.
+ */
+export function translatedBesideFleet(objects: readonly AnyResource[]): Translation {
+  ofFleet ??= translate(snapshotOf(FLEET), OPTIONS);
+  return translate(ofFleet.cache.given.apply({ put: objects, remove: [] }), OPTIONS, ofFleet);
 }
 
 function clusterObjects(clusterName: string): readonly AnyResource[] {
@@ -68,8 +79,6 @@ interface ServiceOptions {
   readonly ports?: readonly number[];
   readonly portNames?: readonly string[];
 }
-
-const GATEWAY: ServiceOptions = { labels: { istio: "ingressgateway" }, ports: [15443, 15444], portNames: ["tls", "other"] };
 
 /** A Service with a pod in the mesh behind it. */
 function service(

@@ -1,7 +1,8 @@
 import { Settings } from "@isthmus/api";
 import { type AnyResource, type Kind, refOf, resourceKeyOf } from "@isthmus/core";
+import type { Translation } from "@isthmus/translators";
 import { relayEffects } from "./schemaEffects.ts";
-import { schemaWorld, translatedWorld } from "./schemaFleet.ts";
+import { schemaFleet, translatedBesideFleet } from "./schemaFleet.ts";
 
 /**
  * Everything that an object is about, or that may be done because of it, each as a text: more of them is wider. Requests that a route is
@@ -10,9 +11,10 @@ import { schemaWorld, translatedWorld } from "./schemaFleet.ts";
 export async function reachOf(kind: Kind, object: AnyResource, beside: readonly AnyResource[]): Promise<ReadonlySet<string>> {
   const parsed = kind.parse(object) as AnyResource;
   // All that there is, is what Settings let be.
-  const without = kind === Settings ? new Map<string, AnyResource>() : outputsOf(beside);
-  const outputs = outputsOf([...beside, parsed]);
-  const reached = new Set(discoveredIn([...beside, parsed]));
+  const without = kind === Settings ? new Map<string, AnyResource>() : outputsOf(translatedBesideFleet(beside));
+  const translation = translatedBesideFleet([...beside, parsed]);
+  const outputs = outputsOf(translation);
+  const reached = new Set([...translation.discovery].map(({ resource }) => resourceKeyOf(refOf(resource))));
   for (const [key, output] of outputs) {
     // What is written alike without the object is not about it.
     const known = without.get(key);
@@ -26,7 +28,7 @@ export async function reachOf(kind: Kind, object: AnyResource, beside: readonly 
 }
 
 // Where AccessPolicies and VirtualMeshes may write a rule.
-const PLACES = schemaWorld()
+const PLACES = schemaFleet()
   .filter(({ kind }) => kind === "Service")
   .map(placeOf)
   .concat("global-access-control istio-system east", "global-access-control istio-system west");
@@ -35,13 +37,8 @@ function placeOf({ metadata: { name, namespace, clusterName } }: AnyResource): s
   return `${name} ${namespace} ${clusterName}`;
 }
 
-function outputsOf(objects: readonly AnyResource[]): ReadonlyMap<string, AnyResource> {
-  const { networking } = translatedWorld([...schemaWorld(), ...objects]);
+function outputsOf({ networking }: Translation): ReadonlyMap<string, AnyResource> {
   return new Map([...networking].map(({ resource }) => [resourceKeyOf(refOf(resource)), resource as AnyResource]));
-}
-
-function discoveredIn(objects: readonly AnyResource[]): readonly string[] {
-  return [...translatedWorld([...schemaWorld(), ...objects]).discovery].map(({ resource }) => resourceKeyOf(refOf(resource)));
 }
 
 function partsOf(key: string, output: AnyResource): readonly string[] {
