@@ -57,7 +57,7 @@ function inPlaces(
   const mesh = callingMeshes.filter((one) => meshCluster(one) === clusterName).at(-1);
   if (mesh === undefined) return [];
   return [
-    // The mesh can't tell them apart: whoever it lets in must not be refused here.
+    // The mesh can't tell them apart: anyone whom it lets in must not be refused here.
     ...(trustDomainOf(mesh)?.trustDomain === trustDomainOf(places.mesh)?.trustDomain ? ofPods(own[0]) : []),
     ...(isJoinedTo(mesh, cilium) ? ofPods(mesh.spec?.cilium?.clusterName ?? "") : []),
     ...(places.joined?.has(keyOfResource(mesh)) === true ? gateways : []),
