@@ -14,7 +14,7 @@ export default defineConfig({
     exclude: ["**/node_modules/**", "**/*.long.test.ts"],
     unstubEnvs: true,
     // One process reads each module once, not once for each test file: that took a third of the processor time. So a test file ends what it
-    // started (servers, connections), and takes back what it changed of the process (timers, spies).
+    // started (servers, connections), and undoes what it changed of the process (timers, spies).
     isolate: false,
     // Finds what hangs. A busy machine is no failure: nothing here promises to be fast.
     testTimeout: 120_000,

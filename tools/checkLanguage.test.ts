@@ -143,14 +143,28 @@ describe("prose", () => {
     ]);
   });
 
-  it("does not look at comments, imports, tests, single words, and words within words", () => {
+  it("does not look at imports, strings of tests, single words, and words within words", () => {
     const files = {
       "packages/core/src/a.ts":
-        '// a knob\nimport { x } from "./knob.ts";\nconst a = "doorknob, knob_total, knob-like, this away";\nconst b = ["knob"];',
+        'import { x } from "./knob.ts";\nconst a = "doorknob, knob_total, knob-like, this away";\nconst b = ["knob"];',
       "packages/core/src/a.test.ts": 'const a = "a knob";',
-      "packages/testing/src/a.ts": 'it("turns a knob", f);',
+      "packages/testing/src/a.ts": 'f("turns a knob", g);',
     };
     expect(problemsIn(files)).toEqual([]);
+  });
+
+  it("refuses them in comments and titles of tests of all files, also over a line break", () => {
+    const files = {
+      "packages/core/src/a.ts": "// `knob`, is\n// away\nconst a = 1;",
+      "packages/core/test/a.test.ts": '/** Whatever was sent\n * away. */\nit.each(rows)("turns a knob", f);',
+      "tools/a.ts": 'const a = "knob // knob"; // knobs',
+    };
+    expect(problemsIn(files)).toEqual([
+      'packages/core/src/a.ts:1: "is away" is retired: is offline',
+      'packages/core/test/a.test.ts:1: "sent away" is retired: disconnected',
+      'packages/core/test/a.test.ts:3: "knob" is retired: setting',
+      'tools/a.ts:1: "knobs" is retired: setting',
+    ]);
   });
 
   it("refuses them in documents, by line, also over a line break", () => {

@@ -1,6 +1,7 @@
 import { posix } from "node:path";
 import ts from "typescript";
 import type { CheckResult } from "./checkResult.ts";
+import { commentsOf, titlesOf } from "./commentsOf.ts";
 import { withoutCodeBlocks } from "./documents.ts";
 import { exportsOf, membersOf } from "./exportsOf.ts";
 import { lineOf, parseSource } from "./importsOf.ts";
@@ -13,7 +14,7 @@ export interface LanguageRules {
   readonly sharedNames: Readonly<Record<string, string>>;
   /** Words, or sequences of words, that exported names, members of exported types, files, folders and fields of log lines no longer have, each with its replacement. */
   readonly retiredNames: Readonly<Record<string, string>>;
-  /** Words, or sequences of words, that documents and strings of the source no longer have, each with its replacement. */
+  /** Words, or sequences of words, that documents, strings of the source, comments and titles of tests no longer have, each with its replacement. */
   readonly retiredProse: Readonly<Record<string, string>>;
   /** Members of exported types that keep a retired word, each with the reason. */
   readonly keptMembers: Readonly<Record<string, string>>;
@@ -21,10 +22,11 @@ export interface LanguageRules {
 
 // It lists the retired words, so it has to spell them.
 const GLOSSARY = "docs/glossary.md";
+const LISTS_WORDS: ReadonlySet<string> = new Set(["tools/language.ts", "tools/checkLanguage.ts", "tools/checkLanguage.test.ts"]);
 
 /**
- * Refuses an exported name that several files of packages and apps declare, and retired words in exported names, paths, documents and
- * string literals of the source. `documents` are Markdown texts by path.
+ * Refuses an exported name that several files of packages and apps declare, and retired words in exported names, paths, documents,
+ * string literals of the source, comments and titles of tests. `documents` are Markdown texts by path.
  */
 export function checkLanguage(tree: SourceTree, documents: ReadonlyMap<string, string>, rules: LanguageRules): CheckResult {
   const declared = declaredNames(tree);
@@ -34,6 +36,7 @@ export function checkLanguage(tree: SourceTree, documents: ReadonlyMap<string, s
     ...retiredInMembers(tree, rules),
     ...retiredInPaths(tree, rules),
     ...retiredInStrings(tree, rules),
+    ...retiredInComments(tree, rules),
     ...retiredInDocuments(documents, rules),
     ...glossaryProblems(documents, rules),
   ];
@@ -130,6 +133,27 @@ function retiredInStrings(tree: SourceTree, { retiredProse, retiredNames }: Lang
       ts.forEachChild(node, visit);
     };
     visit(source);
+  }
+  return problems;
+}
+
+/** In comments of all files, and in titles of tests. */
+function retiredInComments(tree: SourceTree, { retiredProse }: LanguageRules): readonly string[] {
+  const retired = prosePatterns(retiredProse);
+  const problems: string[] = [];
+  for (const [path, text] of tree) {
+    // To parse takes long, and most files have none of the words. A sentence may wrap, and then has the mark of a comment in it.
+    if (!isTypeScript(path) || LISTS_WORDS.has(path) || proseIn(text.replace(/\n\s*(?:\/\/|\*)/g, "\n"), retired).length === 0) continue;
+    const texts = [
+      { prose: commentsOf(path, text), from: 0 },
+      ...titlesOf(path, text).map(({ title, index }) => ({ prose: title, from: index })),
+    ];
+    for (const { prose, from } of texts) {
+      for (const { match, index, replacement } of proseIn(prose, retired)) {
+        const line = text.slice(0, from + index).split("\n").length;
+        problems.push(`${path}:${line}: "${match}" is retired: ${replacement}`);
+      }
+    }
   }
   return problems;
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { CheckResult } from "./checkResult.ts";
 import { GENERATED, generateMessages } from "./generatedMessages.ts";
 
-/** Generates all messages anew and compares them with the checked-in ones. Works without network. */
+/** Generates all messages again and compares them with the checked-in ones. Works without network. */
 export async function checkProto(root: string): Promise<CheckResult> {
   const fresh = mkdtempSync(join(tmpdir(), "isthmus-proto-"));
   try {

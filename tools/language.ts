@@ -13,6 +13,7 @@ export const languageRules: LanguageRules = {
   },
   retiredNames: {
     admission: "connectionLimiter, tokenVerifier or joinQueue",
+    area: "partition",
     "as translated": "predicate, or translationView",
     claim: "candidate, winner, hostIntersection or subsetUsage",
     concern: "owners",

@@ -30,7 +30,7 @@ export function opensByMistake({ verb, cluster, ref, after }: Write, states: rea
   const guard = rest.wanted(cluster).get(resourceKeyOf({ ...ref, clusterName: cluster }));
   if (guard === undefined) return false;
   const known = new Set(rulesOf(guard));
-  // Without a valid AccessPolicy the mesh lets nobody in, and the network layer leaves that to it.
+  // Without a valid AccessPolicy the mesh denies all callers, and the network layer leaves that to it.
   const isTaken = verb === "delete" && kindKeyOf(ref) === kindKeyOf(AuthorizationPolicy);
   const isOpened = isTaken || rulesOf(after).some((rule) => !known.has(rule));
   return isOpened && !hasReason(states);
@@ -38,7 +38,7 @@ export function opensByMistake({ verb, cluster, ref, after }: Write, states: rea
 
 function rulesOf(policy: Resource | undefined): readonly string[] {
   const { spec } = (policy ?? {}) as AuthorizationPolicy & CiliumNetworkPolicy;
-  // A rule of Cilium without members lets nobody in.
+  // A rule of Cilium without members denies all callers.
   return [...(spec?.rules ?? []), ...ingressOf(spec)].map((rule) => JSON.stringify(rule));
 }
 

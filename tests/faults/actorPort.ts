@@ -50,7 +50,7 @@ export interface ActorPortOptions {
   readonly wasRead: (ref: ResourceRef) => void;
 }
 
-/** A cluster as one of our processes reaches it: every change that the process makes is told, with what stood there at that moment. */
+/** A cluster as one of our processes reaches it: every change that the process makes is reported, with what stood there at that moment. */
 export function actorPort(cluster: SimulatedCluster, { actor, clock, lagMs, faultOf, wrote, wasRead }: ActorPortOptions): Cluster {
   async function lag(signal: AbortSignal | undefined): Promise<void> {
     const ms = lagMs();

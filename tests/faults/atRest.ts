@@ -59,7 +59,7 @@ interface Judged extends Pick<Truth, "places"> {
   readonly world: Translation;
 }
 
-/** Compares one cluster with what ought to be there; a wanted object that is somebody else's is added to `foreign`. */
+/** Compares one cluster with what ought to be there; a desired object that is somebody else's is added to `foreign`. */
 function differences(objects: readonly AnyResource[], wanted: ReadonlyMap<string, Resource>, foreign: Set<string>): string[] {
   const problems: string[] = [];
   const present = new Set<string>();
@@ -103,9 +103,9 @@ function statusProblems({ management, clusters }: Fleet, { world, places }: Judg
   };
   return statusesOf(world, delivery).flatMap(({ ref, status }) => {
     const object = places.has(ref.clusterName) ? (clusters.get(ref.clusterName) ?? management).object(ref) : undefined;
-    // A wanted object that is missing, or that is somebody else's, has no status of ours; the former is told already.
+    // A desired object that is missing, or that is somebody else's, has no status of ours; the former is reported already.
     if (object === undefined || foreign.has(resourceKeyOf(ref))) return [];
-    // What no message can hold an agent is not told.
+    // What no message can hold is not sent to an agent.
     if (ref.clusterName !== "" && JSON.stringify(status).length > TOLD_BYTES) return [];
     const live = (object["status"] ?? {}) as JsonObject;
     if (equalJson(live, status)) return [];

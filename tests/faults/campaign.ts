@@ -45,7 +45,7 @@ const NURSERY_MIB = 192;
 export type WorkerData = { readonly campaign: Campaign };
 
 /**
- * Runs a campaign in `jobs` threads, which load `program` anew; nothing more is begun once something was wrong. `progress`
+ * Runs a campaign in `jobs` threads, which load `program` again; nothing more is begun once something was wrong. `progress`
  * takes the number of schedules that are done.
  */
 export async function runCampaign(

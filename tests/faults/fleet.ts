@@ -31,9 +31,9 @@ export interface FleetWatcher {
   wrote(write: Write): void;
   /** One end of a stream has sent a message. */
   sent(clusterName: string, message: Down | Up): void;
-  /** The link of an agent has handed on what is wanted. */
+  /** The link of an agent has handed on what is desired. */
   told(process: string, desired: DesiredUpdate): void;
-  /** What an agent is told of what it may write, and its answers. */
+  /** What an agent receives of what it may write, and its answers. */
   readonly modes: Pick<Modes, "started" | "noticed" | "answered">;
   /** A loop has thrown: our fault. */
   crashed(process: string, error: unknown): void;
@@ -239,7 +239,7 @@ export function startFleet(options: FleetOptions): Fleet {
     heal() {
       calls.heal();
       shownCertificates.heal();
-      // Whoever was revoked registers anew.
+      // The one who was revoked registers again.
       for (const name of clusters.keys()) if (isRevoked(name)) shownCertificates.rotate(name);
       delays.network = 0;
       delays.apiServer = 0;

@@ -1,4 +1,4 @@
-/** Counts removals for which nobody asked, for the rule that a landslide of them waits. */
+/** Counts removals for which nobody asked, for the rule that a mass deletion of them waits. */
 export interface Landslides {
   /**
    * A process has removed an object whose origin merely is not seen any more; `owned` objects of ours are left there. Says whether
@@ -7,7 +7,7 @@ export interface Landslides {
   removed(process: string, cluster: string, owned: number): boolean;
   /** How many such objects processes have removed since `rested`. */
   removedBy(processes: readonly string[]): number;
-  /** Somebody said that what is held back in a cluster may go, until `rested`. */
+  /** Somebody said that what is on hold in a cluster may go, until `rested`. */
   resumed(cluster: string): void;
   isResumed(cluster: string): boolean;
   rested(): void;

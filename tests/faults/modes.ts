@@ -2,9 +2,9 @@ import { KubernetesCluster } from "@isthmus/api";
 import { kindKeyOf, type Resource } from "@isthmus/core";
 import type { Write } from "./actorPort.ts";
 
-/** What agents were told of what they may write, and whether they hold to it. */
+/** What was sent to agents of what they may write, and whether they hold to it. */
 export interface Modes {
-  /** The relay's loops of an agent have started: nothing may be written before a mode is told. */
+  /** The relay's loops of an agent have started: nothing may be written before a mode is reported. */
   started(process: string): void;
   /** The link of an agent has handed on notices. */
   noticed(process: string, resources: readonly Resource[]): void;

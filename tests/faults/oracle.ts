@@ -62,11 +62,11 @@ export class Oracle {
   /** What was out of sight at some time since everything was at rest. */
   readonly #everHidden = new Set<string>();
 
-  /** By cluster, what was wanted there before its sources were lost with the management cluster, by `resourceKeyOf`. */
+  /** By cluster, what was desired there before its sources were lost with the management cluster, by `resourceKeyOf`. */
   #lost: ReadonlyMap<string, ReadonlySet<string>> = new Map();
 
   readonly #leaders = leaders();
-  /** What the agents were told. */
+  /** What the agents received. */
   readonly orders = orders();
   readonly modes: Modes;
   readonly landslides: Landslides;
@@ -171,12 +171,12 @@ export class Oracle {
     this.violations.push({ rule: "crash", message: `${process}: ${error instanceof Error ? error.stack : String(error)}` });
   }
 
-  /** Whether a cluster's agent holds removals back though there are too few that nobody asked for to be a landslide. */
+  /** Whether a cluster's agent holds removals back though there are too few that nobody asked for to be a mass deletion. */
   holdsBackNeedlessly(clusterName: string): boolean {
     const processes = ["1", "2"].map((id) => agentName(clusterName, id));
     const ours = this.#fleet.clusters.get(clusterName)?.objects().filter(bearsOurLabel) ?? [];
     const unseen = ours.filter((object) => processes.some((process) => this.orders.of(process, refOf(object)) === "unseen"));
-    // Of a kind that is not served an agent does not know what is there: what it is told to remove may be.
+    // Of a kind that is not served an agent does not know what is there: what it is ordered to remove may be.
     const unknown = processes.flatMap((process) => this.orders.unseenOf(process)).filter((ref) => this.#mayBeThere(clusterName, ref));
     return unseen.length + unknown.length + this.landslides.removedBy(processes) <= SMALLEST_BUDGET;
   }
@@ -186,7 +186,7 @@ export class Oracle {
     return wasHidden && this.#fleet.clusters.get(clusterName)?.object(ref) === undefined;
   }
 
-  /** An agent removes nothing without an order that says why, and no landslide. */
+  /** An agent removes nothing without an order that says why, and no mass deletion. */
   #judgeOrder(write: Write): void {
     const { actor, cluster: name, ref } = write;
     const cluster = this.#fleet.clusters.get(name);
@@ -221,7 +221,7 @@ export class Oracle {
 
   /**
    * Clusters are not seen at one moment, nor are the kinds of one cluster: whether `holds` is true of some mixture of what
-   * was there since the last rest. `ofKinds` makes the mixture that speaks for those within clusters.
+   * was there since the last rest. `ofKinds` makes the mixture that stands for those within clusters.
    */
   #couldBe(holds: (world: Translation) => boolean, ofKinds: (snapshots: readonly Snapshot[]) => Snapshot): boolean {
     const seen = this.#since.map(({ everything }) => everything);
@@ -233,7 +233,7 @@ export class Oracle {
   }
 }
 
-/** How an object comes to be as it is wanted; an update turns what was created into what is applied. */
+/** How an object comes to be as it is desired; an update turns what was created into what is applied. */
 const PUTS: ReadonlySet<Verb> = new Set<Verb>(["create", "update", "apply"]);
 
 // Beyond it nobody waits for an answer, and the write gets the benefit of the doubt.

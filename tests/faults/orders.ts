@@ -8,26 +8,26 @@ export type Order =
   | "on purpose"
   /** What the object came from is merely not seen any more. */
   | "unseen"
-  /** Nothing that the agent was told lets it remove the object. */
+  /** Nothing that the agent received lets it remove the object. */
   | "none";
 
-/** What each process was told to want and to remove. */
+/** What each process was given as desired, and to remove. */
 export interface Orders {
   told(process: string, desired: DesiredUpdate): void;
   /**
-   * What is under way to an API server goes on though the object is wanted again: any order since everything was at rest
+   * What is under way to an API server continues though the object is desired again: any order since everything was at rest
    * counts.
    */
   of(process: string, ref: ResourceRef): Order;
   /** Whether the removal of an object was ordered with a cause; else a complete set merely lacked it. */
   isOrdered(process: string, ref: ResourceRef): boolean;
-  /** What a process was told to remove of which the origin is merely not seen any more. */
+  /** What a process was ordered to remove of which the origin is merely not seen any more. */
   unseenOf(process: string): readonly ResourceRef[];
   atRest(): void;
 }
 
 interface Told {
-  /** All that is wanted, once a complete set has come. */
+  /** All that is desired, once a complete set has come. */
   wanted: Set<string> | undefined;
   /** What was not, and then was. */
   readonly unwanted: Set<string>;

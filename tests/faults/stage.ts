@@ -46,7 +46,7 @@ export function startStage(fleet: Fleet, oracle: Oracle, writes: () => number): 
     oracle.changed();
   }
 
-  /** With a kind's definition go its objects; that is no loss of sight. An API server that is away refuses it: then nothing changes. */
+  /** With a kind's definition go its objects; that is no loss of sight. An API server that is offline refuses it: then nothing changes. */
   function setDefined(clusterName: string, kind: Kind, isDefined: boolean): void {
     const cluster = clusterOf(clusterName);
     const ref = refOf(definition(kind));
@@ -82,7 +82,7 @@ export function startStage(fleet: Fleet, oracle: Oracle, writes: () => number): 
     change(clusterName, () => cluster.apply(shop(0), { fieldManager: "user", force: true }));
   }
 
-  /** Kinds that are out of sight come back with what they hold: API servers start anew. */
+  /** Kinds that are out of sight come back with what they hold: API servers start again. */
   function restore(clusterName: string, bump: number): void {
     const cluster = clusterOf(clusterName);
     const image = images.get(clusterName);
@@ -100,7 +100,7 @@ export function startStage(fleet: Fleet, oracle: Oracle, writes: () => number): 
     for (const cluster of [fleet.management, ...fleet.clusters.values()]) images.set(cluster.name, backedUp(cluster.image()));
   }
 
-  /** Somebody has looked, and lets go what is held back: says where. */
+  /** Somebody has looked, and lets go what is on hold: says where. */
   function resumeDeletes(): readonly string[] {
     const waited: string[] = [];
     for (const registration of fleet.management.objects()) {
@@ -134,7 +134,7 @@ export function startStage(fleet: Fleet, oracle: Oracle, writes: () => number): 
     }
   }
 
-  /** While one mesh is away, pods of the others may still restart, one after the other: no unrest, if it ends. */
+  /** While one mesh is offline, pods of the others may still restart, one after the other: no unrest, if it ends. */
   async function restartsEnd(): Promise<void> {
     for (let round = 0; round < MOST_ROUNDS; round++) {
       const before = writes();

@@ -2,7 +2,7 @@ import { type Store, StoreError, type StoreNotice, type StoreWrite } from "@isth
 
 /** What stands between one replica and the store. */
 export interface StoreWay {
-  /** Whether the store is out of reach for this replica, whoever else reaches it. */
+  /** Whether the store is out of reach for this replica, whatever else reaches it. */
   readonly isCut: () => boolean;
   /** What this replica writes, in the words of the version of the program that it runs. */
   readonly translated: (write: StoreWrite) => StoreWrite;

@@ -68,7 +68,7 @@ export const tamperings: Readonly<Record<string, SwitchedOff>> = {
       },
     },
   },
-  /** A complete set before anything is pruned: every change passes for everything that is wanted. */
+  /** A complete set before anything is pruned: every change passes for everything that is desired. */
   changesPassForCompleteSets: {
     rule: 2,
     focus: ["putService"],
@@ -100,7 +100,7 @@ export const tamperings: Readonly<Record<string, SwitchedOff>> = {
       agentCluster: (cluster) => ({ ...cluster, delete: (ref, _, signal) => cluster.delete(ref, {}, signal) }),
     },
   },
-  /** A landslide of removals waits: what merely is not seen any more seems to have been removed on purpose. */
+  /** A mass deletion waits: what merely is not seen any more seems to have been removed on purpose. */
   landslidesSeemOnPurpose: {
     rule: 3,
     focus: ["putCrowd", "deleteCrowd"],
@@ -114,7 +114,7 @@ export const tamperings: Readonly<Record<string, SwitchedOff>> = {
       }),
     },
   },
-  /** What somebody asked for is no landslide: nothing tells the agent of what a user has edited. */
+  /** What somebody asked for is no mass deletion: nothing tells the agent of what a user has edited. */
   purposeIsForgotten: {
     rule: 3,
     focus: ["putCrowd", "putSettings"],
@@ -260,7 +260,7 @@ export const tamperings: Readonly<Record<string, SwitchedOff>> = {
       }),
     },
   },
-  /** Messages have a limit: agents are told of one that is far too high. */
+  /** Messages have a limit: agents are given one that is far too high. */
   messagesOfAnySize: {
     rule: 7,
     focus: ["putLarge"],
@@ -285,7 +285,7 @@ export const tamperings: Readonly<Record<string, SwitchedOff>> = {
       }),
     },
   },
-  /** What a complete set lacks is on hold where the server lacks the state of those before it: every agent is told that it does not. */
+  /** What a complete set lacks is on hold where the server lacks the state of those before it: every agent is given to know that it does not. */
   surplusSeemsConfirmed: {
     rule: 11,
     focus: ["restoreManagementEtcd", "putVirtualMesh", "putPolicy"],

@@ -7,7 +7,7 @@ export interface Campaign {
   readonly seed: number;
   readonly minutes: number;
   readonly jobs: number;
-  /** Whether it goes on after a failure. */
+  /** Whether it continues after a failure. */
   readonly keepsGoing: boolean;
   /** How long a process may give no sign of life. */
   readonly stallMs: number;

@@ -4,7 +4,7 @@ export interface Block {
   readonly count: number;
 }
 
-/** What a process is told to do, one after the other. */
+/** What a process is ordered to do, one after the other. */
 export type Order = { readonly type: "block"; readonly block: Block } | { readonly type: "end" };
 
 /** How an input failed. `ended`: the process did, without a word; `stalled`: it gave no sign of life. The last two the parent notices. */

@@ -12,7 +12,7 @@ const ROOM_BYTES = 128 * 1024 * 1024;
 const WARM_INPUTS = 1_000;
 // Beside the end of each block.
 const WEIGH_EACH = 5_000;
-// What must happen between inputs: rejections that nobody handles are told then, and orders come.
+// What must happen between inputs: rejections that nobody handles are reported then, and orders come.
 const PAUSE_MS = 20;
 
 // Who is under attack may take its time to say goodbye; what counts has been counted.
@@ -26,7 +26,7 @@ export async function work(errand: Errand): Promise<void> {
   let current = 0;
   /** The first input after the last pause. */
   let since = 0;
-  /** Of many inputs that fail alike in this process, the first is told. */
+  /** Of many inputs that fail alike in this process, the first is reported. */
   const told = new Set<string>();
 
   function note(input: number): void {

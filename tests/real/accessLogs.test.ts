@@ -87,11 +87,11 @@ describeReal("a real Envoy's access log", ({ envoy }) => {
     expect(entry?.flags).toContainEqual({ code: "UF", meaning: expect.stringContaining("no connection to the service") as string });
   });
 
-  it("holds nothing up while the sink is away, and arrives again when it is back", async () => {
+  it("holds nothing up while the sink is offline, and arrives again when it is back", async () => {
     await running?.stop();
     expect(new Set(await request("/away", 20))).toEqual(new Set([200]));
     await startSink();
-    // A connection that was open must be gone: no proxy goes on sending to what nobody reads.
+    // A connection that was open must be gone: no proxy continues sending to what nobody reads.
     await waitFor("entries to arrive again", async () => {
       await request("/back", 1);
       return logged("/back").length > 0;

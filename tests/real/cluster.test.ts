@@ -32,7 +32,7 @@ describeReal("a real API server", (components) => {
     expect(removed).toMatchObject({ type: "removed", resource: { metadata: { name: "item-0000" } } });
   });
 
-  it("keeps managedFields for whoever reads one object, to tell what is ours", async () => {
+  it("keeps managedFields for those who read one object, to tell what is ours", async () => {
     const namespace = await freshNamespace(cluster, "managed");
     await cluster.apply(configMap(namespace, "a"), { fieldManager: "gloo-mesh" });
     const read = await cluster.get(ConfigMap, { namespace, name: "a" });

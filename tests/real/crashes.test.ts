@@ -19,8 +19,8 @@ const KILLS = Number(process.env["ISTHMUS_KILLS"] ?? 4);
 /** A connection counts as settled after one heartbeat: as in a rollout, its server is not killed before. */
 const SETTLING_MS = 11_000;
 
-// Two servers over Redis and an agent for each cluster, while a user goes on editing: whatever is killed, what is written is
-// what was asked for. The audit logs of the API servers are the judges. Each test goes on where the one before it ended.
+// Two servers over Redis and an agent for each cluster, while a user continues editing: whatever is killed, what is written is
+// what was asked for. The audit logs of the API servers are the judges. Each test continues where the one before it ended.
 describeReal("processes that are killed under load", (components) => {
   let directory: string;
   let slice: Slice;
@@ -182,7 +182,7 @@ describeReal("processes that are killed under load", (components) => {
     expect(proxy.resets).toBeGreaterThan(before);
   });
 
-  it("everything killed at once comes up to what was wanted", async () => {
+  it("everything killed at once comes up to what was desired", async () => {
     const before = await Promise.all([slice.first, slice.second].map(async (cluster) => Object.keys(await written(cluster)).sort()));
     const everything = [...slice.replicas.map(({ app }) => app), ...slice.agents];
     const writes = await writesWhile(async () => {

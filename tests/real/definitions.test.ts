@@ -21,7 +21,7 @@ describeReal("CRDs that come, change and go on a real API server", (components) 
   let fleet: Fleet<"one">;
   let person: Cluster;
   const replicas: Agent[] = [];
-  /** What the leader told the server to be gone. */
+  /** What the leader reported to the server as gone. */
   const removed: ResourceRef[] = [];
   const stop = new AbortController();
 
@@ -132,7 +132,7 @@ describeReal("CRDs that come, change and go on a real API server", (components) 
     expect(removedServices()).toEqual([]);
   });
 
-  it("take their objects with them when they are deleted: that was seen, and is told", async () => {
+  it("take their objects with them when they are deleted: that was seen, and is reported", async () => {
     const { apiVersion, kind } = CustomResourceDefinition;
     await person.delete({ apiVersion, kind, name: "virtualservices.networking.istio.io", namespace: "", clusterName: "one" });
     await seen(VirtualService, "known", []);

@@ -64,7 +64,7 @@ describeReal("drift on a real API server", (components) => {
   const hostOf = async (name: string) => (await person.get(ServiceEntry, { name, namespace: "istio-system" }))?.spec?.hosts?.[0];
   const says = (name: string, host: string) => waitFor(`${name} to say ${host}`, async () => (await hostOf(name)) === host, PUT_BACK);
 
-  it("puts back what somebody edits", async () => {
+  it("restores what somebody edits", async () => {
     await person.apply(entry("ours", "edited.example"), { fieldManager: "kubectl-edit", force: true });
     await says("ours", "ours.global");
   });
@@ -89,7 +89,7 @@ describeReal("drift on a real API server", (components) => {
     expect(fleet.servers.one.planeWrites().filter(({ what }) => what.includes("theirs"))).toEqual([]);
   });
 
-  it("names who fights over which field, and stops answering each blow", async () => {
+  it("names the other writer and the field, and backs off", async () => {
     const isTold = () => answers.at(-1)?.rejected.find(({ ref }) => ref.name === "fought");
     let blows = 0;
     const strike = async () => {

@@ -68,7 +68,7 @@ describe("the production tree of an app", () => {
     expect(installed.filter((path) => packages[path] === undefined || packages[path].dev === true)).toEqual([]);
   });
 
-  it.for(APPS)("can be listed as software for whoever looks for known faults (%s)", async (app) => {
+  it.for(APPS)("can be listed as software for those who look for known faults (%s)", async (app) => {
     const { code, out } = await run("npm", ["sbom", "--omit=dev", "--sbom-format=spdx"], { cwd: treeOf(app) });
     expect(code).toBe(0);
     const names = (JSON.parse(out) as { packages: readonly { name: string }[] }).packages.map(({ name }) => name);

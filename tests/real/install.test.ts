@@ -39,7 +39,7 @@ interface Answer {
   readonly err: string;
 }
 
-// One story: each test goes on where the one before it ended.
+// One story: each test continues where the one before it ended.
 describeReal("the management plane is installed by one command", (components) => {
   let fleet: Fleet<"management">;
   let management: Cluster;
@@ -111,7 +111,7 @@ describeReal("the management plane is installed by one command", (components) =>
     expect(await management.get(Namespace, { name: namespace, namespace: "" })).toBeUndefined();
   });
 
-  it("takes back all that it made, the namespace too, when the cluster refuses a part of it: --rollback", async () => {
+  it("undoes all that it made, the namespace too, when the cluster refuses a part of it: --rollback", async () => {
     const isDeployment = ({ method, path }: Asked) => method === "PATCH" && path.includes("/deployments/gloo-mesh-redis");
     const webhook = 'admission webhook "policy.example" denied the request: images must be signed';
     const { kubeconfig, close } = await startAlteredApiServer(fleet.servers.management, "denying", denying(isDeployment, webhook));
@@ -223,7 +223,7 @@ describeReal("the management plane is installed by one command", (components) =>
     expect(await standing()).toEqual(before);
   });
 
-  it("uninstalls what it has made once no cluster is registered, and CRDs only when told", async () => {
+  it("uninstalls what it has made once no cluster is registered, and CRDs only when asked to", async () => {
     await server?.app.program.stop();
     server = undefined;
     const { apiVersion, kind } = KubernetesCluster;

@@ -15,7 +15,7 @@ import { waitFor } from "./harness/waitFor.ts";
 
 const MESHCTL = fileURLToPath(new URL("../../apps/meshctl/bin/meshctl.js", import.meta.url));
 
-// One story: each test goes on where the one before it ended.
+// One story: each test continues where the one before it ended.
 describeReal("who may join, on real Kubernetes", (components) => {
   let fleet: Fleet<"management" | "east">;
   let management: Cluster;

@@ -115,7 +115,7 @@ describeReal("meshctl reads a real management plane", (components) => {
     expect({ code, errors }).toEqual({ code: 1, errors: ["HLT1001"] });
   });
 
-  it("precheck finds a mesh, a supported Kubernetes, and the rights of an administrator but not of a stranger", async () => {
+  it("precheck finds a mesh, a supported Kubernetes, and the rights of an administrator but not those of any user", async () => {
     const server = slice.fleet.servers["cluster-1"];
     const { code, out } = await as(server.kubeconfig, "precheck");
     // One that was built from source does not know its version.

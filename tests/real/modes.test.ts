@@ -39,7 +39,7 @@ const REVIEWS = { name: "reviews", namespace: "bookinfo" };
 const ServiceAccount = anyKind("v1", "ServiceAccount", "serviceaccounts");
 const ClusterRoleBinding = anyKind("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "clusterrolebindings", { namespaced: false });
 
-// One story: each test goes on where the one before it ended. The management cluster is the workload cluster cluster-1 as well.
+// One story: each test continues where the one before it ended. The management cluster is the workload cluster cluster-1 as well.
 describeReal("the modes without agents, on real Kubernetes", (components) => {
   let fleet: Fleet<"management" | "cluster-2">;
   let management: Cluster;
@@ -140,7 +140,7 @@ describeReal("the modes without agents, on real Kubernetes", (components) => {
     await start("mgmt-server", ["--single-cluster=cluster-1"]);
     await waitFor("the cluster to be connected", async () => (await connected("cluster-1")) === "True");
     await ask("3s", [management]);
-    // What is applied is seen before what is told of it: the policy was accepted, for nothing, before its service was discovered.
+    // What is applied is seen before what is reported of it: the policy was accepted, for nothing, before its service was discovered.
     await waitFor("its status to name the service", async () => {
       const policy = await management.get(TrafficPolicy, POLICY);
       expect(Object.keys(policy?.status?.destinations ?? {})).toEqual(["reviews-bookinfo-cluster-1.gloo-mesh."]);
@@ -295,7 +295,7 @@ describeReal("the modes without agents, on real Kubernetes", (components) => {
     // What was deleted of it here would be written again by nobody.
     expect(await meshctl("deregister", "cluster-2", "--purge")).toContain("deleted VirtualService bookinfo/reviews");
     expect(await written(second)).toEqual({});
-    // It goes on with the cluster that is left.
+    // It continues with the cluster that is left.
     await ask("8s", [management]);
     expect(await timeoutIn(second)).toBeUndefined();
   });

@@ -47,7 +47,7 @@ interface Refusal {
 /** A gate that did not open in time. */
 const LATE: Refusal = { code: 124 };
 
-// One story: each test goes on where the one before it ended.
+// One story: each test continues where the one before it ended.
 describeReal("a cluster is registered by one command", (components) => {
   let fleet: Fleet<Name>;
   let management: Cluster;
@@ -170,13 +170,13 @@ describeReal("a cluster is registered by one command", (components) => {
     );
   });
 
-  it("takes back all that it made when a gate does not open: --rollback", async () => {
+  it("undoes all that it made when a gate does not open: --rollback", async () => {
     const before = await Promise.all([management, west].map(standing));
     await refused("rollback", "west", ["register", "west", "--timeout", "2s", "--rollback"], LATE);
     expect(await Promise.all([management, west].map(standing))).toEqual(before);
     await refused("no-pods", "west", ["register", "west", "--timeout", "2s"], LATE);
     expect((await standing(west)).length).toBeGreaterThan(before[1]?.length ?? 0);
-    // What a run that failed has left, the next one takes back, too.
+    // What a run that failed has left, the next one undoes, too.
     await refused("rollback-later", "west", ["register", "west", "--timeout", "2s", "--rollback"], LATE);
     expect(await Promise.all([management, west].map(standing))).toEqual(before);
   });
@@ -188,7 +188,7 @@ describeReal("a cluster is registered by one command", (components) => {
     await requestTo(fleet.servers.west, "PUT", `/api/v1/namespaces/${name}/finalize`, { ...found, spec: { finalizers: [] } });
   }
 
-  it("takes back all that it made, the namespace too, when the cluster refuses a part of it: --rollback", async () => {
+  it("undoes all that it made, the namespace too, when the cluster refuses a part of it: --rollback", async () => {
     const before = await Promise.all([management, west].map(standing));
     const isDeployment = ({ method, path }: Asked) => method === "PATCH" && path.includes("/deployments/");
     const webhook = 'admission webhook "policy.example" denied the request: images must be signed';

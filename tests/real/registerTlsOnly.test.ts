@@ -25,7 +25,7 @@ interface Answer {
   readonly err: string;
 }
 
-// One story: each test goes on where the one before it ended.
+// One story: each test continues where the one before it ended.
 describeReal("a cluster is registered without client certificates", (components) => {
   let fleet: Fleet<"management" | "east">;
   let management: Cluster;

@@ -104,7 +104,7 @@ describeReal("what cannot be reached or may not be done is refused, and nothing 
     );
   }
 
-  /** What the user is told, on a narrow and on a wide terminal, is in a golden file; nothing is made. */
+  /** What the user sees, on a narrow and on a wide terminal, is in a golden file; nothing is made. */
   async function refused(name: string, args: readonly string[], { code = 2, expectIn = expect } = {}): Promise<void> {
     const answers = await Promise.all([80, 120].map(async (columns) => ({ columns, ...(await runMeshctl(args, columns)) })));
     const { directory, servers } = fleet;

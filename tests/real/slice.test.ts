@@ -30,7 +30,7 @@ import { waitFor } from "./harness/waitFor.ts";
 const FEDERATED = "reviews.bookinfo.svc.cluster-2.global";
 const Service = anyKind("v1", "Service", "services");
 
-// One story on real API servers: each test goes on where the one before it ended.
+// One story on real API servers: each test continues where the one before it ended.
 describeReal("the main job on real Kubernetes", (components) => {
   let slice: Slice;
   let management: Cluster;
@@ -254,7 +254,7 @@ describeReal("the main job on real Kubernetes", (components) => {
     expect((await routesOf(first, details))?.metadata.resourceVersion).toBe(foreign.metadata.resourceVersion);
   });
 
-  it("goes on when an agent is killed and comes back, and writes nothing but what changed meanwhile", async () => {
+  it("continues when an agent is killed and comes back, and writes nothing but what changed meanwhile", async () => {
     const writes = writesFromNow();
     const [agent] = slice.agents;
     await agent?.program.kill();
@@ -264,7 +264,7 @@ describeReal("the main job on real Kubernetes", (components) => {
     expect(writes.of("cluster-1")).toEqual(["patch virtualservices bookinfo/reviews"]);
   });
 
-  it("goes on when the server is killed and comes back, and writes nothing but what changes then", async () => {
+  it("continues when the server is killed and comes back, and writes nothing but what changes then", async () => {
     const writes = writesFromNow();
     await slice.server.app.program.kill();
     await slice.server.app.restart();

@@ -62,7 +62,7 @@ function statusOf(name: string): Readonly<Record<string, unknown>> {
   return (object?.["status"] ?? {}) as Readonly<Record<string, unknown>>;
 }
 
-/** Until its status says so of the policy as it is now: what comes before that is another case, and lets nobody in. */
+/** Until its status says so of the policy as it is now: what comes before that is another case, and denies all callers. */
 async function untilInvalid(name: string, what: string): Promise<void> {
   const isSaid = () => {
     const { state, observedGeneration } = statusOf(name);

@@ -74,7 +74,7 @@ describe("what a hostile server has an agent write", () => {
     ["an owner", route("owned", "bookinfo", { ownerReferences: [{ apiVersion: "v1", kind: "Pod", name: "x", uid: "u" }] })],
   ];
 
-  test("is of the kinds and in the namespaces that agents write, each refused object told of with the reason, and nothing else is held up", async () => {
+  test("is of the kinds and in the namespaces that agents write, each refused object reported with the reason, and nothing else is held up", async () => {
     await connect();
     const before = cluster.objects();
     const fine = route("fine");
@@ -100,7 +100,7 @@ describe("what a hostile server has an agent write", () => {
     ["annotations that are none", { annotations: null }],
     ["annotations that are a list", { annotations: ["a"] }],
     ["an annotation that is no text", { annotations: { a: { b: 1 } } }],
-  ])("is refused with %s, and the agent goes on", async (_, more) => {
+  ])("is refused with %s, and the agent continues", async (_, more) => {
     await connect();
     const [first, next] = [route("first"), route("next")];
     await server.want([first]);
@@ -110,7 +110,7 @@ describe("what a hostile server has an agent write", () => {
     expect(has(next)).toBe(true);
   });
 
-  test("bears the label by which it can be told and taken back", async () => {
+  test("bears the label by which it can be recognized and undone", async () => {
     await connect();
     const foreign = route("stays-for-ever");
     await server.want([foreign], { owner: { label: "owner.mallory", value: "x" } });
@@ -205,7 +205,7 @@ describe("what a hostile server tells an agent", () => {
     ["a condition without a type", { conditions: [{ status: {}, lastTransitionTime: 5 }] }],
     ["a status that is a text", "ACCEPTED"],
     ["a status that is a list", [1]],
-  ])("is left out when it is %s, and the agent goes on", async (_, status) => {
+  ])("is left out when it is %s, and the agent continues", async (_, status) => {
     await connect();
     server.tell({ put: [told(status)], remove: [] });
     await until(

@@ -92,7 +92,7 @@ describe("an agent", () => {
     expect(JSON.stringify(wanted())).toBe(before);
   });
 
-  test("with another UID than its certificate's is sent away", async () => {
+  test("with another UID than its certificate's is disconnected", async () => {
     const agent = await plane.agent({ replica, clusterName: "evil", helloUid: "uid-of-victim" });
     await until(() => agent.states.some((state) => state.startsWith("waiting")), "it is sent away");
     expect(agent.states.join()).toMatch(/its certificate is for the cluster with UID uid-of-evil/);
@@ -110,7 +110,7 @@ describe("an agent", () => {
     const first = seenIn(replica);
     for (const moment of first.values()) expect(moment >= started).toBe(true);
 
-    // A change keeps it, what is made anew does not.
+    // A change keeps it, what is made again does not.
     agent.link.observe({ put: [old("cart", undefined, 8080), old("stock", "another")], remove: [] });
     await until(() => seenIn(replica).get("stock") !== first.get("stock"), "the new Service is taken");
     expect(seenIn(replica).get("cart")).toBe(first.get("cart"));

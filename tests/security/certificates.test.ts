@@ -144,7 +144,7 @@ describe("certificates of a user's own authority", () => {
     );
   });
 
-  test("of the agent are reloaded when they change, and an expired one is told, not replaced", async () => {
+  test("of the agent are reloaded when they change, and an expired one is reported, not replaced", async () => {
     const own = await ownAuthority();
     await put(plane.management, RELAY_SECRETS.root, { "ca.crt": own.root.certificate });
     await put(plane.management, RELAY_SECRETS.server, pair(own.server));

@@ -40,7 +40,7 @@ describe("with what meshctl prints, in a fresh namespace, a cluster is let in", 
   });
 });
 
-test("a shared token that is replaced lets nobody in any more, at once and on every replica, and cuts nobody off", async () => {
+test("a shared token that is replaced lets no agent in any more, at once and on every replica, and cuts nobody off", async () => {
   const [one, two] = [await plane.start(), await plane.start()];
   const before = await sharedManifest();
   const old = one.kept.token;

@@ -66,7 +66,7 @@ describe("a join token", () => {
     expect(uses.filter((use) => use === false)).toHaveLength(19);
   });
 
-  test("is for one cluster and one hour, and a wrong one is told nothing", async () => {
+  test("is for one cluster and one hour, and a wrong one learns nothing", async () => {
     const store = keepJoinTokens(plane.management, { namespace: NAMESPACE, clock });
     const { token } = await tokenFor("east");
     expect(await store.find(token, "west")).toEqual({ problem: "the join token is not for west" });
@@ -113,7 +113,7 @@ describe("a join token", () => {
 });
 
 describe("a revoked cluster", () => {
-  test("is sent away by every replica, and none lets it in, not with the shared token either", async () => {
+  test("is disconnected by every replica, and none lets it in, not with the shared token either", async () => {
     const [one, two] = [await plane.start(), await plane.start()];
     const first = await plane.agent({ replica: one, clusterName: "east" });
     await until(() => one.isConnected("east"), "east is connected");
@@ -141,7 +141,7 @@ describe("a revoked cluster", () => {
     await back.stop();
   });
 
-  test("is sent away and refused by a replica that cannot reach the management cluster, too", async () => {
+  test("is disconnected and refused by a replica that cannot reach the management cluster, too", async () => {
     const store = memoryStore({ clock, id: randomUUID });
     const way = cuttable();
     const [near, cutOff] = [await plane.start({ store }), await plane.start({ store, over: way.over })];
@@ -212,7 +212,7 @@ describe("a name", () => {
     await until(() => third.states.some((state) => /another cluster is registered as east/.test(state)), "it was for one only");
   });
 
-  test("that is deregistered is sent away, and its certificate opens nothing", async () => {
+  test("that is deregistered is disconnected, and its certificate opens nothing", async () => {
     const replica = await plane.start();
     const east = await plane.agent({ replica, clusterName: "east" });
     await until(() => replica.isConnected("east"), "east is connected");

@@ -85,7 +85,7 @@ const RESTRICTED: readonly (readonly [string, object])[] = [
   ["an entry that is no whole name", { mode: "observe", managedObjects: [{ kind: "*", namespace: "*" }] }],
 ];
 
-describe.each(RESTRICTED)("an agent that was told %s", (_, mode) => {
+describe.each(RESTRICTED)("an agent in the mode %s", (_, mode) => {
   test("writes nothing of puts, takeovers, drift, deletes, prunes, statuses and approvals, and says what it would write", async () => {
     await connect({ mode: "manage" });
     await cluster.create(policy as Resource);
@@ -126,7 +126,7 @@ describe.each(RESTRICTED)("an agent that was told %s", (_, mode) => {
 });
 
 describe("an agent that starts", () => {
-  test("writes nothing before it has been told a mode, whatever else it is told, and then what is desired at that time", async () => {
+  test("writes nothing before it has received a mode, whatever else it receives, and then what is desired at that time", async () => {
     await cluster.create({ ...route("stray"), metadata: { name: "stray", namespace: "bookinfo", labels: OWNED } });
     await cluster.create(policy as Resource);
     await connect("untold");

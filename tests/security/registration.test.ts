@@ -41,7 +41,7 @@ async function joined(replica: Replica, clusterName: string, token?: string): Pr
   return agent.cluster;
 }
 
-/** Tries to come in, and is told why not. */
+/** Tries to come in, and learns why not. */
 async function refusal(options: AgentOptions): Promise<TestAgent> {
   const agent = await plane.agent(options);
   await until(() => agent.isConnected() || agent.states.some((state) => state.startsWith("waiting")), "it is let in or refused");

@@ -176,7 +176,7 @@ async function waitFor(isSo: () => boolean | Promise<boolean>, timeoutMs: number
 }
 
 function quiet(): void {
-  // What is not an error is not told.
+  // What is not an error is not reported.
 }
 
 try {

@@ -37,7 +37,7 @@ export interface AgentConfig {
   readonly context: string | undefined;
   readonly token: string | undefined;
   readonly clientCertificates: boolean;
-  /** False, for tests alone: whoever answers is taken for the management server. */
+  /** False, for tests alone: any server that answers is taken for the management server. */
   readonly verifiesServer: boolean;
   readonly instance: string;
   /** What the management server may have done here at most. */

@@ -28,7 +28,7 @@ describe("the agent's settings", () => {
     expect(readAgentConfig([...needed, "--relay-token", "given"])).toMatchObject({ token: "given" });
   });
 
-  it("expect the server's certificate to be of the management plane's namespace, unless they are told its name", () => {
+  it("expect the server's certificate to be of the management plane's namespace, unless they are reported its name", () => {
     const elsewhere = [...needed, "--management-namespace", "mesh-system"];
     expect(readAgentConfig(elsewhere)).toMatchObject({ authority: "gloo-mesh-mgmt-server.mesh-system", namespace: "gloo-mesh" });
     expect(readAgentConfig([...elsewhere, "--legacy-names"]).authority).toBe("enterprise-networking.mesh-system");
@@ -40,7 +40,7 @@ describe("the agent's settings", () => {
     expect(readAgentConfig(needed).verifiesServer).toBe(false);
   });
 
-  it("elect a leader, and bear the names of the first generation, where they are told to", () => {
+  it("elect a leader, and bear the names of the first generation, where they are configured to", () => {
     expect(readAgentConfig(needed)).toMatchObject({ leaderElection: false, generation: "gloo-mesh" });
     vi.stubEnv("LEADER_ELECTION", "false");
     expect(readAgentConfig(needed).leaderElection).toBe(false);

@@ -14,7 +14,7 @@ export interface Io {
   note(text: string): void;
   /** Shows what is being done, in place of what was shown before; "" takes it away. Nothing where `err` is no terminal. */
   progress(text: string): void;
-  /** Colours for `err`; plain where they are not wanted. */
+  /** Colours for `err`; plain where they are not desired. */
   readonly colors: Colors;
   /** Characters in a line of the terminal that `out` is; undefined where it is none: then nothing is cut. */
   readonly columns?: number;
@@ -42,7 +42,7 @@ export function processIo(): Io {
     process.exit(2);
   });
   stderr.on("error", () => {
-    // Nobody is left to be told; the data and the exit code still count.
+    // Nobody is left to read it; the data and the exit code still count.
   });
   return {
     async readInput() {

@@ -101,7 +101,7 @@ describe("meshctl check", () => {
     expect(none.out).toContain("note: no cluster is registered [REL1008]");
   });
 
-  it("fails for warnings only when it is told to", async () => {
+  it("fails for warnings only when it is made to", async () => {
     const lagging = managementCluster([...HEALTHY.slice(0, 1), cluster("east", "LAGGING")]);
     expect((await runIn(lagging, ["check"])).code).toBe(0);
     expect((await runIn(lagging, ["check", "--fail-on", "warning"])).code).toBe(1);

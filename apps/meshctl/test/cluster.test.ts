@@ -51,7 +51,7 @@ describe("meshctl cluster", () => {
     expect(left.sort()).toEqual(["north", "south"]);
   });
 
-  it("revokes, each time later than before, and takes it back", async () => {
+  it("revokes, each time later than before, and undoes it", async () => {
     const { run, annotations, io } = management();
     await run("revoke", "east");
     const first = (await annotations())?.[REVOKED_BEFORE] ?? "";
@@ -114,7 +114,7 @@ describe("meshctl cluster", () => {
     });
   });
 
-  it("replaces the shared token with a revocation, if it is told to, and says who needs what then", async () => {
+  it("replaces the shared token with a revocation, if it is asked to, and says who needs what then", async () => {
     const { cluster, io, run, annotations } = management();
     const tokenNow = async () =>
       atob((await cluster.get(Secret, { name: "relay-identity-token-secret", namespace }))?.data?.["token"] ?? "");

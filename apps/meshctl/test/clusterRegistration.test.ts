@@ -116,7 +116,7 @@ describe("meshctl cluster register --standard", () => {
     await expect(run("register", "--standard", "--cluster-name", name)).rejects.toThrow(/is not a valid cluster name|no cluster name/);
   });
 
-  it("is taken back by deregister, which leaves what is not ours, and may be repeated", async () => {
+  it("is undone by deregister, which leaves what is not ours, and may be repeated", async () => {
     const before = image().map((objects) => objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`));
     await run("register", "--standard", "east");
     expect(await run("deregister", "east")).toMatch(/Successfully deregistered cluster: east/);
@@ -177,7 +177,7 @@ describe("meshctl cluster register --standard of a cluster that others know", ()
     );
   });
 
-  it("says how to take back what was made when it fails, or takes it back (--rollback)", async () => {
+  it("says how to take back what was made when it fails, or undoes it (--rollback)", async () => {
     await management.create({ apiVersion: "v1", kind: "Secret", metadata: place, type: "Opaque" } as Resource);
     const before = names();
     await expect(run("register", "--standard", "east")).rejects.toThrow(
@@ -204,7 +204,7 @@ describe("meshctl cluster register --standard of a cluster that others know", ()
     expect(await management.get(KubernetesCluster, place)).toBeUndefined();
   });
 
-  it("takes back what was made when it is interrupted (--rollback)", async () => {
+  it("undoes what was made when it is interrupted (--rollback)", async () => {
     const before = names();
     const interrupt = new AbortController();
     const update = remote.update.bind(remote);
@@ -230,7 +230,7 @@ describe("meshctl cluster register --standard of a cluster that others know", ()
     expect(names()).toEqual(before.map((objects) => objects.map((object) => `${object.kind} ${object.metadata.name}`).sort()));
   });
 
-  it("deletes the mesh configuration only when told (--purge)", async () => {
+  it("deletes the mesh configuration only when reported (--purge)", async () => {
     const route = { apiVersion: VirtualService.apiVersion, kind: VirtualService.kind, spec: { hosts: ["reviews"] } };
     const labels = { "owner.networking.mesh.gloo.solo.io": namespace };
     const ours = { ...route, metadata: { name: "reviews", namespace: "default", labels } } as Resource;
@@ -301,7 +301,7 @@ describe("meshctl cluster register and deregister --dry-run", () => {
     expect(told.map((line) => line.replace(/ (?:\S+\/)?(\S+): would be deleted$/, " $1")).sort()).toEqual([...gone].sort());
   });
 
-  it("asks on a terminal, after listing what goes, unless told not to", async () => {
+  it("asks on a terminal, after listing what goes, unless reported not to", async () => {
     await run("register", "--standard", "east");
     const before = image();
     const asked: string[] = [];

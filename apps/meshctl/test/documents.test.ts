@@ -35,7 +35,7 @@ describe("parseDocuments", () => {
     expect(parse(text).unreadable).toEqual([expect.objectContaining({ file: "in.yaml", line })]);
   });
 
-  it("goes on after an unreadable document", () => {
+  it("continues after an unreadable document", () => {
     const { documents, unreadable } = parse("a: 'x\n---\nb: 1\n");
     expect(documents.length + unreadable.length).toBeGreaterThan(0);
     const later = parse("a: 1\n---\na: 1\na: 2\n---\nc: 3\n");

@@ -16,7 +16,7 @@ async function run(text: string, ...args: readonly string[]) {
   return { code, out: io.written.out, err: io.written.err };
 }
 
-test("an insight is told with its place, what was meant, and a remedy that can be pasted", async () => {
+test("an insight is reported with its place, what was meant, and a remedy that can be pasted", async () => {
   const path = pathOf("CFG0001");
   const { code, out, err } = await run("", "-f", path);
   expect(code).toBe(1);

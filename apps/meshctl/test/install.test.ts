@@ -215,7 +215,7 @@ describe("meshctl install", () => {
     expect(answer.code).toBe(124);
   });
 
-  it.each([80, 120])("takes back what it made when a gate does not open: --rollback (%i columns)", async (columns) => {
+  it.each([80, 120])("undoes what it made when a gate does not open: --rollback (%i columns)", async (columns) => {
     const cluster = management();
     const before = cluster.objects();
     const answer = await run(cluster, ["install", "--context", "mgmt", "--timeout", "0s", "--rollback"], { columns });
@@ -224,7 +224,7 @@ describe("meshctl install", () => {
     expect(cluster.objects()).toEqual(before);
   });
 
-  it("takes back what it made when it is interrupted, and says without --rollback how", async () => {
+  it("undoes what it made when it is interrupted, and says without --rollback how", async () => {
     for (const flags of [["--rollback"], []]) {
       const cluster = management();
       const before = cluster.objects();
@@ -240,7 +240,7 @@ describe("meshctl install", () => {
     }
   });
 
-  it("takes back only what this run made: what it changed is restored, what others made meanwhile is kept (--rollback)", async () => {
+  it("undoes only what this run made: what it changed is restored, what others made meanwhile is kept (--rollback)", async () => {
     const cluster = await installed();
     const service = cluster.objects().find(({ kind }) => kind === "Service") as AnyResource;
     const { apiVersion, kind, metadata } = service;
@@ -381,7 +381,7 @@ describe("meshctl uninstall", () => {
     expect(again).toMatchObject({ code: 0, err: expect.stringContaining("Nothing that meshctl installed is here.") });
   });
 
-  it("deletes CRDs only when told, and says how many objects go with them", async () => {
+  it("deletes CRDs only when reported, and says how many objects go with them", async () => {
     const cluster = await used();
     const { code, err } = await run(cluster, ["uninstall", "--crds", "--yes"]);
     expect(code).toBe(0);

@@ -17,7 +17,7 @@ describe("meshctl translate", () => {
   it.each([
     ["nested 9,000 levels deep, in 54 KB", nested(9_000), "is nested deeper than 64 levels"],
     ["larger than 1 MiB", JSON.stringify("x".repeat(1024 * 1024)), "is larger than 1024 KiB"],
-  ])("rejects a policy that is %s, and goes on", async (_, extra, problem) => {
+  ])("rejects a policy that is %s, and continues", async (_, extra, problem) => {
     const { code, err } = await translate(`${policy(extra)}\n${good}`);
     expect(err).toContain(`rejected: standard input:1: TrafficPolicy deep: ${problem}`);
     expect(err).toContain("2 objects read");

@@ -122,7 +122,7 @@ describe("clocks", () => {
 describe("a name", () => {
   const naming = (uid: string) => ({ clusterName: "east", namespace, uid });
 
-  it("that two clusters ask for at once goes to one, and the other is told", async () => {
+  it("that two clusters ask for at once goes to one, and the other is reported", async () => {
     const management = cluster("management");
     const outcomes = await Promise.allSettled(["one", "two"].map((uid) => reserveName(management, naming(uid), {})));
     expect(outcomes.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
@@ -167,7 +167,7 @@ describe("a gate", () => {
     return gateKeeper(options).wait("pods", [], async () => look);
   };
 
-  it("that might open later is told from one that never will", async () => {
+  it("that might open later is reported from one that never will", async () => {
     await expect(through({ waiting: "not yet" })).rejects.toMatchObject({
       reason: expect.any(WaitTimeout),
       message: "not yet (waited 0.001 s: --timeout)",

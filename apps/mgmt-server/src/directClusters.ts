@@ -50,7 +50,7 @@ export async function workOnDirectClusters(options: DirectClustersOptions, signa
     options;
   const network = inMemoryNetwork({ clock });
   network.listen(accept);
-  // Whoever orders and whoever carries out are one program: its Settings are as good as its flags.
+  // The one who orders and the one who carries out are one program: its Settings are as good as its flags.
   const limits: AgentLimits = {
     ...(writeNamespaces === undefined ? {} : { writeNamespaces }),
     deleteBudget: { percent: 100, objects: Number.MAX_SAFE_INTEGER },
@@ -102,7 +102,7 @@ interface DirectClusterOptions {
   readonly registrations: ClusterRegistrations;
   readonly namespace: string;
   readonly limits: AgentLimits;
-  /** The server's: what is ordered and what became of it are told together. */
+  /** The server's: what is ordered and what became of it are reported together. */
   readonly removals: DeletionLog;
   readonly clock: Clock;
   readonly random: () => number;
@@ -143,7 +143,7 @@ async function workDirectly(options: DirectClusterOptions, signal: AbortSignal):
           turn,
         ),
       ...roles,
-      // No agent runs in the cluster that could make a key there: what is ordered is stored for whoever does.
+      // No agent runs in the cluster that could make a key there: what is ordered is stored for the one who does.
       computedKinds: [],
       limits,
       relistMs: RELIST_MS,

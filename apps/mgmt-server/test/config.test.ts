@@ -24,7 +24,7 @@ describe("the management server's settings", () => {
     expect(readServerConfig(["--namespace", "given"])).toMatchObject({ namespace: "given" });
   });
 
-  it("elect a leader, and bear the names of the first generation, where they are told to", () => {
+  it("elect a leader, and bear the names of the first generation, where they are configured to", () => {
     expect(readServerConfig([])).toMatchObject({ leaderElection: false, generation: "gloo-mesh" });
     vi.stubEnv("LEADER_ELECTION", "false");
     expect(readServerConfig([]).leaderElection).toBe(false);

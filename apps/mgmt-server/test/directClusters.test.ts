@@ -61,7 +61,7 @@ describe("a cluster that the server connects to", () => {
     );
   });
 
-  it("is listed anew after ten minutes, and what no watch told of is known then", async () => {
+  it("is listed again after ten minutes, and what no watch reported of is known then", async () => {
     fleet = await startDirectFleet({ over: deaf });
     await register(fleet, "cluster-1");
     await fleet.management.create(policy());

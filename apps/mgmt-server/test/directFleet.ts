@@ -26,7 +26,7 @@ import { workOnDirectClusters } from "../src/directClusters.ts";
 
 export const namespace = "gloo-mesh";
 
-/** A server that works on simulated clusters itself, in time that passes only when it is told to. */
+/** A server that works on simulated clusters itself, in time that passes only when it is made to. */
 export interface DirectFleet {
   readonly clock: VirtualClock;
   readonly management: SimulatedCluster;

@@ -3,7 +3,7 @@ import { type Cluster, runReflector, systemClock } from "@isthmus/plane";
 import { colors } from "./colors.ts";
 import { described, SHOWN } from "./outcome.ts";
 
-/** Tells of every object that appears, changes or goes, from now on. Changes of status alone are not told. */
+/** Tells of every object that appears, changes or goes, from now on. Changes of status alone are not reported. */
 export function printChanges(clusters: readonly Cluster[], say: (line: string) => void, signal: AbortSignal): void {
   for (const cluster of clusters) {
     for (const kind of SHOWN) {

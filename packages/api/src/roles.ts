@@ -149,7 +149,7 @@ const ROLES: readonly Role[] = [
   { kind: VirtualDestination, tasks: ["watchedByServer", "hasUserStatus", "contributed", "comparedByAge"] },
   { kind: ServiceDependency, tasks: ["watchedByServer", "hasUserStatus", "contributed"] },
   // Never sent by agents. Of those of the management plane, `project` leaves out all but public certificates. Translation
-  // asks for a generated root by a Secret with placeholders: that is an order for whoever makes keys, and never written as it is.
+  // asks for a generated root by a Secret with placeholders: that is an order for the one who makes keys, and never written as it is.
   { kind: Secret, tasks: ["watchedByServer", "inPlaneNamespace"] },
 ];
 

@@ -1,5 +1,5 @@
 /**
- * Work in small steps, with its result at the end: between any two of them whoever drives it may do something else, or give it up.
+ * Work in small steps, with its result at the end: between any two of them the one who drives it may do something else, or give it up.
  * What it reads must be immutable. One implementation serves those who wait for the result and those who must not hold others up.
  */
 export type CooperativeTask<T> = Generator<undefined, T, undefined>;

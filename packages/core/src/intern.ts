@@ -1,4 +1,4 @@
-/** Finds the value that came before a given one and equals it. Which values are equal, the pool is told when it is made. */
+/** Finds the value that came before a given one and equals it. Which values are equal, the pool is given when it is made. */
 export interface InternPool<T> {
   /** An equal value that was kept, if it still has its place. `hash`: a number of 32 bits, signed, that equal values have in common. */
   find(value: T, hash: number): T | undefined;

@@ -378,5 +378,5 @@ export interface Meter {
   record(name: MetricName, value: number, labels?: MetricLabels): void;
 }
 
-/** For whoever is not interested. */
+/** For the one who is not interested. */
 export const noMeter: Meter = { add: () => undefined, record: () => undefined };

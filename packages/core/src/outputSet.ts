@@ -11,7 +11,7 @@ export interface Owner {
   readonly value: string;
 }
 
-/** A wanted resource and the user or discovered resources it exists because of. */
+/** A desired resource and the user or discovered resources it exists because of. */
 export interface Output {
   readonly resource: Resource;
   readonly parents: readonly ResourceRef[];

@@ -1,4 +1,4 @@
-/** So many places. Who finds none waits in a line, in order of coming; whoever asks bounds the line. */
+/** So many places. Who finds none waits in a line, in order of coming; the one who asks bounds the line. */
 export interface Semaphore {
   /**
    * Calls `admit` when it is this one's turn: at once where a place is free. The returned function gives the place back, or leaves

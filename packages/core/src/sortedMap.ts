@@ -188,7 +188,7 @@ interface Cursor<V> {
   keys: readonly string[];
   values: readonly V[];
   position: number;
-  /** Goes on to the first entry of the next chunk. */
+  /** Continues to the first entry of the next chunk. */
   next(): void;
 }
 
@@ -294,7 +294,7 @@ function merge<V>(
   return [keys, values];
 }
 
-// So few that to copy what lies between them in runs is cheaper than one by one, into a list that is made anew as it grows.
+// So few that to copy what lies between them in runs is cheaper than one by one, into a list that is made again as it grows.
 const FEW = 16;
 
 function spliced<V>(

@@ -16,7 +16,7 @@ function keyed(set: OutputSet): ReadonlyMap<string, Output> {
 const objects = fc.uniqueArray(fc.tuple(fc.constantFrom("a", "b", "c", "d"), fc.constantFrom("1", "2")), { selector: ([name]) => name });
 
 describe("output set", () => {
-  it("diff turns what is there into what is wanted", () => {
+  it("diff turns what is there into what is desired", () => {
     fc.assert(
       fc.property(objects, objects, (wanted, actual) => {
         const set = outputSet(

@@ -97,7 +97,7 @@ export function accessLogOf(stored: StoredEntry, podsAt: PodsAt): AccessLog | un
   try {
     return stored.protocol === "http" ? httpLogOf(stored, podsAt) : tcpLogOf(stored, podsAt);
   } catch {
-    // Whoever can reach the port can send it.
+    // Anyone who can reach the port can send it.
     return undefined;
   }
 }

@@ -12,7 +12,7 @@ export function answeredBytes(entry: AccessLog): number {
 
 /**
  * What an agent answered. Throws for whatever is no answer, or more than one may be: an agent answers for its own cluster, and what it sends
- * must not keep the answers of others from whoever asked.
+ * must not keep the answers of others from those who asked.
  */
 export function parseAccessLogAnswer(bytes: Uint8Array): AccessLogAnswer {
   // What stands around the entries is a hundred bytes.

@@ -30,8 +30,8 @@ interface EntryView {
 }
 
 /**
- * Splits a message into its last `most` entries. Throws for bytes that are no such message, and for an entry whose fields cannot be told
- * apart, or for more than `MAX_ENTRIES`. Source: envoy/service/accesslog/v3/als.proto.
+ * Splits a message into its last `most` entries. Throws for bytes that are no such message, and for an entry whose fields cannot be
+ * distinguished, or for more than `MAX_ENTRIES`. Source: envoy/service/accesslog/v3/als.proto.
  */
 export function accessLogFrame(bytes: Uint8Array, most: number): AccessLogFrame {
   let identifier: Identifier | undefined;
@@ -48,7 +48,7 @@ export function accessLogFrame(bytes: Uint8Array, most: number): AccessLogFrame 
     }
   }
   const kept = found.slice(-most);
-  // Also of those that are not kept: who sends nonsense is told at once.
+  // Also of those that are not kept: who sends nonsense gets an error at once.
   for (const entry of found.slice(0, -most)) statusOf(entry, protocol);
   const entries = kept.map((entry) => ({ bytes: entry, status: statusOf(entry, protocol) }));
   return { identifier, protocol, entries, skipped: found.length - kept.length };

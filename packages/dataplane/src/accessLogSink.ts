@@ -43,7 +43,7 @@ export interface AccessLogSink {
 
 /**
  * Serves `envoy.service.accesslog.v3.AccessLogService` in plaintext, as Envoys call it, until `signal` is aborted. A port that cannot be
- * had is tried again every 10 s: an agent without access logs is still an agent. Whoever is connected, and whatever is sent, the memory
+ * had is tried again every 10 s: an agent without access logs is still an agent. The one who is connected, and whatever is sent, the memory
  * stays within the limits: a stream that sends nonsense is closed, and no other one.
  */
 export function startAccessLogSink(options: AccessLogSinkOptions, signal: AbortSignal): AccessLogSink {
@@ -155,7 +155,7 @@ export function startAccessLogSink(options: AccessLogSinkOptions, signal: AbortS
     () => undefined,
   );
   const listening = bound.then(({ port }) => port);
-  // Who does not wait for it is not told that it never came.
+  // Who does not wait for it does not learn that it never came.
   listening.catch(() => undefined);
   return {
     query,

@@ -56,13 +56,13 @@ interface Ring {
 
 /** Those of one degree of trust. A proxy that claims to be another has a ring of its own, and displaces nothing that is verified. */
 interface Class {
-  /** By proxy; whoever wrote last is at the end. */
+  /** By proxy; the one who wrote last is at the end. */
   readonly rings: Map<string, Ring>;
   oldest: Place | undefined;
   newest: Place | undefined;
 }
 
-/** Starts empty. `dropped` is told of each entry that goes to make room, by the limit that it met. */
+/** Starts empty. `dropped` is called with each entry that goes to make room, by the limit that it met. */
 export function entryStore(limits: EntryLimits, dropped: (reason: DropReason) => void): EntryStore {
   const verified: Class = { rings: new Map(), oldest: undefined, newest: undefined };
   const unverified: Class = { rings: new Map(), oldest: undefined, newest: undefined };

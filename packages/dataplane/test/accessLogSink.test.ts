@@ -96,7 +96,7 @@ describe("the access log sink", () => {
     await vi.waitFor(() => expect(metricValue(sink.sink.metrics(), "gloo_mesh_access_log_streams")).toBe(1));
   });
 
-  it("refuses a message above 4 MiB, and goes on", async () => {
+  it("refuses a message above 4 MiB, and continues", async () => {
     const sink = await sinkWith();
     const { call, ended } = sink.stream();
     call.write(message([inbound(200, { request: { path: "x".repeat(5 * 1024 * 1024) } })], introduction("reviews-v1-abc")));

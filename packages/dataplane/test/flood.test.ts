@@ -17,7 +17,7 @@ it("takes a flood of 60,000 entries of 600 claimed pods within its memory, and s
     const before = process.memoryUsage();
     for (let round = 0; round < 10; round++) {
       for (const [i, call] of streams.entries()) {
-        // A stream may be introduced anew: so few connections stand for many pods.
+        // A stream may be introduced again: so few connections stand for many pods.
         call.write(message([inbound(200)], introduction(`pod-${i}-${round}`)));
         call.write(rest);
       }

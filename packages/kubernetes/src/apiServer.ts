@@ -20,7 +20,7 @@ export interface LogOptions {
   readonly namespace: string;
   readonly pod: string;
   readonly container?: string;
-  /** Goes on until the container ends or the signal says so. */
+  /** Continues until the container ends or the signal says so. */
   readonly follow: boolean;
   /** So many lines of what is there. */
   readonly tailLines: number;

@@ -96,7 +96,7 @@ export function connectionTo({ kubeconfig, clock, silenceMs }: ConnectionOptions
   /** The session to use; never `refused`, of which the API server said that it doesn't know its user. */
   async function current(refused?: ApiAccess): Promise<Session> {
     if (session !== undefined && session !== refused && clock.now() < session.until) return session;
-    // Whoever comes meanwhile shares the renewal: an exec plugin may ask its user something.
+    // Anyone who comes meanwhile shares the renewal: an exec plugin may ask its user something.
     renewal ??= renewed(session !== undefined && session === refused);
     return renewal;
   }

@@ -19,7 +19,7 @@ export interface Kubeconfig {
   readonly server: string;
   /**
    * Whom to be. Files that hold a token or certificate are read each time; with `refused`, when the last ones were refused,
-   * the kubeconfig too is read anew and an exec plugin runs again. Rejects with UsageError.
+   * the kubeconfig too is read again and an exec plugin runs again. Rejects with UsageError.
    */
   credentials(refused: boolean): Promise<ApiCredentials>;
 }

@@ -32,7 +32,7 @@ const REASONS: Readonly<Record<string, string>> = {
 const REMEDY = 'use a kubeconfig such as "meshctl cluster register" creates';
 
 /**
- * A kubeconfig that stands in a Secret. Whoever may write Secrets in the plane's namespace must not be able to run programs in the
+ * A kubeconfig that stands in a Secret. Anyone who may write Secrets in the plane's namespace must not be able to run programs in the
  * management server or to read its files: what counts is the server, its CA, `tls-server-name`, a token and a client certificate, all of
  * them in the text itself; everything else that has an effect is refused by its name. Throws UsageError.
  */

@@ -23,7 +23,7 @@ export function asRead(answer: unknown, { apiVersion, kind }: Pick<Resource, "ap
 
 /**
  * What an API server sends, if it is an object with a name. Throws ClusterError `Unavailable` for what is not: no API server sends that,
- * and of what can't be told from other objects nothing can be said.
+ * and of what can't be distinguished from other objects nothing can be said.
  */
 export function named(answer: unknown, kind: string): WireObject {
   if (isNamed(answer)) return answer;

@@ -71,7 +71,7 @@ async function opened(
   try {
     return await new Promise<WebSocket | "unauthorized">((resolve, reject) => {
       socket.once("open", () => {
-        // What comes right behind the handshake is for whoever reads the stream.
+        // What comes right behind the handshake is for the one who reads the stream.
         socket.pause();
         resolve(socket);
       });

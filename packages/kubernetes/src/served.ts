@@ -5,7 +5,7 @@ import { kindsBelow } from "./discoveryDocuments.ts";
 
 /** What an API server serves. Remembered until something is asked for that isn't there, or until `forget`. */
 export interface ApiDiscovery {
-  /** Asks anew; an unchanged answer costs the server and us almost nothing. */
+  /** Asks again; an unchanged answer costs the server and us almost nothing. */
   read(signal?: AbortSignal): Promise<readonly ServedKind[]>;
   /** The first of the kind's versions that is served. Rejects with `Unserved`. */
   versionOf(kind: Kind, signal?: AbortSignal): Promise<string>;

@@ -52,7 +52,7 @@ it("tells a token that nobody knows from a user who may not", async () => {
   });
 });
 
-it("lets nobody in when the API server gives no answer", async () => {
+it("denies all callers when the API server gives no answer", async () => {
   const server = await serve((_, response) => answer(response, 500, { kind: "Status", message: "overload" }));
   const { authorize } = kubernetesAuthorizer({ kubeconfig: server.kubeconfig, clock });
   expect(await errorOf(authorize({ token: "good", path: "/evidence", ...way }))).toMatchObject({ code: "Unavailable" });

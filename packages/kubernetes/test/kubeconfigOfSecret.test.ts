@@ -71,7 +71,7 @@ users:
     expect(Object.keys((await credentials(false)).tls)).toEqual(["cert", "key"]);
   });
 
-  it("starts no program and reads no file, whoever asks", async () => {
+  it("starts no program and reads no file, the one who asks", async () => {
     const marker = join(directory, "ran");
     const exec = { apiVersion: "client.authentication.k8s.io/v1", command: "touch", args: [marker], interactiveMode: "Never" };
     expect(() => kubeconfigOfSecret(kubeconfig({}, { exec, token: "t" }))).toThrow(

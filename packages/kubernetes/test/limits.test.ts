@@ -130,7 +130,7 @@ describe("an answer without end", () => {
   });
 });
 
-// In standard mode the API server is whoever a Secret names.
+// In standard mode the API server is the one who a Secret names.
 describe("what is no Kubernetes API", () => {
   const hostile = { toString: 1, valueOf: 1 };
   const values: readonly unknown[] = [null, 5, "x", [], [null], {}, hostile, [hostile], { length: 3 }];

@@ -121,7 +121,7 @@ describe("an AccessPolicy that was right", () => {
   });
 });
 
-it.each(Object.entries(MISTAKES).slice(0, 3))("an AccessPolicy that has never been right lets nobody in: %s", async (_, mistake) => {
+it.each(Object.entries(MISTAKES).slice(0, 3))("an AccessPolicy that has never been right denies all callers: %s", async (_, mistake) => {
   await fleet.management.create(policyOf(mistake));
   await eventually(async () => expect(await rulesIn(first())).toEqual(NOBODY));
   await eventually(async () => expect(JSON.stringify(await answered())).toContain("allows no callers"));
@@ -134,7 +134,7 @@ describe("an AccessPolicy of a workload cluster", () => {
     await eventually(async () => expect(await answered(first())).toMatchObject({ state: "ACCEPTED", lastAccepted: { spec: right } }));
   });
 
-  it.each(Object.entries(MISTAKES).slice(1))("holds on with %s, also when server and agent start anew", async (_, mistake) => {
+  it.each(Object.entries(MISTAKES).slice(1))("holds on with %s, also when server and agent start again", async (_, mistake) => {
     await edited(first(), mistake);
     await eventually(async () => expect((await answered(first()))["state"]).toBe("INVALID"));
     await quiet();

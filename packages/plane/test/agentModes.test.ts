@@ -35,7 +35,7 @@ function disconnections(mode: string | undefined, state: ClusterState): readonly
 }
 
 describe("an agent that does not know modes", () => {
-  test.each(["observe", "freeze", "obsrve"])("is disconnected where the mode is %s, and told why", (mode) => {
+  test.each(["observe", "freeze", "obsrve"])("is disconnected where the mode is %s, with the reason", (mode) => {
     const [reason, ...more] = disconnections(mode, connected(["notices"]));
     expect(reason).toMatch(
       /^east Refused: spec\.mode of KubernetesCluster gloo-mesh\/east is (observe|freeze), which version 1\.0\.0 .* upgrade the agent$/,

@@ -62,7 +62,7 @@ async function current(cluster: SimulatedCluster, resource: Resource): Promise<A
 }
 
 describe("applier", () => {
-  it("makes the cluster hold what is wanted, and writes nothing twice", async () => {
+  it("makes the cluster hold what is desired, and writes nothing twice", async () => {
     const { cluster, applier, hosts } = await started();
     applier.put(entry("one", "one.global"));
     applier.put(entry("two", "two.global"));
@@ -73,7 +73,7 @@ describe("applier", () => {
     expect((await current(cluster, entry("one", ""))).metadata.resourceVersion).toBe(version);
   });
 
-  it("holds once, in memory, what is wanted and seen to be there", async () => {
+  it("holds once, in memory, what is desired and seen to be there", async () => {
     const { view, applier } = await started(entry("one", "one.global"));
     for (const name of ["one", "two"]) {
       const wanted = entry(name, `${name}.global`);
@@ -82,7 +82,7 @@ describe("applier", () => {
     }
   });
 
-  it("puts back what somebody changed, and recreates what somebody deleted", async () => {
+  it("restores what somebody changed, and recreates what somebody deleted", async () => {
     const { cluster, applier, hosts } = await started();
     applier.put(entry("one", "one.global"));
     await eventually(async () => expect(await hosts()).toEqual({ one: "one.global" }));
@@ -201,7 +201,7 @@ describe("applier", () => {
     expect((await current(cluster, one)).metadata.labels).toEqual({ team: "shop" });
   });
 
-  it("takes back what it has set at first and no longer wants, and leaves what others have added", async () => {
+  it("undoes what it has set at first and no longer wants, and leaves what others have added", async () => {
     const { cluster, applier } = await started();
     const one = entry("one", "one.global") as AnyResource;
     const spec = one["spec"] as object;

@@ -104,7 +104,7 @@ it("reports without numbers where endpoints cannot be read, and not before it ha
   expect(synced).toContain(kindKeyOf(CiliumPolicyReport));
 });
 
-it("sends endpoints where the Settings ask for them as soon as Cilium is installed, and has told before that there are none", async () => {
+it("sends endpoints where the Settings ask for them as soon as Cilium is installed, and has reported before that there are none", async () => {
   const { cluster, observed, synced } = started([], { mode: "FULL", kinds: [] });
   await eventually(() => expect(synced).toContain(kindKeyOf(CiliumEndpoint)));
   cluster.serve(CiliumNetworkPolicy);

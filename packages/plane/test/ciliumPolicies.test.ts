@@ -78,7 +78,7 @@ describe("an AccessPolicy in a cluster with Cilium", () => {
     expect(await first().get(AuthorizationPolicy, { name: "reviews", namespace: "bookinfo" })).toBeDefined();
   });
 
-  it("is told and not written while the Settings ask for an audit, and what was written before goes", async () => {
+  it("is reported and not written while the Settings ask for an audit, and what was written before goes", async () => {
     start();
     await fleet.management.create(settings);
     await fleet.management.create(readers);

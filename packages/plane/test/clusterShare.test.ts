@@ -233,7 +233,7 @@ describe("an owner", () => {
     expect(stepShare(owning, event(at(6), at(7, 3)), { ...view, isServed: false })[1]).toEqual([{ type: "release" }]);
   });
 
-  test("writes everything anew when a reader found something else at the version that it wrote", () => {
+  test("writes everything again when a reader found something else at the version that it wrote", () => {
     const view = { ...HERE, writerVersion: at(7, 3) };
     expect(stepShare(owning, { type: "distrusted", version: at(7, 3) }, view)).toEqual([owning, [{ type: "distrust" }, WAKE]]);
     expect(stepShare(owning, { type: "distrusted", version: at(7, 2) }, view)).toEqual([owning, []]);

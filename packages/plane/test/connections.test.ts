@@ -79,7 +79,7 @@ describe("standard mode", () => {
     await eventually(async () => expect((await connected("cluster-1"))?.status).toBe("True"));
   });
 
-  it("connects anew with a kubeconfig that has changed, and not for a label", async () => {
+  it("connects again with a kubeconfig that has changed, and not for a label", async () => {
     await federated();
     const before = written(of("cluster-1"));
     await fleet.management.update({ ...secret("cluster-1", "first"), metadata: { ...secret("cluster-1").metadata, labels: { a: "b" } } });
@@ -110,7 +110,7 @@ describe("standard mode", () => {
     expect(opened).toHaveLength(2);
   });
 
-  it("says on the KubernetesCluster what is wrong with a kubeconfig, and goes on with the others", async () => {
+  it("says on the KubernetesCluster what is wrong with a kubeconfig, and continues with the others", async () => {
     await register(fleet);
     fleet.startServer();
     await fleet.management.create(secret("cluster-1", "nonsense"));

@@ -152,7 +152,7 @@ describe("a kind whose CRD", () => {
 });
 
 describe("a kind that nothing happens to", () => {
-  it("is stale while it cannot be read, and known as soon as its watch goes on, without being listed again", async () => {
+  it("is stale while it cannot be read, and known as soon as its watch continues, without being listed again", async () => {
     const seen = view(Service);
     await clock.advance(1_000);
     cluster.faults.reachable(false);

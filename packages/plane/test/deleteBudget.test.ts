@@ -32,7 +32,7 @@ function range(from: number, to: number): number[] {
 }
 
 describe("delete budget", () => {
-  it("lets fifty objects go in a minute, or a fifth of many, and holds a landslide back as a whole", () => {
+  it("lets fifty objects go in a minute, or a fifth of many, and holds a mass deletion back as a whole", () => {
     const small = deleteBudget(() => 0);
     expect(small.admit(unseen(...range(0, 50)), 60)).toHaveLength(50);
     expect(small.admit(unseen(50), 10)).toHaveLength(0);
@@ -192,7 +192,7 @@ describe("an agent that is to remove sixty objects at once", () => {
     await eventually(async () => expect(await names()).toBe(0));
   });
 
-  it("holds them when a complete set suddenly lacks them, and forgets about those that are wanted again", async () => {
+  it("holds them when a complete set suddenly lacks them, and forgets about those that are desired again", async () => {
     const { down, acknowledged, names } = await holding(60);
     down.desired({ revision: 2, complete: true, put: [], remove: [] });
     await eventually(() => expect(acknowledged()?.rejected).toHaveLength(60));
@@ -221,7 +221,7 @@ describe("an agent that is to remove sixty objects at once", () => {
     for (const line of deleted) expect(line).toMatch(/: not in the complete desired state of this cluster$/);
   });
 
-  it("holds nothing of a few, when it is told of many others that never came here", async () => {
+  it("holds nothing of a few, when it is reported of many others that never came here", async () => {
     const { down, acknowledged, names } = await holding(3);
     down.desired({ revision: 2, complete: false, put: [], remove: removals(60, Destination) });
     await eventually(async () => expect(await names()).toBe(0));

@@ -19,7 +19,7 @@ function entry(name: string, host: string): Resource {
 const stop = new AbortController();
 afterEach(() => stop.abort(new Error("the test is over")));
 
-it("what was applied in a cluster that is deregistered stays, and what its operators change or delete is not put back", async () => {
+it("what was applied in a cluster that is deregistered stays, and what its operators change or delete is not restored", async () => {
   const cluster = simulatedCluster({ name: "a", clock, kinds: [ServiceEntry] });
   cluster.load([{ apiVersion: "v1", kind: "Namespace", metadata: { name: "istio-system" } }]);
   let handler: AgentLinkHandler | undefined;
@@ -44,7 +44,7 @@ it("what was applied in a cluster that is deregistered stays, and what its opera
   handler?.welcomed?.([]);
   handler?.desired({ revision: 1, complete: true, put: [entry("one", "one.global"), entry("two", "two.global")], remove: [] });
   await eventually(async () => expect(await hosts()).toEqual(["one.global", "two.global"]));
-  // Before it, both would be put back.
+  // Before it, both would be restored.
   await cluster.apply(entry("one", "edited.example"), { fieldManager: "kubectl-edit", force: true });
   await eventually(async () => expect(await hosts()).toEqual(["one.global", "two.global"]));
 

@@ -38,7 +38,7 @@ async function started(): Promise<{ cluster: SimulatedCluster; applier: Applier;
 }
 
 describe("drift", () => {
-  it("is put back: what somebody edits, and what somebody deletes", async () => {
+  it("is restored: what somebody edits, and what somebody deletes", async () => {
     const { cluster, applier, hostOf } = await started();
     applier.put(entry("one", "one.global"));
     await eventually(async () => expect(await hostOf("one")).toBe("one.global"));
@@ -48,7 +48,7 @@ describe("drift", () => {
     await eventually(async () => expect(await hostOf("one")).toBe("one.global"));
   });
 
-  it("stays once nothing is wanted any more, and pending deletes are not carried out", async () => {
+  it("stays once nothing is desired any more, and pending deletes are not carried out", async () => {
     const { cluster, applier, hostOf } = await started();
     applier.put(entry("one", "one.global"));
     applier.put(entry("two", "two.global"));
@@ -89,7 +89,7 @@ describe("drift", () => {
     expect(edits).toBe(5);
   });
 
-  it("that comes back each time is a fight: its writer and its field are named, and it slows down", async () => {
+  it("that comes back each time is a conflict: its writer and its field are named, and it slows down", async () => {
     const { cluster, applier, hostOf } = await started();
     const key = resourceKeyOf(refOf(entry("one", "")));
     applier.put(entry("one", "one.global"));
@@ -104,7 +104,7 @@ describe("drift", () => {
     const rejection = applier.rejections.get(key);
     expect(rejection).toMatchObject({ code: "Conflict" });
     expect(rejection?.message).toContain("ServiceEntry istio-system/one in a, spec.hosts, is repeatedly changed by other-controller");
-    // We no longer answer each blow: put back at once, it would be put back dozens of times meanwhile.
+    // We no longer answer each blow: restored at once, it would be restored dozens of times meanwhile.
     let blows = 0;
     for (const end = clock.now() + 3_000; clock.now() < end; await clock.advance(10)) {
       if ((await hostOf("one")) !== "one.global") continue;

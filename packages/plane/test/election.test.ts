@@ -301,7 +301,7 @@ describe("a clock that is set", () => {
 });
 
 describe("work of the leader alone", () => {
-  it("starts with each turn, ends with it, and is anew each time", async () => {
+  it("starts with each turn, ends with it, and is again each time", async () => {
     const a = replica("a");
     const stop = new AbortController();
     stops.push(stop);

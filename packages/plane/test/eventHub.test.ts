@@ -19,7 +19,7 @@ test("listeners are called in order before emit returns, each with the values of
   expect(seen).toEqual(["first a 1", "second a", "due"]);
 });
 
-test("a fault of a listener reaches whoever emits", () => {
+test("a fault of a listener reaches the one who emits", () => {
   const events = eventHub<Events>();
   events.on("due", () => {
     throw new Error("ours");

@@ -78,7 +78,7 @@ const named = (name: string) => ({ apiVersion: "v1", kind: "Service", metadata: 
 const map = (name: string) => ({ ...named(name), kind: "ConfigMap" });
 const agent = { instance: "i", version: "1", agentNamespace: "gloo-mesh", clusterUid: "uid", features: [] };
 
-/** Replicas of one registered cluster over one store, each doing its work when it is told to. */
+/** Replicas of one registered cluster over one store, each doing its work when it is reported to. */
 function replicas() {
   let now = 1;
   const clock: Clock = { now: () => now++, sleep: async () => undefined };
@@ -144,7 +144,7 @@ function replicas() {
     };
   }
 
-  /** A replica whose agent has told everything, which is written. */
+  /** A replica whose agent has reported everything, which is written. */
   async function serving(instance: string) {
     const one = replica(instance);
     one.comes();
@@ -293,7 +293,7 @@ test("a replica that had the agent long ago does not write what it heard then ov
   expect(three.has()).toEqual(["newest"]);
 });
 
-test("what an agent said that came and went is not written where another replica has written since, though its fence was not heard of", async () => {
+test("what an agent said that came and went is not written where another replica has written since, though its fence was not received", async () => {
   const { store, replica, serving } = replicas();
   const [one, two, three] = [await serving("one"), replica("two"), replica("three")];
   await two.work();
@@ -321,7 +321,7 @@ test("a write is not applied to what the agent has reported here since", async (
   two.gone();
   one.says(named("new"));
   await one.work();
-  // The one that heard the agent last writes, and the agent has to connect anew.
+  // The one that heard the agent last writes, and the agent has to connect again.
   await two.work();
   await one.work();
   expect([one.has(), two.has()]).toEqual([["brief"], ["brief"]]);

@@ -4,7 +4,7 @@ import { inputTexts } from "../src/replication/inputTexts.ts";
 import { snapshotStore } from "../src/snapshots/snapshotStore.ts";
 import { recordingLog } from "./recordingLog.ts";
 
-test("what the store holds and is too much for an object is left out and told of, and the others are read", () => {
+test("what the store holds and is too much for an object is left out and reported of, and the others are read", () => {
   const log = recordingLog();
   const snapshots = snapshotStore({
     kindOf: (_, kind) => (kind === "Service" ? Service : undefined),

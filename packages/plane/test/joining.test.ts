@@ -8,7 +8,7 @@ beforeEach(() => {
 });
 afterEach(() => fleet.stop());
 
-it("a cluster that joins hears what is wanted there before all others hear what its coming changes for them", async () => {
+it("a cluster that joins hears what is desired there before all others hear what its coming changes for them", async () => {
   await register(fleet);
   await fleet.management.create(bookinfoMesh);
   fleet.startServer();

@@ -59,7 +59,7 @@ describe("how far a cluster is behind", () => {
     expect(behind.behindSince("a")).toBeUndefined();
   });
 
-  it("takes a set that was made anew for what it holds", () => {
+  it("takes a set that was made again for what it holds", () => {
     const { behind } = behindLog();
     const again = () => nothing.with(first.entries());
     behind.setDesired("a", first);
@@ -70,7 +70,7 @@ describe("how far a cluster is behind", () => {
     expect(behind.behindSince("a")).toBeUndefined();
   });
 
-  it("keeps the oldest time, however much is wanted meanwhile", async () => {
+  it("keeps the oldest time, however much is desired meanwhile", async () => {
     const { clock, behind } = behindLog();
     for (const [i, wish] of wishes.entries()) {
       await clock.set(i + 1);
@@ -81,7 +81,7 @@ describe("how far a cluster is behind", () => {
     expect(behind.behindSince("a")).toBeUndefined();
   });
 
-  it("is told once it has lasted, not before, and not of what was answered in time", async () => {
+  it("is reported once it has lasted, not before, and not of what was answered in time", async () => {
     const { clock, told, behind } = behindLog();
     behind.setDesired("a", first);
     await clock.set(LAGGING_AFTER_MS - 1);

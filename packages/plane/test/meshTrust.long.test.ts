@@ -149,7 +149,7 @@ describe("a VirtualMesh with shared trust", () => {
     await eventually(async () => expect(certificatesIn((await cacertsOf("cluster-1"))?.["root-cert.pem"])).toBe(2));
     const root = await rootSecret();
     const own = istiods["cluster-1"]?.roots() ?? "";
-    // Of itself, istiod goes on with the CA that it has.
+    // Of itself, istiod continues with the CA that it has.
     expect(await cacertsOf("cluster-1")).toMatchObject({ "ca-cert.pem": own, "root-cert.pem": own + root["root-cert.pem"], "key.pem": "" });
     await eventually(async () => expect(await warningsOf("cluster-1")).toContain("restart istiod in namespace istio-system"));
     await eventually(async () => expect((await conditionOf("Applied")).status).toBe("False"));
@@ -398,7 +398,7 @@ describe("a VirtualMesh with shared trust", () => {
     await eventually(async () => expect((await authorityOf("cluster-1")).fingerprint256).not.toBe(renewed.fingerprint256));
   });
 
-  it("renews a CA below the old root as long as a cluster holds the rotation, and goes on when it is back", async () => {
+  it("renews a CA below the old root as long as a cluster holds the rotation, and continues when it is back", async () => {
     const { mtlsConfig } = withOptions({ rsaKeySizeBytes: 2048, ttlDays: 30 }).spec ?? {};
     const shared = { ...mtlsConfig?.shared, rootCertificateAuthority: { generated: { rsaKeySizeBytes: 2048, ttlDays: 3650 } } };
     const long: VirtualMesh = { ...trusting, spec: { ...trusting.spec, mtlsConfig: { shared } } };
@@ -667,7 +667,7 @@ describe("a VirtualMesh with shared trust", () => {
     await eventually(() => expect(statesNow()).toEqual(["ISSUED", "ISSUED"]));
   });
 
-  it("orders of agents that are connected to another replica than the leader, and goes on when that one leads", async () => {
+  it("orders of agents that are connected to another replica than the leader, and continues when that one leads", async () => {
     await fleet.stopServer();
     const leads = lead();
     const store = memoryStore({ clock, id: randomUUID });
@@ -707,7 +707,7 @@ describe("a VirtualMesh with shared trust", () => {
     await eventually(async () => expect((await store.records("orders")).size).toBe(0));
   });
 
-  it("goes on when another replica of the server leads: the root stays, and the step", async () => {
+  it("continues when another replica of the server leads: the root stays, and the step", async () => {
     await eventually(() => expect(statesNow()).toEqual(["ISSUED", "ISSUED"]));
     const root = await rootSecret();
     await restart("cluster-1");
@@ -836,7 +836,7 @@ describe("a VirtualMesh with shared trust", () => {
     expect(seen.size).toBeGreaterThan(0);
   });
 
-  it("goes on when server and agents restart at each step", async () => {
+  it("continues when server and agents restart at each step", async () => {
     await eventually(() => expect(stepsNow()).toEqual(["TRUST_BOTH", "TRUST_BOTH"]));
     for (let step = 0; step < 3; step++) {
       await restartPlane();

@@ -38,7 +38,7 @@ function fleetWith(failover: object | undefined, before: readonly string[] = [])
   return { clock, set, told, changes: () => changes };
 }
 
-describe("clusters that are away", () => {
+describe("clusters that are offline", () => {
   test("are excluded after the time that the Settings say, and come back at once", async () => {
     const { clock, set, told, changes } = fleetWith({ excludeOffline: { after: "120s" } });
     expect([...told.excluded()]).toEqual([]);
@@ -57,7 +57,7 @@ describe("clusters that are away", () => {
     expect([...told.excluded()]).toEqual([]);
   });
 
-  test("count from anew after they were back", async () => {
+  test("count from again after they were back", async () => {
     const { clock, set, told } = fleetWith({ excludeOffline: { after: "60s" } });
     set("west", false);
     await clock.advance(50_000);
@@ -68,7 +68,7 @@ describe("clusters that are away", () => {
     expect([...told.excluded()]).toEqual([]);
   });
 
-  test("stay excluded from the first moment of a server that finds them so, and count from anew once they were back", async () => {
+  test("stay excluded from the first moment of a server that finds them so, and count from again once they were back", async () => {
     const { clock, set, told } = fleetWith({ excludeOffline: { after: "60s" } }, ["east", "west"]);
     // The agent of east has come to this server at once.
     set("west", false);
@@ -99,7 +99,7 @@ describe("clusters that are away", () => {
     expect(isExcluded(west, decided && new Set(decided))).toBe(after);
   });
 
-  test("are kept by default, however long they are away", async () => {
+  test("are kept by default, however long they are offline", async () => {
     const { clock, set, told, changes } = fleetWith(undefined);
     set("west", false);
     await clock.advance(3_600_000);

@@ -10,7 +10,7 @@ const NAMES = ["a", "b", "c", "d", "e", "f", "g"];
 const agent = { instance: "i", version: "1", agentNamespace: "gloo-mesh", clusterUid: "uid", features: [] };
 const clock: Clock = { now: () => 1, sleep: async () => undefined };
 
-/** A replica that knows nothing yet of seven clusters that are in the store. Each reading of one goes on until it is let go. */
+/** A replica that knows nothing yet of seven clusters that are in the store. Each reading of one continues until it is let go. */
 async function starting() {
   let count = 0;
   const filled: Store = memoryStore({ clock, id: () => `id-${count++}` });

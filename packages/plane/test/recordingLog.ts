@@ -6,7 +6,7 @@ export interface Step {
   readonly fields: LogFields;
 }
 
-/** A log that keeps what it is told, for the test to look at. */
+/** A log that keeps what it is reported, for the test to look at. */
 export function recordingLog(): Log & { readonly warnings: string[]; readonly infos: string[]; readonly steps: Step[] } {
   const warnings: string[] = [];
   const infos: string[] = [];

@@ -48,7 +48,7 @@ function view(relistMs: number | undefined, random = 0.5): Informer {
   return startInformer({ ...options, ...(relistMs === undefined ? {} : { relistMs }) }, stop.signal);
 }
 
-describe("a cluster that is listed anew every ten minutes", () => {
+describe("a cluster that is listed again every ten minutes", () => {
   it("is seen as it is then, though no watch tells of a change", async () => {
     const seen = view(RELIST_MS);
     await clock.settle();

@@ -25,7 +25,7 @@ interface Standing extends AgentSettings {
   readonly election: Election;
   /** Nothing of the replica gets through from now on; what it had begun waits. */
   pause(): void;
-  /** It goes on, and all that waited gets through, in order. */
+  /** It continues, and all that waited gets through, in order. */
   wake(): void;
   die(): void;
 }
@@ -118,7 +118,7 @@ describe("two replicas of an agent", () => {
     await eventually(() => expect([...fleet.server().store.clusters.values()].map(({ phase }) => phase)).toEqual(["synced", "synced"]));
     await quiet();
     expect(clusterNames.flatMap((name) => written(of(name)))).toEqual(before);
-    // The one that took over carries out what is wanted from now on.
+    // The one that took over carries out what is desired from now on.
     await fleet.management.create(timeoutPolicy);
     await eventually(async () => expect(await Promise.all(clusterNames.map(timeoutIn))).toEqual(["2s", "2s"]));
   });
@@ -131,7 +131,7 @@ describe("two replicas of an agent", () => {
     await eventually(async () => expect(await isApplied()).toBe(true));
     const [paused, other] = replicas["cluster-1"] as readonly [Standing, Standing];
     paused.pause();
-    // It is told of this one, and begins to write it.
+    // It is reported of this one, and begins to write it.
     await fleet.management.create(timeoutPolicy);
     await eventually(() => expect(other.election.isLeader).toBe(true));
     await eventually(async () => expect(await timeoutIn("cluster-1")).toBe("2s"));

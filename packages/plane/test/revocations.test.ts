@@ -91,7 +91,7 @@ describe("revocations", () => {
     expect([near, cutOff].map(({ revocations }) => revocations.before("east"))).toEqual([LATER, LATER]);
   });
 
-  it("are taken back by the management cluster's word, from the mirror and from a replica that was cut off", async () => {
+  it("are undone by the management cluster's word, from the mirror and from a replica that was cut off", async () => {
     const [near, cutOff] = [replica(), replica("refuses")];
     revoke("east", LATER, near);
     await eventually(() => expect(cutOff.revocations.before("east")).toBe(LATER));
@@ -105,7 +105,7 @@ describe("revocations", () => {
     await eventually(() => expect(cutOff.revocations.before("east")).toBeUndefined());
   });
 
-  it("that nobody watched being taken back are found stale", async () => {
+  it("that nobody watched being undone are found stale", async () => {
     await store.putRecord(REVOCATIONS, "east", String(LATER));
     await store.putRecord(REVOCATIONS, "west", "whatever");
     truth.set("west", EARLIER);

@@ -5,7 +5,7 @@ import { concretePath, exampleOf, withField, withParents } from "./schemaFields.
 
 describe.each(USER_KINDS.map((kind) => [kind.kind, kind] as const))("%s", (_, kind) => {
   test.each(fieldsOf(kind).map((field) => [field.path, field] as const))(
-    "%s has an effect, or its writer is told",
+    "%s has an effect, or its writer is reported",
     async (path, { schema }) => {
       const { given, beside, value = exampleOf(schema), isSilent, isAnsweredWhole = false } = exampleFor(kind, path);
       const object = objectSaying(kind, given);

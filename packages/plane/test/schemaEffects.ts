@@ -6,11 +6,11 @@ import { agentCertificateLifetimeMs, clusterRegistrations } from "../src/index.t
 import { serverRoles } from "../src/roles.ts";
 import { translatedBesideFleet } from "./schemaFleet.ts";
 
-/** What comes of an object: what somebody carries out, and what its writer is told. */
+/** What comes of an object: what somebody carries out, and what its writer is reported. */
 export interface Effects {
   /** Whatever the loops act on, as text: equal texts are equal effects. */
   readonly carriedOut: string;
-  /** What is told, each as `STATE message`. */
+  /** What is reported, each as `STATE message`. */
   readonly told: readonly string[];
 }
 

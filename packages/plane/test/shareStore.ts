@@ -15,7 +15,7 @@ import {
   type shareDriver,
 } from "./shareDriver.ts";
 
-/** A store that does what replicas ask for when it is told to, each request in one or two steps. */
+/** A store that does what replicas ask for when it is reported to, each request in one or two steps. */
 export function shareStore(
   { history }: ShareRecord,
   { dispatch, violated }: ReturnType<typeof shareDriver>,
@@ -142,7 +142,7 @@ export function shareStore(
     distrust(): void {
       if (store.partition !== undefined) tell({ type: "distrusted", partition, version: store.partition.head.version });
     },
-    /** Somebody puts back what the store had before. */
+    /** Somebody restores what the store had before. */
     restore(): void {
       const [earlier] = saved;
       if (earlier === undefined) return;

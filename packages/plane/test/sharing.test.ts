@@ -127,7 +127,7 @@ describe("two servers over one store", () => {
     expect(everything()).toEqual(before);
   }, 30_000);
 
-  it("go on from memory while the store is away, say so, and catch up afterwards", async () => {
+  it("go on from memory while the store is offline, say so, and catch up afterwards", async () => {
     await pair();
     store.faults.stop();
     await fleet.management.create(timeoutPolicy);
@@ -194,7 +194,7 @@ describe("two servers over one store", () => {
 });
 
 describe("a server that starts with a filled store", () => {
-  it("wants what was wanted before, with no agent there", async () => {
+  it("wants what was desired before, with no agent there", async () => {
     await pair();
     const before = await agreed("a", "b");
     await Promise.all([fleet.stopAgent("cluster-1"), fleet.stopAgent("cluster-2")]);

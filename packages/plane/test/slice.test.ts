@@ -62,7 +62,7 @@ describe("the slice, from clusters to clusters", () => {
     expect(entry?.spec?.endpoints?.length).toBeGreaterThan(0);
   });
 
-  it("applies a TrafficPolicy in both clusters, and takes back exactly what came from it", async () => {
+  it("applies a TrafficPolicy in both clusters, and undoes exactly what came from it", async () => {
     await federated();
     const before = { services: await ours(first(), VirtualService), rules: await ours(first(), DestinationRule) };
     await fleet.management.create(timeoutPolicy);
@@ -148,7 +148,7 @@ describe("the slice, from clusters to clusters", () => {
     expect([...written(first()), ...written(second())]).toEqual(before);
   });
 
-  it("leaves out a malformed Deployment, names it in the log, and goes on with the rest", async () => {
+  it("leaves out a malformed Deployment, names it in the log, and continues with the rest", async () => {
     first().load([
       {
         apiVersion: "apps/v1",
@@ -205,7 +205,7 @@ describe("restarts", () => {
     await eventually(async () => expect(await isApplied(timeoutPolicy)).toBe(true));
   });
 
-  it("a server that starts again writes nothing that was not wanted before", async () => {
+  it("a server that starts again writes nothing that was not desired before", async () => {
     await federated();
     await fleet.management.create(timeoutPolicy);
     await eventually(async () => expect(await isApplied(timeoutPolicy)).toBe(true));
@@ -239,7 +239,7 @@ describe("restarts", () => {
     expect(versions()).toEqual(before);
   });
 
-  it("a server that starts again while a cluster is away takes nothing of it from the others", async () => {
+  it("a server that starts again while a cluster is offline takes nothing of it from the others", async () => {
     await federated();
     const before = [...written(first()), ...written(second())];
     await fleet.stopAgent("cluster-2");
@@ -257,7 +257,7 @@ describe("restarts", () => {
     await eventually(async () => expect(await timeouts()).toEqual(["2s", "2s"]));
   });
 
-  it("a policy that was deleted while a server without a store was down is taken back when somebody approves, and only that", async () => {
+  it("a policy that was deleted while a server without a store was down is undone when somebody approves, and only that", async () => {
     await federated();
     const before = await ours(second(), VirtualService);
     await fleet.management.create(timeoutPolicy);
@@ -293,7 +293,7 @@ describe("restarts", () => {
       clusterName: "",
     });
     await eventually(async () => expect((await ours(first(), ServiceEntry)).filter((name) => name.includes("cluster-2"))).toEqual([]));
-    // Published behind what clusters are told.
+    // Published behind what clusters are reported.
     const meshes = async () => (await fleet.management.list(Mesh)).items.map(({ metadata }) => metadata.name);
     await eventually(async () => expect(await meshes()).toEqual(["istiod-istio-system-cluster-1"]));
   });

@@ -51,7 +51,7 @@ describe("snapshot store", () => {
     expect([phase(), store.remembers("a")]).toEqual(["synced", true]);
   });
 
-  it("starts gathering anew when an agent was cut off before it had said everything", () => {
+  it("starts gathering again when an agent was cut off before it had said everything", () => {
     const { store, names } = started();
     store.connected("a", agent);
     store.observed("a", { put: [service("gone-meanwhile", "a")], remove: [] });
@@ -82,7 +82,7 @@ describe("snapshot store", () => {
     expect(store.snapshot.collections().size).toBe(0);
   });
 
-  it("keeps when objects were first seen: those of one report together, what is new later, what was deleted anew", () => {
+  it("keeps when objects were first seen: those of one report together, what is new later, what was deleted again", () => {
     let now = 1_000;
     const ages = { kinds: new Set([SERVICES]), now: () => now, areKept: false };
     const store = snapshotStore({ kindOf, ages, isRegistered: () => true, log: recordingLog(), changed: () => undefined });
@@ -105,7 +105,7 @@ describe("snapshot store", () => {
     say(service("pay", "a"));
     expect(seen()["pay"]).toBe(at(3_000));
 
-    // It was away, and says everything again.
+    // It was offline, and says everything again.
     store.disconnected("a");
     now = 4_000;
     store.connected("a", agent);
@@ -117,7 +117,7 @@ describe("snapshot store", () => {
     expect(seen()).toEqual({});
   });
 
-  it("keeps everything of a cluster whose agent is away", () => {
+  it("keeps everything of a cluster whose agent is offline", () => {
     const { store, names } = started();
     store.connected("a", agent);
     store.observed("a", { put: [service("cart", "a")], remove: [] });
@@ -130,7 +130,7 @@ describe("snapshot store", () => {
     expect(names()).toEqual(["cart@a"]);
   });
 
-  it("removes what vanished while the agent was away, of the kinds that it names, and of its cluster alone", () => {
+  it("removes what vanished while the agent was offline, of the kinds that it names, and of its cluster alone", () => {
     const { store, names } = started();
     for (const cluster of ["a", "b"]) {
       store.connected(cluster, agent);

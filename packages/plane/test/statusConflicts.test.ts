@@ -13,7 +13,7 @@ const policy = {
 };
 const ACCEPTED = { state: "ACCEPTED", targetCount: 1 };
 
-/** A policy whose status we write, and whoever writes another one each time that ours is seen. */
+/** A policy whose status we write, and anyone who writes another one each time that ours is seen. */
 async function fought(meddles: (times: number) => boolean) {
   const clock = virtualClock();
   const cluster = simulatedCluster({ name: "", clock, kinds: allKinds() });
@@ -53,7 +53,7 @@ async function fought(meddles: (times: number) => boolean) {
   };
 }
 
-test("a status that somebody takes back each time is put back less and less often, and somebody is told", async () => {
+test("a status that somebody changes back each time is restored less and less often, and it is reported", async () => {
   const fight = await fought(() => true);
   await fight.clock.advance(600_000);
   expect(fight.writes()).toBeGreaterThan(6);
@@ -62,7 +62,7 @@ test("a status that somebody takes back each time is put back less and less ofte
   await fight.stop();
 });
 
-test("a status that somebody changes a few times is put back at once", async () => {
+test("a status that somebody changes a few times is restored at once", async () => {
   const fight = await fought((times) => times <= 3);
   await fight.clock.advance(500);
   expect(fight.writes()).toBe(4);

@@ -2,14 +2,14 @@ import { allKinds, Secret } from "@isthmus/api";
 import { UsageError } from "@isthmus/core";
 import { simulatedCluster } from "@isthmus/simulator";
 import { expect, it } from "vitest";
-import { systemClock } from "../src/runtime/systemClock.ts";
 import { STORE_KEY_SECRET, storeKeys } from "../src/server/storeKey.ts";
+import { clock } from "./virtualTime.ts";
 
 const namespace = "gloo-mesh";
 const ref = { name: STORE_KEY_SECRET, namespace };
 
 function management(data?: Readonly<Record<string, string>>) {
-  const cluster = simulatedCluster({ name: "", clock: systemClock, kinds: allKinds() });
+  const cluster = simulatedCluster({ name: "", clock, kinds: allKinds() });
   cluster.load([{ apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }]);
   const encoded = Object.fromEntries(Object.entries(data ?? {}).map(([key, text]) => [key, btoa(text)]));
   if (data !== undefined) cluster.load([{ apiVersion: "v1", kind: "Secret", metadata: ref, data: encoded } as Secret]);

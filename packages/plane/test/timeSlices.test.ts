@@ -23,7 +23,7 @@ function clockOfSteps() {
   return { clock, slices, counting, now: () => now };
 }
 
-test("work goes on for a slice at a time", async () => {
+test("work continues for a slice at a time", async () => {
   const { clock, slices, counting } = clockOfSteps();
   expect(await runTimeSliced(counting(17), { clock, sliceMs: 5 })).toBe("done");
   expect(slices).toEqual([5, 10, 15]);

@@ -37,7 +37,7 @@ function unknownMembers({ properties = {} }: SchemaNode): readonly (readonly [st
 test.each<Readonly<Record<string, unknown>>>([
   { "spec.from": [{ principal: "a/ns/b/sa/c" }] },
   { "spec.requiredHeaders": { "x-user": "a" } },
-])("an AccessPolicy with %j is refused and lets nobody in", async (given) => {
+])("an AccessPolicy with %j is refused and denies all callers", async (given) => {
   const policy = { "spec.destinationSelector": [{ kubeServiceMatcher: { namespaces: ["shop"] } }] };
   const object = objectSaying(AccessPolicy, { ...policy, ...given });
   const [field = ""] = Object.keys(given);

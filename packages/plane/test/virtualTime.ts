@@ -29,7 +29,7 @@ export async function meanwhile<T>(work: Promise<T>): Promise<T> {
   const done = work.finally(() => {
     isDone = true;
   });
-  // Its failure is told below.
+  // Its failure is reported below.
   done.catch(() => undefined);
   while (!isDone) await clock.advance(STEP_MS);
   return done;

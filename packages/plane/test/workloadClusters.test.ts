@@ -75,7 +75,7 @@ describe("a TrafficPolicy of a workload cluster", () => {
     await eventually(async () => expect(await timeouts()).toEqual([undefined, undefined]));
   });
 
-  it("has its status put back when somebody changes it", async () => {
+  it("has its status restored when somebody changes it", async () => {
     await first().create(timeoutPolicy);
     await eventually(async () => expect(await answered(first())).toEqual(EVERYWHERE));
     const found = await first().get(TrafficPolicy, { name: "timeout", namespace: "bookinfo" });
@@ -106,7 +106,7 @@ describe("a TrafficPolicy of a workload cluster", () => {
     await eventually(async () => expect(await answered(first())).toEqual(EVERYWHERE));
   });
 
-  it("stays in force while its agent is away, and is told anew by another one", async () => {
+  it("stays in force while its agent is offline, and is reported again by another one", async () => {
     await first().create(timeoutPolicy);
     await eventually(async () => expect(await answered(first())).toEqual(EVERYWHERE));
     const before = written(second());
@@ -235,7 +235,7 @@ describe("the settings of the plane", () => {
   });
 });
 
-/** A replica that does not lead until it is told to. */
+/** A replica that does not lead until it is reported to. */
 function switchable(): Leadership & { begin(): void } {
   const listeners = new Set<(isLeader: boolean) => void>();
   let isLeader = false;

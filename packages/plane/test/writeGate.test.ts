@@ -34,7 +34,7 @@ test.each([
   ["no mode was received", undefined],
   ["nothing may be written", NO_WRITES],
   ["another object is managed", { mode: "observe", managedObjects: [{ kind: "VirtualService", namespace: "shop", name: "x" }] }],
-] as const)("every write is refused at the cluster itself where %s, whoever asked before", async (_, rules) => {
+] as const)("every write is refused at the cluster itself where %s, no matter who asked before", async (_, rules) => {
   const { gate, calls, all } = gated();
   if (rules !== undefined) gate.setRules(rules);
   for (const outcome of await Promise.allSettled(all())) {

@@ -20,7 +20,7 @@ export interface AdminOptions {
   readonly port: number;
   readonly isReady: () => boolean;
   readonly metrics: Pick<Metrics, "contentType" | "text">;
-  /** By path. They tell of the clusters: whoever asks needs a token that `authorize` confirms, but for this very machine. */
+  /** By path. They tell of the clusters: the one who asks needs a token that `authorize` confirms, but for this very machine. */
   readonly pages?: Readonly<Record<string, Page | AsyncPage>>;
   readonly authorize?: Authorize;
   /** The port speaks TLS with this certificate, and nothing else. Default: plain HTTP. */

@@ -13,7 +13,7 @@ export type Authorize = (
 type Verdict = { readonly admitted: true } | { readonly refused: 401 | 403 | 429 | 503; readonly reason: string };
 
 /**
- * Who may read what the admin port tells of the clusters: whoever is on this very machine (`kubectl port-forward` comes from
+ * Who may read what the admin port tells of the clusters: a user of this very machine (`kubectl port-forward` comes from
  * there too, and needs rights of its own), and else the bearer of a token that the Kubernetes API confirms. Source: decisions §8.
  */
 export function adminAuthorizer(

@@ -10,7 +10,7 @@ export interface ConnectionLimiterOptions {
 
 /**
  * Keeps connections to a server few. One address can have so many, more are ended at once. When there are too many in all, the oldest
- * on which nothing is being answered makes room, so that whoever asks something, such as the kubelet, gets through.
+ * on which nothing is being answered makes room, so that the one who asks something, such as the kubelet, gets through.
  */
 export function limitConnections(server: Server, { perAddress, inAll }: ConnectionLimiterOptions): void {
   /** By `nameOf`, in order of coming, with the number of requests that are being answered. */

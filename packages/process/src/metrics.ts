@@ -10,7 +10,7 @@ export interface Metrics extends Meter {
 
 export interface MetricsOptions {
   readonly source: MetricSource;
-  /** Figures that are read when somebody asks, instead of being told as they arise. */
+  /** Figures that are read when somebody asks, instead of being pushed as they arise. */
   readonly read: () => readonly Metric[];
 }
 

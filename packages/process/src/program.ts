@@ -4,7 +4,7 @@ import { CommanderError } from "commander";
 
 /**
  * Runs a program until it is done, or until SIGINT or SIGTERM aborts the signal that it gets. Gives the exit code: 0 when all
- * went well or it was stopped, 1 when the world failed it, 2 for a mistake of the person who runs it. Those are told in one
+ * went well or it was stopped, 1 when the world failed it, 2 for a mistake of the person who runs it. Those are printed in one
  * line; anything else is our fault and is thrown, with its stack.
  */
 export async function runProgram(work: (signal: AbortSignal) => Promise<void>): Promise<number> {

@@ -10,7 +10,7 @@ type Part = readonly [string, Iterable<Resource>];
  * becomes text when the reader has taken the one before.
  *
  * `?cluster=` (empty: the management cluster), `?kind=` (`Service` or `networking.istio.io/VirtualService`), `?namespace=`, `?name=`
- * narrow it; with `?limit=` it ends after so many objects, and `metadata.continue`, given as `?continue=`, goes on from there.
+ * narrow it; with `?limit=` it ends after so many objects, and `metadata.continue`, given as `?continue=`, continues from there.
  *
  * @param parts By name and sorted by it, each in order of `resourceKeyOf`: an object that is added or removed between two
  * pages moves no other from one page to the next.
@@ -25,7 +25,7 @@ export function snapshotPage(parts: () => Iterable<Part>): Page {
     let last: Position | undefined;
     let isMore = false;
     for (const [position, resource] of positions(parts())) {
-      // Whoever waits for other things must not wait for what is passed over.
+      // The one who waits for other things must not wait for what is passed over.
       if (++passed % PASSED_AT_ONCE === 0) yield "";
       if (!isAfter(position) || !isMatch(resource, query)) continue;
       isMore = count === limit;

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { startMetrics } from "../src/metrics.ts";
 
 describe("the metrics of a program", () => {
-  it("are told as they arise, or read when somebody asks", async () => {
+  it("are reported as they arise, or read when somebody asks", async () => {
     let connected = 1;
     const read = (): Metric[] => [
       { name: "relay_push_clients_connected", labels: { cluster: "east" }, value: connected },

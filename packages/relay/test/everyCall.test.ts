@@ -99,7 +99,7 @@ describe.each([
     }
   });
 
-  test("the right token does what it is for, and no payload speaks for another cluster", async () => {
+  test("the right token does what it is for, and no payload acts for another cluster", async () => {
     const server = await realServer({ clientCertificates });
     try {
       for (const [name, uid] of [

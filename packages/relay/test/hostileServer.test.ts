@@ -73,7 +73,7 @@ describe("an agent takes from its server", () => {
     expect(agent.desired).toEqual([]);
   });
 
-  test("no objects without end, told little by little: what is wanted at all is asked for anew, and goes on", async () => {
+  test("no objects without end, reported little by little: what is desired at all is asked for again, and continues", async () => {
     const { agent, received } = await hostile((say) => {
       for (let revision = 1; revision <= 100; revision++) {
         say({ case: "down", value: { revision, part: 1, last: true, complete: revision === 1, upserts: [body(`route-${revision}`)] } });

@@ -62,7 +62,7 @@ describe("a link", () => {
     ]);
   });
 
-  test("carries what is wanted after sync complete: complete at first, then changes", async () => {
+  test("carries what is desired after sync complete: complete at first, then changes", async () => {
     const { clock, startServer, startAgent } = setUp();
     const server = startServer();
     const { link, applied, desired } = startAgent();
@@ -99,7 +99,7 @@ describe("a link", () => {
     expect(server.observations.map(({ put }) => put.length)).toEqual([50]);
   });
 
-  test("answers a wanted set of equal content without sending it", async () => {
+  test("answers a desired set of equal content without sending it", async () => {
     const { clock, startServer, startAgent } = setUp();
     const server = startServer();
     const { link, desired } = startAgent();
@@ -252,7 +252,7 @@ describe("a link that is cut", () => {
     expect(second.states.at(-1)).toMatch(/^connected/);
   });
 
-  test("by the server's drain comes back when it was told to", async () => {
+  test("by the server's drain comes back when it was reported to", async () => {
     const { clock, startServer, startAgent } = setUp();
     const server = startServer();
     const { states } = startAgent();
@@ -264,7 +264,7 @@ describe("a link that is cut", () => {
     expect(states.at(-1)).toMatch(/^connected/);
   });
 
-  test("by the server, on purpose, says why; after it everything is told anew", async () => {
+  test("by the server, on purpose, says why; after it everything is reported again", async () => {
     const { clock, startServer, startAgent } = setUp(undefined, true);
     const server = startServer();
     const { states, link } = startAgent();

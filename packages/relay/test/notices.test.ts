@@ -39,7 +39,7 @@ function setUp(tellsFirst: boolean) {
 }
 
 describe("what a server tells", () => {
-  test("is the latest of each resource, and told anew to an agent that comes back", async () => {
+  test("is the latest of each resource, and reported again to an agent that comes back", async () => {
     const { clock, network, server, start } = setUp(false);
     server.link.sendNotices(CLUSTER, { put: [note("p", { status: 1 }), note("q")], remove: [] });
     server.link.sendNotices(CLUSTER, { put: [note("p", { status: 2 })], remove: [refOf(note("q"))] });

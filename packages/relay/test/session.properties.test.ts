@@ -98,7 +98,7 @@ describe("sessions", () => {
         pair.synced(KINDS);
         if (pair.lastWanted === undefined) pair.want([]);
         check(pair);
-        // The very objects that are wanted now, not only equal ones.
+        // The very objects that are desired now, not only equal ones.
         expect([...(pair.lastWanted?.entries() ?? [])].map(([key, { resource }]) => [key, pair.wanted.get(key) === resource])).toEqual(
           [...pair.wanted.keys()].sort().map((key) => [key, true]),
         );

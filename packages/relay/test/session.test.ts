@@ -169,7 +169,7 @@ describe("what the agent reports", () => {
 });
 
 describe("what the server wants", () => {
-  test("and no longer wants after the agent was away is told with its evidence, in the complete set", () => {
+  test("and no longer wants after the agent was offline is reported with its evidence, in the complete set", () => {
     const pair = synced();
     pair.want([virtualService(CLUSTER, "a"), virtualService(CLUSTER, "b")]);
     pair.heal();
@@ -232,7 +232,7 @@ describe("what the server wants", () => {
     expect([...pair.applied.values()]).toEqual([virtualService(CLUSTER, "a", { spec: { weight: 1 } })]);
   });
 
-  test("gone without evidence, or of another cluster, is refused by the agent and told so", () => {
+  test("gone without evidence, or of another cluster, is refused by the agent and reported so", () => {
     const pair = synced();
     pair.want([]);
     pair.heal();

@@ -66,7 +66,7 @@ export function byKey(resources: Iterable<Resource>): Map<string, Resource> {
   return new Map([...resources].map((resource) => [resourceKeyOf(refOf(resource)), resource]));
 }
 
-/** A server that remembers what each agent told it, as the plane's does. */
+/** A server that remembers what each agent reported it, as the plane's does. */
 export interface TestServer {
   readonly link: RunningServerLink;
   /** Per cluster, by `resourceKeyOf`. */
@@ -165,7 +165,7 @@ export interface TestAgent {
   readonly link: RunningAgentLink;
   readonly applied: Map<string, Resource>;
   readonly desired: DesiredUpdate[];
-  /** What it was told and not told to forget, by `resourceKeyOf`; undefined before the first time. */
+  /** What it was reported and not reported to forget, by `resourceKeyOf`; undefined before the first time. */
   readonly told: () => ReadonlyMap<string, Resource> | undefined;
   readonly states: string[];
   readonly log: ReturnType<typeof recordingLog>;

@@ -17,7 +17,7 @@ afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop();
 });
 
-/** An agent that reads nothing until it is told to, over a real socket with HTTP/2's smallest usual window. */
+/** An agent that reads nothing until it is reported to, over a real socket with HTTP/2's smallest usual window. */
 async function deafAgent(server: RealServer) {
   const client = new Client(server.address, credentials.createSsl(Buffer.from(server.identity.root)), {
     "grpc.ssl_target_name_override": DEFAULT_AUTHORITY,
@@ -66,7 +66,7 @@ async function settled(value: () => number): Promise<number> {
   }
 }
 
-test("what an agent that does not read is to be told waits in the outbox, not as written messages", async () => {
+test("what an agent that does not read is to be reported waits in the outbox, not as written messages", async () => {
   const server = await tlsServer();
   const { call, say } = await deafAgent(server);
   say({ case: "syncComplete", value: { kinds: [], unserved: [] } });
@@ -78,7 +78,7 @@ test("what an agent that does not read is to be told waits in the outbox, not as
   // On a busy machine it may still grow: both are read at once.
   const sent = counted(server, "relay_server_messages_sent_total", "down");
   const [waiting] = server.link.metrics().filter(({ name }) => name === "relay_server_outbox_objects");
-  // 81 MB are wanted. Sockets of both ends take some of it, up to 36 MB on Linux; two messages may wait behind them.
+  // 81 MB are desired. Sockets of both ends take some of it, up to 36 MB on Linux; two messages may wait behind them.
   expect(sent).toBeLessThan(600);
   expect(waiting?.value).toBe(objects.length - sent);
 

@@ -106,7 +106,7 @@ describe("an agent", () => {
     expect(new Map([...(known.get("cluster-1") ?? [])].sort())).toEqual(new Map([...byKey(resources)].sort()));
   });
 
-  test("renews its certificate in time and goes on with the new one", async () => {
+  test("renews its certificate in time and continues with the new one", async () => {
     const { address, identity, events, synced } = await server({ agentCertificateLifetimeMs: () => 4_000 });
     const credentials = credentialsIn();
     const started = agent({ address, root: identity.root, credentials });
@@ -135,7 +135,7 @@ describe("an agent", () => {
     expect([registered?.value, store.saves]).toEqual([1, 1]);
   });
 
-  test("whose stored certificate has expired, is for another cluster or is unreadable registers anew", async () => {
+  test("whose stored certificate has expired, is for another cluster or is unreadable registers again", async () => {
     const { address, identity, registrations } = await server();
     const signing = identity.signing ?? (await createRoot({ commonName: "never", now: 0 }));
     const expired = await certificateOf(signing, { dnsNames: ["cluster-1"], now: Date.now() - DAY, lifetimeMs: 1000 });
@@ -156,7 +156,7 @@ describe("an agent", () => {
     expect(registrations.known.size).toBe(1);
   });
 
-  test("whose certificate the server does not accept registers anew, or says that it cannot", async () => {
+  test("whose certificate the server does not accept registers again, or says that it cannot", async () => {
     const { address, identity } = await server();
     const stranger = await createRoot({ commonName: "another authority", now: Date.now() });
     const stored = { ...(await certificateOf(stranger, { dnsNames: ["cluster-1"], now: Date.now() })), root: identity.root };
@@ -209,7 +209,7 @@ describe("an agent without certificates (TLS setup)", () => {
     }
   });
 
-  test("takes any server for its own only where it was told not to look, and says so each time", async () => {
+  test("takes any server for its own only where it was reported not to look, and says so each time", async () => {
     const { address, identity } = await server({ clientCertificates: false });
     const other = await createServerIdentity({ now: Date.now() });
     const trusting = agent({ address, root: other.root, credentials: undefined, verifiesServer: false, authority: "elsewhere.example" });

@@ -66,7 +66,7 @@ test("agents that come at once are let in in order, and keep their connections w
   for (const { states } of agents) expect(states.filter((state) => state.startsWith("waiting"))).toEqual([]);
 });
 
-test("an agent that goes on talking before it was let in is sent away", async () => {
+test("an agent that continues talking before it was let in is disconnected", async () => {
   const clock = virtualClock();
   const network = inMemoryNetwork({ clock });
   const server = testServer({ clock, places: 1 });
@@ -82,7 +82,7 @@ test("an agent that goes on talking before it was let in is sent away", async ()
   expect(ends).toEqual(["the agent sent more messages before it was accepted"]);
 });
 
-test("an agent whose certificate expires while it waits is sent away, and not looked at for ever", () => {
+test("an agent whose certificate expires while it waits is disconnected, and not looked at for ever", () => {
   const now = 60_000;
   const session = serverSession({
     clusterName: "a",

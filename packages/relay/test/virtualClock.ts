@@ -1,6 +1,6 @@
 import type { Clock } from "@isthmus/core";
 
-/** A clock that moves only when told to. */
+/** A clock that moves only when reported to. */
 export interface VirtualClock extends Clock {
   /** Moves on, waking sleepers in order and letting everything settle in between. */
   advance(ms: number): Promise<void>;

@@ -21,9 +21,9 @@ import { sessionPair } from "./sessionPair.ts";
 
 interface Recording {
   readonly frames: readonly { readonly from: "agent" | "server"; readonly body: string; readonly base64: string }[];
-  /** What the server's loops were told. */
+  /** What the server's loops were reported. */
   readonly server: readonly unknown[];
-  /** What the agent's loops were told. */
+  /** What the agent's loops were reported. */
   readonly agent: readonly unknown[];
 }
 

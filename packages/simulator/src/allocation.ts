@@ -1,6 +1,6 @@
 /** Hands out addresses and ports, each to one holder at a time, round and round. */
 export interface Allocator<T> {
-  /** A free value, or the wanted one when it is free. Undefined when nothing, or not the wanted one, is free. */
+  /** A free value, or the desired one when it is free. Undefined when nothing, or not the desired one, is free. */
   take(wanted?: T): T | undefined;
   release(value: T): void;
 }

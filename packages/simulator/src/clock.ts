@@ -1,9 +1,9 @@
 import { type Clock, onAbort } from "@isthmus/core";
 
-/** Time that passes only when it is told to. */
+/** Time that passes only when it is made to. */
 export interface VirtualClock extends Clock {
   /**
-   * Lets `ms` pass: whoever sleeps wakes in order of time, and all that follows from one waking happens before the next.
+   * Lets `ms` pass: the one who sleeps wakes in order of time, and all that follows from one waking happens before the next.
    * Not to be called again before it has settled.
    */
   advance(ms: number): Promise<void>;

@@ -28,7 +28,7 @@ export interface SimulatedClusterOptions {
 export interface SimulatedCluster extends Cluster {
   /** Serves a kind as if its CRD had just been installed; objects of an earlier time are there again. */
   serve(kind: Kind): void;
-  /** The kind vanishes from the API server, as when an aggregated API breaks: watches end, and nobody is told of objects that go. */
+  /** The kind vanishes from the API server, as when an aggregated API breaks: watches end, and nobody learns of objects that go. */
   unserve(kind: { readonly apiVersion: string; readonly kind: string }): void;
   /** Puts objects unchecked, with their status, owned by no field manager. They get what an API server fills in. */
   load(resources: Iterable<Resource>): void;

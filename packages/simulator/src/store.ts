@@ -49,7 +49,7 @@ export class KindStore {
     return this.#compacted;
   }
 
-  /** The revision of the latest change that is forgotten: whoever has not seen it by now never will. */
+  /** The revision of the latest change that is forgotten: the one who has not seen it by now never will. */
   get lastForgotten(): number {
     return this.#lastForgotten;
   }

@@ -10,7 +10,7 @@ const LABEL_VALUE = /^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$/;
 
 /**
  * Refuses what an API server would refuse: names, labels, what the kind's own schema says, and the rules among fields that
- * matter to whoever writes Deployments and Services. Throws ClusterError `Invalid` naming the field.
+ * matter to anyone who writes Deployments and Services. Throws ClusterError `Invalid` naming the field.
  */
 export function validate(kind: SimulatedKind, resource: AnyResource, before: AnyResource | undefined): void {
   const object = `${kind.kind} "${resource.metadata.name}" is invalid`;

@@ -146,7 +146,7 @@ function writeOf(state: SimulatedState, resource: Resource): Write {
   return { state, served, input, stored: served.store.get(metadata.namespace ?? "", metadata.name) };
 }
 
-/** What a write of the main resource speaks for: all but the status of kinds where that is written apart. */
+/** What a write of the main resource covers: all but the status of kinds where that is written apart. */
 function spokenFor({ kind }: Served, content: Content): Content {
   return kind.statusSubresource ? withMember(content, "status", undefined) : content;
 }

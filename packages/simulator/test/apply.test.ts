@@ -29,7 +29,7 @@ function update(live: Live, manager: string, content: Content): Live {
   return { content, managers: afterUpdate(live.managers, writer(manager, "Update"), changes) };
 }
 
-// Few names, so that managers meet. Empty objects are left out: what is nothing can't be told from what is absent.
+// Few names, so that managers meet. Empty objects are left out: what is nothing can't be reported from what is absent.
 const scalar = fc.oneof(fc.integer({ min: 0, max: 2 }), fc.constantFrom("a", "b"), fc.boolean());
 const name = fc.constantFrom("a", "b", "c", "d");
 const tree: fc.Arbitrary<Content> = fc.letrec<{ tree: Content; value: unknown }>((tie) => ({
@@ -81,7 +81,7 @@ describe("server-side apply", () => {
     );
   });
 
-  it("makes everything so as it was wanted, and its manager the owner of just that", () => {
+  it("makes everything so as it was desired, and its manager the owner of just that", () => {
     fc.assert(
       fc.property(content, content, content, (before, theirs, wanted) => {
         const live = apply(update(nothing, "carol", before), "bob", theirs, true);
@@ -111,7 +111,7 @@ describe("server-side apply", () => {
     );
   });
 
-  it("gives the same whoever of two managers of different fields comes first", () => {
+  it("gives the same the one who of two managers of different fields comes first", () => {
     fc.assert(
       fc.property(content, fc.infiniteStream(fc.boolean()), (whole, choices) => {
         const [alices, bobs] = split(whole, choices);

@@ -81,7 +81,7 @@ describe("a Deployment", () => {
 });
 
 describe("a StatefulSet", () => {
-  it("gets pods with numbers, anew for each template", async () => {
+  it("gets pods with numbers, again for each template", async () => {
     const live = await liveCluster([node("node-1"), workload({ kind: "StatefulSet", name: "db", replicas: 2 })]);
     expect((await live.all(Pod)).map(({ metadata }) => metadata.name)).toEqual(["db-0", "db-1"]);
     await live.apply(workload({ kind: "StatefulSet", name: "db", replicas: 1, image: "example.com/db:2" }));
@@ -183,7 +183,7 @@ describe("Nodes and namespaces", () => {
 });
 
 describe("the controllers", () => {
-  it("catch up after the API server was away, and after calls that failed", async () => {
+  it("catch up after the API server was offline, and after calls that failed", async () => {
     const live = await liveCluster([service()]);
     live.cluster.faults.fail({ code: "Conflict", times: 3, matches: ({ verb }) => verb === "create" });
     live.cluster.faults.fail({ code: "Unavailable", times: 5, afterWrite: true, matches: ({ verb }) => verb === "updateStatus" });

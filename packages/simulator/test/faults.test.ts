@@ -50,7 +50,7 @@ const DEFINITION: AnyResource = {
 };
 
 describe("a watch", () => {
-  it("ends without an error when it is cut, and goes on from where it was", async () => {
+  it("ends without an error when it is cut, and continues from where it was", async () => {
     const cluster = newCluster();
     const from = await latest(cluster);
     const watched = watchToEnd(cluster, from);
@@ -221,7 +221,7 @@ describe("kinds", () => {
 });
 
 describe("two clusters of one name", () => {
-  it("are told apart by the UID of kube-system", async () => {
+  it("are distinguished by the UID of kube-system", async () => {
     const uidOf = async (cluster: SimulatedCluster) => {
       const [system] = cluster.objects().filter(({ kind, metadata }) => kind === "Namespace" && metadata.name === "kube-system");
       return system?.metadata.uid;

@@ -17,7 +17,7 @@ export interface StoredCluster {
 }
 
 /**
- * The fleet as the store has it, whether or not a server runs: `input` is what agents reported, `translated` what is wanted
+ * The fleet as the store has it, whether or not a server runs: `input` is what agents reported, `translated` what is desired
  * in each cluster. For the console and the command line. Rejects with StoreError when the store does not answer.
  */
 export async function readFleet(store: Store, section: StoreSection): Promise<readonly StoredCluster[]> {

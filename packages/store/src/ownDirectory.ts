@@ -43,7 +43,7 @@ function take(path: string, what: string, isOne: (stats: Stats) => boolean): voi
   if ((stats.mode & 0o777) !== mode) chmodSync(path, mode);
 }
 
-/** Whoever may write to a directory above can put another one in the place of ours; a sticky one, such as /tmp, keeps them from that. */
+/** Anyone who may write to a directory above can put another one in the place of ours; a sticky one, such as /tmp, keeps them from that. */
 function refuseOpenParents(path: string): void {
   for (let at = realpathSync(path); dirname(at) !== at; ) {
     at = dirname(at);

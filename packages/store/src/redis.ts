@@ -217,7 +217,7 @@ export function redisStore(settings: RedisSettings, options: RedisStoreOptions):
         if (outcome === "written") return "written";
         if (outcome === "fence") {
           if ((fenceIn(fence.name, found)?.number ?? 0) > fence.number) return "superseded";
-          // An older one was put back, or none of ours: this one has the right to write.
+          // An older one was restored, or none of ours: this one has the right to write.
           fenceNow = found;
           return undefined;
         }
@@ -315,7 +315,7 @@ interface Opened {
   readonly signed: ReturnType<typeof noticeSender>;
 }
 
-/** Redis' clock, which is the same for all replicas; our own where that is a day off: numbers that come from it can never be taken back. */
+/** Redis' clock, which is the same for all replicas; our own where that is a day off: numbers that come from it can never be undone. */
 function believed(theirs: number, ours: number): number {
   return Math.abs(theirs - ours) <= DAY_MS ? theirs : ours;
 }

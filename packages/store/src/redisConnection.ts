@@ -47,7 +47,7 @@ export function connectRedis(settings: RedisSettings, { purpose, problem = () =>
         }),
     connectTimeout: 5_000,
     commandTimeout: timeoutMs,
-    // Whoever calls has its own rule for trying again: what waits here would only be late.
+    // The one who calls has its own rule for trying again: what waits here would only be late.
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     autoResubscribe: false,
@@ -95,7 +95,7 @@ export function redisAddress({ host, port }: RedisSettings): string {
   return `Redis at ${host}:${port}`;
 }
 
-// Those of the published chart are 8 and 512 ms; a Redis that is away for minutes need not be asked twice a second.
+// Those of the published chart are 8 and 512 ms; a Redis that is unavailable for minutes need not be asked twice a second.
 const RETRY: BackoffRange = { firstMs: 16, lastMs: 2_000 };
 
 /** Runs scripts, by their hashes where Redis knows them already. */

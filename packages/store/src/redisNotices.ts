@@ -26,7 +26,7 @@ function netstring(text: string): string {
   return `${Buffer.byteLength(text)}:${text}`;
 }
 
-/** A write as texts: those that are told, and those that Redis alone needs, as the partition is not complete or they do not fit. */
+/** A write as texts: those that are published, and those that Redis alone needs, as the partition is not complete or they do not fit. */
 export function writtenTexts(
   { partition, base, delta, complete }: StoreWrite,
   head: string,
@@ -113,7 +113,7 @@ function deltaFrom(told: readonly string[]): StoreDelta {
   };
 }
 
-// In characters, which are three bytes at most. Who is not told the objects reads them.
+// In characters, which are three bytes at most. Who does not receive the objects reads them.
 const MOST_TOLD = 4 * 1_024 * 1_024;
 const LONGEST_MESSAGE = 32 * 1_024 * 1_024;
 // Servers that ran one after the other.

@@ -3,7 +3,7 @@
  * The keys are not announced in KEYS one by one, as a partition has a key for each of its kinds: Redis Cluster is not supported.
  *
  * Scripts have no key to verify signatures with: they compare texts as they are, and give back what is there where it is not what was
- * expected. Whoever writes to Redis may have left anything there: of any type, and of any size.
+ * expected. Anyone who writes to Redis may have left anything there: of any type, and of any size.
  */
 const COMMON = `
 local function clean(key, kind)
@@ -30,7 +30,7 @@ end
 /**
  * Writes to a partition. KEYS: fences, versions, heads, channel. ARGV: fence's name, its text, another text that it may have now; cluster; the
  * version's text, the text it has now; prefix of the partition's objects; limits of small texts and heads; signature, how many texts are
- * told, those (of which the seventh is the head), then counts and names of kinds to erase, pairs to remove, triples to put.
+ * published, those (of which the seventh is the head), then counts and names of kinds to erase, pairs to remove, triples to put.
  * Gives what is there where that is not what was expected.
  */
 export const WRITE = `${COMMON}
@@ -69,7 +69,7 @@ return {'written'}
 
 /**
  * KEYS: fences, versions, heads, channel. ARGV: fence's name, its text, another text that it may have now; cluster; limit of small
- * texts; prefix of the partition's objects; how many kinds, those; signature, then the texts that are told.
+ * texts; prefix of the partition's objects; how many kinds, those; signature, then the texts that are published.
  */
 export const CLEAR = `${COMMON}
 local fence = field(KEYS[1], ARGV[1], ARGV[5])
@@ -91,7 +91,7 @@ local time = redis.call('TIME')
 return {field(KEYS[1], ARGV[1], ARGV[2]), string.format('%.0f', tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000))}
 `;
 
-/** KEYS: fences, channel. ARGV: name, limit, the text that it has now, the one that it gets; signature, then the texts that are told. */
+/** KEYS: fences, channel. ARGV: name, limit, the text that it has now, the one that it gets; signature, then the texts that are published. */
 export const RAISE = `${COMMON}
 if field(KEYS[1], ARGV[1], ARGV[2]) ~= ARGV[3] then return 0 end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[4])
@@ -99,7 +99,7 @@ tell(KEYS[2], ARGV[5], 6, #ARGV - 5)
 return 1
 `;
 
-/** KEYS: channel. ARGV: signature, then the texts that are told. */
+/** KEYS: channel. ARGV: signature, then the texts that are published. */
 export const TELL = `${COMMON}
 tell(KEYS[1], ARGV[1], 2, #ARGV - 1)
 `;
@@ -161,7 +161,7 @@ return value(KEYS[1], ARGV[1])
 
 /**
  * KEYS: the record, the names of its group, channel. ARGV: limit, "1" if it must be what follows, that; the new text, or none; life in
- * ms or ""; name; signature, then the texts that are told. Gives whether it was so, and what was there.
+ * ms or ""; name; signature, then the texts that are published. Gives whether it was so, and what was there.
  */
 export const SET_RECORD = `${COMMON}
 local now = value(KEYS[1], ARGV[1])

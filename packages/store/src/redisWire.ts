@@ -80,7 +80,7 @@ export function redisTexts(seals: Seals): RedisTexts {
   };
 }
 
-/** The head of a partition, if its version is the one that is told of it apart: else one of them was put there later. */
+/** The head of a partition, if its version is the one that is published of it apart: else one of them was put there later. */
 export function headOf(texts: RedisTexts, partition: StorePartition, [version, head]: readonly [string, string]): StoreHead | undefined {
   const known = version === "" ? undefined : texts.versionIn(partition, version);
   const found = known === undefined || head === "" ? undefined : texts.headIn(partition, head);

@@ -12,7 +12,7 @@ export interface RejectedEntriesOptions {
   readonly log: Log;
 }
 
-/** Counts what is refused. Whoever writes to Redis does not fill the log: there is one line for each place an hour, and ten in a minute. */
+/** Counts what is refused. Anyone who writes to Redis does not fill the log: there is one line for each place an hour, and ten in a minute. */
 export function rejectedEntries({ place, refused, now, log }: RejectedEntriesOptions): (what: RejectedEntry, where: string) => void {
   const said = new Map<string, number>();
   let minute = 0;

@@ -1,7 +1,7 @@
 import type { Report, ResourceRef } from "@isthmus/core";
 import { VIRTUAL_DESTINATION_FINDINGS } from "./virtualDestinationFindings.ts";
 
-/** Something to tell whoever wrote a resource. */
+/** Something to tell the one who wrote a resource. */
 export interface Finding {
   readonly state: "WARNING" | "INVALID";
   readonly code: FindingCode;

@@ -67,7 +67,7 @@ test("names are DNS-safe, objects fit their schemas, and refer to meshes that ar
   );
 });
 
-test("each object of a collision is told, and none is told for nothing", () => {
+test("each object of a collision is reported, and none is reported for nothing", () => {
   fc.assert(
     fc.property(fleets(), (fleet) => {
       const { outputs, reports } = translateDiscovery(snapshotOf(fleet), OPTIONS);

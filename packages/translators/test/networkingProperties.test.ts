@@ -25,7 +25,7 @@ function parsed(resource: Resource): Resource {
   return kindOf(resource.apiVersion, resource.kind)?.parse(frozen(resource)) ?? resource;
 }
 
-/** So that whoever alters an input gets caught. */
+/** So that the one who alters an input gets caught. */
 function frozen<T>(value: T): T {
   if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value);
@@ -68,7 +68,7 @@ test("what follows from a change is what follows from scratch", () => {
   );
 });
 
-test("what did not change is not translated anew", () => {
+test("what did not change is not translated again", () => {
   fc.assert(
     fc.property(networkingFleets(), (fleet) => {
       const first = world(fleet);
@@ -83,7 +83,7 @@ test("what did not change is not translated anew", () => {
   );
 });
 
-test("adding what is wanted, and every status, changes nothing", () => {
+test("adding what is desired, and every status, changes nothing", () => {
   fc.assert(
     fc.property(networkingFleets(), (fleet) => {
       const first = world(fleet);
@@ -125,7 +125,7 @@ function letIn(of: Translation): ReadonlyMap<string, readonly string[]> {
   return new Map(policies.map((policy) => [resourceKeyOf(refOf(policy)), (policy.spec?.rules ?? []).map((rule) => JSON.stringify(rule))]));
 }
 
-test("a mistake in an AccessPolicy takes no AuthorizationPolicy away, and lets nobody in who was not before", () => {
+test("a mistake in an AccessPolicy takes no AuthorizationPolicy away, and denies all callers who was not before", () => {
   fc.assert(
     fc.property(networkingFleets(), fc.nat(3), (fleet, choice) => {
       const before = world(fleet);

@@ -99,7 +99,7 @@ function viewOf(world: Translation, bearers: ReadonlySet<string>): View {
   return Object.fromEntries([...view].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** The DestinationRule of a host of OTHERS at home for whoever calls it from elsewhere: HOSTILE may be the only one. */
+/** The DestinationRule of a host of OTHERS at home for the one who calls it from elsewhere: HOSTILE may be the only one. */
 function isForCallers({ kind, metadata: { name, clusterName = "" } }: Resource): boolean {
   return kind === DestinationRule.kind && [".global", ".corp"].some((suffix) => name.endsWith(`.svc.${clusterName}${suffix}`));
 }

@@ -222,7 +222,7 @@ function accessPolicy(): fc.Arbitrary<AnyResource> {
         [{ kubeServiceMatcher: { labels: { app: "a" } } }],
         [{ kubeServiceMatcher: { clusters: ["b-c"] } }],
       ),
-      // Not of the hostile cluster, or of all: a trust domain is its cluster's word, and whoever lets its callers in believes that.
+      // Not of the hostile cluster, or of all: a trust domain is its cluster's word, and the one who lets its callers in believes that.
       sourceSelector: fc.constantFrom(
         [{ kubeIdentityMatcher: { clusters: ["west"] } }],
         [{ kubeIdentityMatcher: { clusters: ["b-c"], namespaces: ["c"] } }],

@@ -176,7 +176,7 @@ test("what every cluster has is applied", () => {
   }
 });
 
-test("a refused object is told to the policies behind it, and to no others", () => {
+test("a refused object is reported to the policies behind it, and to no others", () => {
   const refused = statuses(
     delivered((kind) => (kind === "VirtualService" ? { code: "Conflict", message: "owned by kubectl" } : "applied")),
   );
@@ -195,7 +195,7 @@ test("a refused object is told to the policies behind it, and to no others", () 
   expect(refused.get("VirtualMesh vm")).toMatchObject({ state: "ACCEPTED" });
 });
 
-test("a cluster without the CRDs of Istio is told to have no Istio", () => {
+test("a cluster without the CRDs of Istio is reported to have no Istio", () => {
   const unserved = { code: "Unserved", message: "the cluster does not serve VirtualService (networking.istio.io/v1): install its CRD" };
   const refused = statuses(delivered((kind) => (kind === "VirtualService" ? unserved : "applied")));
   expect(refused.get("TrafficPolicy slow")).toMatchObject({
@@ -209,7 +209,7 @@ test("a cluster without the CRDs of Istio is told to have no Istio", () => {
   });
 });
 
-test("a refused object is told to those whose fields it has, and to no others", () => {
+test("a refused object is reported to those whose fields it has, and to no others", () => {
   const refused = (refusedKind: string) => delivered((kind) => (kind === refusedKind ? { code: "Conflict", message: "no" } : "applied"));
   const told = (kind: string) => {
     const found = statuses(refused(kind), MORE);
@@ -258,7 +258,7 @@ spec:
     trafficShift: {destinations: [{kubeService: {name: stock, namespace: shop, clusterName: a, subset: {version: v1}}}]}
 `;
 
-test("a refused object of any kind that is written is told to somebody", () => {
+test("a refused object of any kind that is written is reported to somebody", () => {
   const { cache: memory } = translate(snapshotOf(readInput(INPUT + MORE).resources), { namespace: "gloo-mesh", stage: "networking" });
   const [{ inputs } = { inputs: undefined }] = [...memory.targets].filter((target) => "destination" in target.inputs);
   if (inputs === undefined || !("destination" in inputs)) throw new Error("there is no Destination");
@@ -269,7 +269,7 @@ test("a refused object of any kind that is written is told to somebody", () => {
   }
 });
 
-test("a refused object of a VirtualMesh is told to it", () => {
+test("a refused object of a VirtualMesh is reported to it", () => {
   const refused = statuses(
     delivered((_, key) => (key.startsWith("global-access-control.") ? { code: "Invalid", message: "no" } : "applied")),
   );

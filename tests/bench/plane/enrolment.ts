@@ -11,7 +11,7 @@ import { connectorOf } from "./simulatedAgent.ts";
 
 /**
  * Lets every agent of a fleet register, with a server that does nothing else: agents have their certificates then, and nobody has
- * been told anything. Gives the address at which a server of this identity finds them again.
+ * received anything. Gives the address at which a server of this identity finds them again.
  */
 export async function enrol({ management, wallet, size }: HostedFleet, identity: ServerIdentity): Promise<ServerAddress> {
   const server = await startGrpcServer({

@@ -29,10 +29,10 @@ export interface HostedFleet {
   readonly wallet: Wallet;
   start(names: readonly string[], address: ServerAddress): void;
   stopAgents(): Promise<void>;
-  /** What agents were told so far does not count for `settled` any more. */
+  /** What was sent to agents so far does not count for `settled` any more. */
   mark(): void;
   /**
-   * Settles when every agent has answered what it was told since `mark`, and nothing has been said for `quietMs`. Gives the
+   * Settles when every agent has answered what it was sent since `mark`, and nothing has been said for `quietMs`. Gives the
    * milliseconds from `mark` to the last answer.
    */
   settled(quietMs: number): Promise<number>;

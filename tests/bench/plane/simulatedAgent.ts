@@ -18,7 +18,7 @@ import type { ServerAddress } from "./serverUnderTest.ts";
 
 /** One agent over real mTLS gRPC. */
 export interface RunningAgent {
-  /** The last revision that was wanted, and the last that was answered; 0: none. */
+  /** The last revision that was desired, and the last that was answered; 0: none. */
   readonly progress: { desired: number; answered: number };
   /** When it last heard of a desired set or answered one, in milliseconds of `performance.now()`. */
   readonly lastActiveAt: number;
@@ -48,7 +48,7 @@ export function startWholeAgent(place: AgentPlace, cluster: Cluster, signal: Abo
   return watched.running(agent.ended);
 }
 
-/** Only an agent's end of the relay: it reports some objects, and says of everything wanted that it is applied. */
+/** Only an agent's end of the relay: it reports some objects, and says of everything desired that it is applied. */
 export function startReporter(place: AgentPlace, objects: readonly Resource[], signal: AbortSignal): RunningAgent {
   const watched = watchedLink(place, signal);
   const link = watched.start({

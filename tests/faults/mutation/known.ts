@@ -122,7 +122,7 @@ export const KNOWN: readonly KnownMutant[] = [
   },
 ];
 
-/** The mutant as it applies to the source of today. Throws where it does not any more: then it is to be written anew. */
+/** The mutant as it applies to the source of today. Throws where it does not any more: then it is to be written again. */
 export function knownMutant(root: string, { name, path, from, to }: KnownMutant): Mutant {
   const source = readFileSync(join(root, path), "utf8");
   const start = source.indexOf(from);

@@ -48,7 +48,7 @@ export const apiServerSteps: StepKinds = {
   },
   cutWatches: { weight: 2, isAboutCluster: true, act: ({ fleet }, { cluster }) => fleet.clusters.get(cluster)?.faults.cutWatches() },
   cutManagementWatches: { weight: 1, act: ({ fleet }) => fleet.management.faults.cutWatches() },
-  /** The past is forgotten and every watch ends: all is to be listed anew. */
+  /** The past is forgotten and every watch ends: all is to be listed again. */
   compact: {
     weight: 2,
     isAboutCluster: true,

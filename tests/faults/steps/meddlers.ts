@@ -90,7 +90,7 @@ export const meddlingSteps: StepKinds = {
   },
   /**
    * Somebody deletes a published object of discovery, and the server puts it back. Only while it can, and until it has: published objects
-   * are the memory of clusters that are away (docs/decisions/0011), and a server that ends before has lost it.
+   * are the memory of clusters that are offline (docs/decisions/0011), and a server that ends before has lost it.
    */
   deletePublished: {
     weight: 2,

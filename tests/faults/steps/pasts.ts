@@ -22,7 +22,7 @@ export const pastSteps: StepKinds = {
       const revision = Math.max(stage.restedAt(name).revision, (simulated?.revision ?? 0) - (BACK[n] ?? 1));
       simulated?.faults.staleLists(revision, STALE_LISTS);
       simulated?.faults.cutWatches();
-      // Every kind is listed anew: nobody can go on from where they were.
+      // Every kind is listed again: nobody can go on from where they were.
       stage.fleet.calls.failNext(name, { code: "Expired", afterWrite: false, verbs: Array(STALE_LISTS).fill("watch") });
     },
   },
@@ -70,7 +70,7 @@ const STALE_LISTS = 40;
 
 /**
  * With revisions that come again, a watch that begins late may miss what lies between, and no client of an API server can tell. So who
- * restores without `--bump-revision` starts its clients anew. Source: kubernetes.io/docs/tasks/administer-cluster/configure-upgrade-etcd
+ * restores without `--bump-revision` starts its clients again. Source: kubernetes.io/docs/tasks/administer-cluster/configure-upgrade-etcd
  */
 async function restore(stage: Stage, clusterName: string, isBumped: boolean): Promise<void> {
   const { fleet } = stage;
@@ -84,7 +84,7 @@ async function restore(stage: Stage, clusterName: string, isBumped: boolean): Pr
   restart();
 }
 
-/** API servers are stopped while their etcd is restored: what they were about to tell has been told. */
+/** API servers are stopped while their etcd is restored: what they were about to report has been reported. */
 async function awayFor(fleet: Fleet, clusterName: string): Promise<void> {
   const faults = (clusterName === "" ? fleet.management : fleet.clusters.get(clusterName))?.faults;
   if (faults?.isReachable !== true) return;

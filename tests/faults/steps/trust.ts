@@ -35,7 +35,7 @@ export const trustSteps: StepKinds = {
       stage.put("", reissueOf(cluster, String(v)), SECURITY_OF_MESHES);
     },
   },
-  /** Somebody deletes the Secret of a control plane, which goes on with what it has in memory. */
+  /** Somebody deletes the Secret of a control plane, which continues with what it has in memory. */
   deleteAuthority: {
     weight: 3,
     isAboutCluster: true,

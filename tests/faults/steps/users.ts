@@ -110,7 +110,7 @@ export const userSteps: StepKinds = {
   labelShop: { weight: 1, v: 2, isAboutCluster: true, act: (stage, { cluster, v }) => put(stage, cluster, [shop(v)]) },
   putVirtualMesh: { weight: 3, n: 2, v: 4, act: (stage, { n, v }) => put(stage, "", [virtualMesh(joined(stage, n), v)]) },
   deleteVirtualMesh: { weight: 1, act: (stage) => remove(stage, "", [virtualMesh([], 0)]) },
-  /** So many Services that their going is a landslide. */
+  /** So many Services that their going is a mass deletion. */
   putCrowd: { weight: 0.4, isAboutCluster: true, act: (stage, { cluster }) => put(stage, cluster, crowd()) },
   deleteCrowd: { weight: 0.8, isAboutCluster: true, act: (stage, { cluster }) => remove(stage, cluster, crowd()) },
   resumeDeletes: { weight: 1, isAboutCluster: true, act: (stage, { cluster }) => stage.resume(cluster) },
@@ -125,7 +125,7 @@ export const userSteps: StepKinds = {
       put(stage, "", [kubernetesCluster(cluster, new Date(stage.fleet.clock.now()).toISOString())]);
     },
   },
-  /** They do again, or (`v` 1) the agent has registered anew. */
+  /** They do again, or (`v` 1) the agent has registered again. */
   readmit: {
     weight: 2,
     v: 2,

@@ -53,7 +53,7 @@ export function fleetTrust({ clock, management, clusters, seed }: FleetTrustOpti
   /** Contents that agents wrote, by cluster. */
   const written = new Map([...clusters.keys()].map((name) => [name, new Set<string>()]));
   const tampered = new Set<string>();
-  /** Left by a VirtualMesh that goes on without them. */
+  /** Left by a VirtualMesh that continues without them. */
   const left = new Set<string>();
   /** Pairs that have trusted each other: they must from then on. */
   const friends = new Set<string>();
@@ -124,7 +124,7 @@ export function fleetTrust({ clock, management, clusters, seed }: FleetTrustOpti
     return undefined;
   }
 
-  /** Nobody evicts what nobody replaces, or another pod of a workload of which one is away. */
+  /** Nobody evicts what nobody replaces, or another pod of a workload of which one is offline. */
   function problemOfEviction(name: string, { name: pod, namespace }: ResourceRef): string | undefined {
     const isAllowed = virtualMeshSpec(management)?.mtlsConfig?.autoRestartPods === true || restartsWereAllowed;
     return isAllowed ? undefined : `nobody has asked for restarts, and ${namespace}/${pod} of ${name} was evicted`;

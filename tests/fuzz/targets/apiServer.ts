@@ -40,7 +40,7 @@ function watchBody(kind: Kind, random: Random): Buffer {
   return mutatedBytes(Buffer.from(`${lines.join("\n")}\n`), random, random.int(8) === 0 ? 2 : 0);
 }
 
-/** What an API server answers, whoever has written into it. */
+/** What an API server answers, the one who has written into it. */
 export const apiServer: Target = {
   name: "api-server",
   about: "lists and watches of an API server, over HTTP: objects of the management cluster and what is around them",

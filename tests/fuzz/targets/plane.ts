@@ -28,7 +28,7 @@ const clock = systemClock;
 // So often the good cluster must look the same before inputs begin.
 const QUIET_LOOKS = 3;
 
-/** A management server on a real socket, with one good agent, which is connected and applies what it is told. */
+/** A management server on a real socket, with one good agent, which is connected and applies what it is sent. */
 export interface Plane {
   readonly identity: ServerIdentity;
   readonly grpc: GrpcServer;
@@ -177,7 +177,7 @@ export async function answerTo(call: ClientHttp2Stream, messages: readonly Buffe
   return Buffer.concat(parts);
 }
 
-/** What bears our label in a cluster, with its version: written anew, it has another one. */
+/** What bears our label in a cluster, with its version: written again, it has another one. */
 function oursIn(cluster: SimulatedCluster): string {
   return cluster
     .objects()

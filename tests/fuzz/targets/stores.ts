@@ -81,7 +81,7 @@ function digestsOf(put: readonly Put[]): Readonly<Record<string, KindDigest>> {
   );
 }
 
-/** Of a head; whoever writes through a store says something that JSON can hold. */
+/** Of a head; anyone who writes through a store says something that JSON can hold. */
 function metaFrom(text: string): Parameters<Store["write"]>[0]["meta"] {
   try {
     const value: unknown = JSON.parse(text);

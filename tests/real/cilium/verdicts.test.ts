@@ -37,7 +37,7 @@ describeReal("the policy engine of Cilium", (components) => {
     }
   });
 
-  it("lets in whoever the mesh lets in by identity and port, and of the own cluster nobody else", { timeout: 300_000 }, () => {
+  it("lets in those whom the mesh lets in by identity and port, and of the own cluster nobody else", { timeout: 300_000 }, () => {
     const seed = Math.floor(Math.random() * 2 ** 31);
     const worlds = fc.sample(accessWorlds(), { numRuns: WORLDS, seed });
     const outputs = worlds.map(({ resources }) =>

@@ -13,7 +13,7 @@ import { makeWorkspace, type Workspace } from "./workspace.ts";
 
 export type Context = "mgmt" | "east" | "west" | "gloo-mgmt";
 
-/** What a document starts from, and whoever would be at work in real clusters. */
+/** What a document starts from, and the one who would be at work in real clusters. */
 export interface DocumentClusters {
   readonly workspace: Workspace;
   /** Waits until all that is deployed runs. */

@@ -15,7 +15,7 @@ export async function requestTo(
   throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`);
 }
 
-/** The HTTP status of the answer to one request without a body, as whoever the kubeconfig is of. */
+/** The HTTP status of the answer to one request without a body, as the user of the kubeconfig. */
 export async function statusOf(server: Pick<ApiServer, "url" | "kubeconfig">, method: string, path: string): Promise<number> {
   return (await answerTo(server, method, path, {})).code;
 }

@@ -31,7 +31,7 @@ export interface Slice {
 }
 
 export interface SliceOptions {
-  /** How many management servers there are, and what each is told on its command line. Default: one, nothing. */
+  /** How many management servers there are, and what each is given on its command line. Default: one, nothing. */
   readonly replicas?: readonly (readonly string[])[];
   /** Where agents connect, given where the management servers listen. Default: at the first one. */
   readonly relay?: (addresses: readonly string[]) => Promise<string>;

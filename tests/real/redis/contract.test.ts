@@ -130,7 +130,7 @@ describeReal("a real Redis", ({ redis: command }) => {
       expect((await store.raiseFence("emptied", "two")).number).toBeGreaterThan(fence.number);
     });
 
-    it("rejects in time when it is slow, and goes on afterwards", async () => {
+    it("rejects in time when it is slow, and continues afterwards", async () => {
       redis.cli("CLIENT", "PAUSE", "1500", "ALL");
       await expect(store.overview("input")).rejects.toThrow(StoreError);
       await expect(write("slow")).rejects.toThrow(StoreError);

@@ -17,7 +17,7 @@ const soon = { timeout: 20_000, interval: 50 };
 const quiet = (ms = 1_000) => new Promise((resolve) => setTimeout(resolve, ms));
 const partition = { section: "input", clusterName: "a" } as const;
 
-// Whoever may write to Redis, and to nothing else: with redis-cli, on the entries of servers that run.
+// Anyone who may write to Redis, and to nothing else: with redis-cli, on the entries of servers that run.
 describeReal("who writes to Redis", ({ redis: command }) => {
   let directory: string;
   let redis: RealRedis;
@@ -174,7 +174,7 @@ describeReal("who writes to Redis", ({ redis: command }) => {
     expect((await store.overview("input")).versions.has("a")).toBe(false);
     expect([...refused.keys()].sort()).toEqual(["head", "object", "record", "version"]);
 
-    // Whoever has the right to write puts it in order.
+    // The one who has the right to write puts it in order.
     await write(store, { web: `{"said":1}` }, { sequence: 2 });
     expect((await store.head(partition))?.complete).toBe(true);
   });
@@ -276,7 +276,7 @@ describeReal("who writes to Redis", ({ redis: command }) => {
     expect(await store.write({ ...next, base: undefined, sequence: 4 })).toBe("written");
   });
 
-  it("configures no mesh with a forged input, and what is forged is written anew by the server that has the agent", async () => {
+  it("configures no mesh with a forged input, and what is forged is written again by the server that has the agent", async () => {
     const owner = await connect();
     fleet.startServer("a", { store: owner });
     fleet.startServer("b", { store: await connect(), leadership: { isLeader: false, fence: 1, onChange: () => () => undefined } });
@@ -333,7 +333,7 @@ describeReal("who writes to Redis", ({ redis: command }) => {
     set(":input:heads", "cluster-2", head.replace(/("\/Service":)\{[^}]*\}/, `$1${said}`));
   }
 
-  it("cannot put back an older state of a cluster for a server that knows a newer one", async () => {
+  it("cannot restore an older state of a cluster for a server that knows a newer one", async () => {
     fleet.startServer("a", { store: await connect() });
     fleet.startServer("b", { store: await connect(), leadership: { isLeader: false, fence: 1, onChange: () => () => undefined } });
     fleet.route("cluster-2", "a");

@@ -16,7 +16,7 @@ import { waitFor } from "../harness/waitFor.ts";
 
 const CLUSTERS = ["cluster-1", "cluster-2"] as const;
 
-// One story on real API servers and a real Redis: each test goes on where the one before it ended.
+// One story on real API servers and a real Redis: each test continues where the one before it ended.
 /** All at once: servers that write again between two of the entries would leave one that only a reader notices. */
 const GARBAGE_EVERYWHERE = `
 for _, key in ipairs(redis.call("keys", "*")) do
@@ -110,7 +110,7 @@ describeReal("two management servers as processes", (components) => {
       expect(Number(/^gloo_mesh_store_refused_total\{what="notice"\} (\d+)$/m.exec(text)?.[1])).toBeGreaterThanOrEqual(5);
       expect(text).toMatch(/^gloo_mesh_store_protected 0$/m);
     }
-    // Those who have the agents write it anew: the key is in a Secret, made by one of the two.
+    // Those who have the agents write it again: the key is in a Secret, made by one of the two.
     await waitFor("the heads in Redis to be signed again", async () => {
       const heads = redis.cli("--raw", "hvals", redis.cli("--raw", "keys", "*:input:heads"));
       expect(heads.split("\n")).not.toContain("garbage");

@@ -1,6 +1,6 @@
 /** What a regular expression sees. */
 export type Sees =
-  /** What is ours, or comes from whoever runs the program: a flag, their kubeconfig, a constant. */
+  /** What is ours, or comes from the one who runs the program: a flag, their kubeconfig, a constant. */
   | { readonly trusted: string }
   /**
    * What others write, up to `bound` characters; `worst` makes a text of about so many that takes longest. Where the bound is below

@@ -11,7 +11,7 @@ export interface ApiServerAddress {
 
 /** The same as a user's kubeconfig says it. */
 export interface GivenAddress extends ApiServerAddress {
-  /** The user takes whoever answers for the API server. */
+  /** The user takes any server that answers for the API server. */
   readonly isUnverified: boolean;
 }
 
@@ -35,7 +35,7 @@ export function kubeconfigOf(name: string, { server, ca, tlsServerName }: ApiSer
 /**
  * The address under which the server reaches an API server, where it is another than the user's; its certificate must be from the same
  * authority and bear the same name. Source: published registration, `--api-server-address`. Throws UsageError, also for an API server that
- * the user's kubeconfig does not verify: the account's token would go to whoever answers.
+ * the user's kubeconfig does not verify: the account's token would go to any server that answers.
  */
 export function addressFor({ isUnverified, ...address }: GivenAddress, wanted: string | undefined): ApiServerAddress {
   const before = new URL(address.server);

@@ -46,7 +46,7 @@ export type ModeOutcome =
   | { readonly is: "acknowledged"; readonly registration: KubernetesCluster }
   /** No agent has ever connected: the first one begins in this mode. */
   | { readonly is: "unregistered" }
-  /** The agent, or the cluster, cannot be reached: it goes on as before. */
+  /** The agent, or the cluster, cannot be reached: it continues as before. */
   | { readonly is: "unreachable"; readonly state: string };
 
 /** Waits until the agent has acknowledged a mode, with no write of the mode before it under way. Throws WaitTimeout. */

@@ -4,8 +4,8 @@ import type { Cluster } from "@isthmus/plane/ports";
 type Named = Pick<ResourceRef, "apiVersion" | "kind" | "name" | "namespace">;
 
 /**
- * A cluster in which nothing is changed: each change is told instead, one line each. The API server tries what is applied; what would be
- * deleted is not seen any more, so that what follows from it is told, too.
+ * A cluster in which nothing is changed: each change is reported instead, one line each. The API server tries what is applied; what would be
+ * deleted is not seen any more, so that what follows from it is reported, too.
  */
 export function dryRunCluster(cluster: Cluster, tell: (line: string) => void): Cluster {
   const gone = new Set<string>();

@@ -6,7 +6,7 @@ import { WaitTimeout } from "./waitTimeout.ts";
 export class Interrupted extends UsageError {}
 
 /**
- * Catches SIGINT and SIGTERM from now on: the first one aborts the signal, so that the command takes back what it has made and ends by itself; a second
+ * Catches SIGINT and SIGTERM from now on: the first one aborts the signal, so that the command undoes what it has made and ends by itself; a second
  * one ends the process at once.
  */
 export type CatchInterrupts = () => AbortSignal;

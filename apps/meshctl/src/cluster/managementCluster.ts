@@ -1,7 +1,7 @@
 import { UsageError } from "@isthmus/core";
 import type { Cluster, ClusterError, ClusterErrorCode } from "@isthmus/plane/ports";
 
-/** How a command is told which cluster is the management cluster. */
+/** How a command learns which cluster is the management cluster. */
 export interface ManagementTarget {
   readonly kubeconfig?: string;
   readonly context?: string;
@@ -29,7 +29,7 @@ export function silenceOf(requestTimeout: number): number {
 }
 
 /**
- * Does something in the management cluster. What the API server refuses, or that it does not answer, is told in one line with its remedy:
+ * Does something in the management cluster. What the API server refuses, or that it does not answer, is reported in one line with its remedy:
  * it throws UsageError.
  */
 export async function inManagementCluster<T>(

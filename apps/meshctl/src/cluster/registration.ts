@@ -21,7 +21,7 @@ export interface Registration {
   readonly address: ApiServerAddress;
   /** What is wrong with the clusters, or with the rights of their users; none when all is well. */
   readonly precheck: () => Promise<readonly string[]>;
-  /** Takes back what was made when something fails. */
+  /** Undoes what was made when something fails. */
   readonly rollback: boolean;
   /** The clusters only tell what would be changed: no token is waited for. */
   readonly isDryRun: boolean;
@@ -42,7 +42,7 @@ export async function registerCluster(registration: Registration): Promise<void>
   const remote = interruptible(registration.remote, registration.interrupt);
   try {
     await makeRegistration({ ...registration, management, remote }, (change) => {
-      // What is taken back is no longer interrupted.
+      // What is undone is no longer interrupted.
       changes.push({ ...change, cluster: change.cluster === remote ? registration.remote : registration.management });
     });
   } catch (error) {
@@ -82,7 +82,7 @@ async function makeRegistration(registration: Registration, changed: (change: Ch
   say(`Successfully registered cluster: ${clusterName}`);
 }
 
-/** Says how to take back what was made, or takes it back. */
+/** Says how to take back what was made, or undoes it. */
 async function undone(
   { remote, remoteNamespace, rollback, hints, clusterName }: Registration,
   changes: readonly Change[],
@@ -105,7 +105,7 @@ async function undone(
 
 type Changed = (change: Change) => void;
 
-/** An object that was made or changed can be taken back; one that was not needs none of it. */
+/** An object that was made or changed can be undone; one that was not needs none of it. */
 function noteChange(change: Change, changed: Changed): void {
   if (change.applied.metadata.resourceVersion !== change.before?.metadata.resourceVersion) changed(change);
 }

@@ -6,7 +6,7 @@ import { checkDeregistered } from "./register/clusterNames.ts";
 import { purgeConfiguration } from "./register/purgeConfiguration.ts";
 import { isOurs, remoteObjects, tokenSecretName } from "./remoteAccess.ts";
 
-/** One cluster without an agent, whose registration is taken back. */
+/** One cluster without an agent, whose registration is undone. */
 export interface Deregistration {
   readonly management: Cluster;
   /** Undefined: that cluster is not there any more. */
@@ -20,7 +20,7 @@ export interface Deregistration {
   readonly say: (line: string) => void;
 }
 
-/** Takes back all that registration made, and what of it is there. Throws UsageError with all that could not be removed. */
+/** Undoes all that registration made, and what of it is there. Throws UsageError with all that could not be removed. */
 export async function deregisterCluster(deregistration: Deregistration): Promise<void> {
   const { clusterName, remote, managementNamespace, purges, clock, say } = deregistration;
   if (remote !== undefined) await checkDeregistered(deregistration.management, remote, { clusterName, namespace: managementNamespace });

@@ -5,7 +5,7 @@ import { plainText } from "../output/plainText.ts";
 import type { AdminReading } from "../plane/adminPages.ts";
 import type { CommandRuntime } from "./commandRuntime.ts";
 
-/** How a command is told where the admin port of a management server is. */
+/** How a command learns where the admin port of a management server is. */
 export interface AdminFlags {
   readonly adminAddress?: string;
   readonly adminTokenFile?: string;
@@ -27,7 +27,7 @@ export function checkAdminFlags({ adminAddress, adminTokenFile }: AdminFlags): v
     throw new UsageError("--admin-token-file needs --admin-address: through the API server the port is reached without a token");
 }
 
-/** A page of the address that was given; else of each pod of the program, through the API server. What could not be read is told on standard error. */
+/** A page of the address that was given; else of each pod of the program, through the API server. What could not be read is reported on standard error. */
 export async function adminPages(
   runtime: CommandRuntime,
   place: AdminFlags & ManagementTarget,

@@ -33,7 +33,7 @@ export interface Parsed {
   readonly unreadable: readonly Unreadable[];
 }
 
-/** Told of each document before it is read: how many were read before it. */
+/** Called with each document before it is read: how many were read before it. */
 export type OnDocument = (count: number) => void;
 
 /** Reads all documents of a file; empty ones are left out. */
@@ -76,7 +76,7 @@ function linesBefore(text: string, error: unknown): number {
   return text.slice(0, position).split("\n").length - 1;
 }
 
-/** Documents by themselves, each as fast as may be; the text as a whole where it can't be told apart without reading it. */
+/** Documents by themselves, each as fast as may be; the text as a whole where it can't be divided without reading it. */
 function parseYaml({ name, text }: Pick<InputFile, "name" | "text">, onDocument: OnDocument): Parsed {
   const pieces = splitYaml(text);
   if (pieces === undefined) return parseSlowly(name, { text, line: 1 }, 1);

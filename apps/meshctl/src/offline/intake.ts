@@ -6,7 +6,7 @@ import { type InputObject, stepsOf } from "./unfold.ts";
 /** What translation can use of the input, and what it can't. */
 export interface Intake {
   readonly resources: readonly Resource[];
-  /** Objects that are not of their kind; everything else goes on without them. */
+  /** Objects that are not of their kind; everything else continues without them. */
   readonly rejected: readonly RejectedObject[];
   /** What the person who gave the input may want to know, in the order of the input. */
   readonly notes: readonly Note[];
@@ -47,7 +47,7 @@ interface RejectedProblem {
 
 /**
  * Sorts the objects of the input by what can be done with them. When one object is given twice, the later counts. What is nothing but a
- * status, as `--status` prints it, is no object and counts for nothing: statuses are computed anew, and its object has to be given beside it.
+ * status, as `--status` prints it, is no object and counts for nothing: statuses are computed again, and its object has to be given beside it.
  */
 export function intake(objects: readonly InputObject[]): Intake {
   const resources = new Map<string, Resource>();

@@ -7,7 +7,7 @@ export interface JsonPiece {
 
 /**
  * The top-level values of a text of JSON objects, one after the other, as `kubectl` and `jq` write them. Undefined when the
- * text holds anything else between them. Values are told apart by their brackets; whether each is JSON is for its reader to say.
+ * text holds anything else between them. Values are distinguished by their brackets; whether each is JSON is for its reader to say.
  */
 export function splitJson(text: string): readonly JsonPiece[] | undefined {
   const pieces: JsonPiece[] = [];

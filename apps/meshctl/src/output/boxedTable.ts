@@ -24,7 +24,7 @@ export function boxedTable(headers: readonly string[], rows: readonly (readonly 
 
 // Five columns fit into 80 characters, and the longest word of a header into its column.
 const LEAST = 12;
-// A policy may select a thousand things: whoever wants all of them takes `meshctl get -o yaml`.
+// A policy may select a thousand things: anyone who wants all of them takes `meshctl get -o yaml`.
 const MOST_LINES = 1_000;
 
 /** A row's lines: each has one text for each column. */

@@ -15,7 +15,7 @@ export function accessLogsIn(
   const problems = items.flatMap(({ cluster, problem }) => (problem === undefined ? [] : [plainText(`${cluster}: ${problem}`)]));
   const all = items.flatMap(({ cluster, entries = [] }) => entries.map((entry) => ({ ...entry, cluster })));
   const entries = all.sort((left, right) => compare(left.time, right.time)).slice(-limit);
-  // An agent, and whoever calls a workload, chooses most of these texts.
+  // An agent, and the one who calls a workload, chooses most of these texts.
   return { entries: plainJson(entries) as readonly ClusterAccessLog[], problems };
 }
 

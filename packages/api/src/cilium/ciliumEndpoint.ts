@@ -17,7 +17,7 @@ const status = foreignFields({
 const endpointFields = { status };
 
 /**
- * What Cilium knows of a pod, whose name it has. Of what it writes anew at each regeneration nothing is kept, nor its log, nor the lists of
+ * What Cilium knows of a pod, whose name it has. Of what it writes again at each regeneration nothing is kept, nor its log, nor the lists of
  * identities that are let in, which are long. Source: docs.cilium.io, CiliumEndpoint; github.com/cilium/cilium pkg/k8s/apis/cilium.io/v2.
  */
 export const CiliumEndpoint = defineKind(

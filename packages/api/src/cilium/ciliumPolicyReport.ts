@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { defineKind, type Value } from "../shared/defineKind.ts";
 import { fields, uint32 } from "../shared/schema.ts";
 
-/** Longer words of Cilium are cut, by whoever says them and by whoever repeats them. */
+/** Longer messages of Cilium are cut, by their sender and by those that repeat them. */
 const LONGEST_MESSAGE = 512;
 
 const status = fields({

@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { defineKind, type Value } from "../shared/defineKind.ts";
 import { fields, listOf, mapOf, oneOfWords } from "../shared/schema.ts";
 
-// An EnvoyFilter can make a proxy run any code: nothing but what is said here is written, whoever asks an agent for it.
+// An EnvoyFilter can make a proxy run any code: nothing but what is said here is written, no matter who asks an agent for it.
 const CLOSED = { additionalProperties: false };
 
 /** The filters that features put before workloads, by their `@type`. */

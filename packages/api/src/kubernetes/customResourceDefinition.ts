@@ -95,7 +95,7 @@ function structural(schema: object, path: string): JsonObject {
   return inWords(JSON.parse(JSON.stringify(Object.fromEntries(members))) as JsonObject, (schema as { readonly wanted?: string }).wanted);
 }
 
-/** A text of some form, by a rule that says in words what is wanted: of a pattern the API server would tell the regular expression. */
+/** A text of some form, by a rule that says in words what is desired: of a pattern the API server would tell the regular expression. */
 function inWords(structure: JsonObject, wanted: string | undefined): JsonObject {
   const { pattern, ...rest } = structure;
   if (typeof pattern !== "string" || wanted === undefined) return structure;

@@ -2,7 +2,7 @@ import { defineKind } from "../shared/defineKind.ts";
 import { projectedMetadata } from "./project.ts";
 
 /**
- * Annotation on a KubernetesCluster: each new value lets go, once, what is held back in that cluster. On the agent's own Namespace it
+ * Annotation on a KubernetesCluster: each new value lets go, once, what is on hold in that cluster. On the agent's own Namespace it
  * is the word of that cluster's operator, which counts also for what the agent's own limit holds back.
  */
 export const RESUME_DELETES = "isthmus.mesh/resume-deletes";

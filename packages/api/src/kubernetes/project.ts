@@ -1,7 +1,7 @@
 import type { Metadata } from "@isthmus/core";
 import { VIRTUAL_NODE_VARIABLE } from "../aws/appMesh.ts";
 
-/** Holds a copy of the whole object, container environments included; never sent away from its cluster. */
+/** Holds a copy of the whole object, container environments included; never sent out of its cluster. */
 export const LAST_APPLIED_ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration";
 
 /** Metadata as it leaves a cluster: no field managers, no finalizers, no copy of the object. `keepAnnotation` tells which annotations stay. */

@@ -30,7 +30,7 @@ test.each([
   ["ON", "ENABLED"],
   ["off", "DISABLED"],
   ["ENABLE", "ENABLED"],
-])("what is meant as a switch (%s) is told the word for it", (globalAccessPolicy, word) => {
+])("what is meant as a switch (%s) is refused with the word for it", (globalAccessPolicy, word) => {
   const mesh = {
     apiVersion: "networking.mesh.gloo.solo.io/v1",
     kind: "VirtualMesh",
@@ -45,13 +45,13 @@ test.each([
 test.each([
   ["ON", "ISTIO_MUTUAL"],
   ["NO", "DISABLE"],
-])("a mode of TLS that is meant as a switch (%s) is told the word for it", (tlsMode, word) => {
+])("a mode of TLS that is meant as a switch (%s) is refused with the word for it", (tlsMode, word) => {
   expect(() => TrafficPolicy.parse(trafficPolicy({ policy: { mtls: { istio: { tlsMode } } } }))).toThrow(
     `"${tlsMode}" is not one of DISABLE, SIMPLE, ISTIO_MUTUAL: did you mean ${word}?`,
   );
 });
 
-test("an object without metadata is told that, and no riddle", () => {
+test("an object without metadata is refused for that, and with no riddle", () => {
   const { metadata: _, ...nameless } = trafficPolicy({});
   expect(() => TrafficPolicy.parse(nameless)).toThrow("TrafficPolicy without a name: metadata: is required, with a name");
 });

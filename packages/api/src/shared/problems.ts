@@ -14,7 +14,7 @@ export function problemsIn(validate: ValidateFunction, value: unknown): readonly
   const problems: Problem[] = [];
   const copies: Copies = new Map();
   let rest: unknown = value;
-  // Of the first round `validate` has told already.
+  // Of the first round `validate` has reported already.
   while (problems.length < MOST_PROBLEMS && (rest === value || !validate(rest))) {
     const [error] = (validate.errors ?? []) as readonly ErrorObject[];
     if (error === undefined) return [...problems, { path: "", problem: "is not valid" }];

@@ -6,7 +6,7 @@ export interface SchemaOptions {
   readonly description?: string;
   /** What a right value is, in words, for error messages: `is not a duration such as "5s"`. */
   readonly expected?: string;
-  /** The field is accepted and has no effect: why. Whoever sets it gets a warning. */
+  /** The field is accepted and has no effect: why. Anyone who sets it gets a warning. */
   readonly unsupported?: string;
   readonly [keyword: string]: unknown;
 }

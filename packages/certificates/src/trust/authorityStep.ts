@@ -31,7 +31,7 @@ export interface AuthorityInputs {
  */
 export type AuthorityStep = "keep" | "installCurrent" | "installRequested" | "request";
 
-/** A pure function of what is there: an agent that starts again goes on where it was. */
+/** A pure function of what is there: an agent that starts again continues where it was. */
 export function authorityStep({ order, current, options, gracePeriodRatio, isAnswered, now }: AuthorityInputs): AuthorityStep {
   const { facts, issuedWith } = current;
   // One that ends with its root gains nothing by a renewal: the root has to be rotated.

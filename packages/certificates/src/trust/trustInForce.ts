@@ -48,7 +48,7 @@ export function generationsInUse(generations: readonly TrustGeneration[], pods: 
 
 /**
  * Whether the roots that a control plane hands out are those of what it is thought to have read. If not, another hand has deleted the
- * Secret or put another content there, and what is in force is unknown: a control plane goes on with what it has in memory.
+ * Secret or put another content there, and what is in force is unknown: a control plane continues with what it has in memory.
  */
 export function isHandedOut(generations: readonly TrustGeneration[], handedOut: readonly string[]): boolean {
   const last = generations.at(-1);

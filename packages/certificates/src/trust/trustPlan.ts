@@ -87,7 +87,7 @@ function orderOf({ rootCertificates, roots, signer }: MeshTrust["installed"], { 
   const { fingerprint, certificate } = target;
   const kept = { rootCertificates, roots };
   if (!roots.includes(fingerprint)) {
-    // To trust one more breaks nothing, whoever is offline.
+    // To trust one more breaks nothing, no matter what is offline.
     const both = { rootCertificates: withNewline(rootCertificates) + certificate, roots: [...roots, fingerprint] };
     return { step: "TRUST_BOTH", ...both, signer, waitsFor: untrusting };
   }

@@ -106,7 +106,7 @@ export const subsetTwice = defineRule({
   },
 });
 
-/** Each pair is told once. */
+/** Each pair is reported once. */
 function isEarlier(a: Resource["metadata"], b: Resource["metadata"]): boolean {
   return a.namespace === b.namespace && a.name < b.name;
 }

@@ -13,9 +13,9 @@ import { type VaultAuthorityOptions, vaultAuthority } from "./vaultAuthority.ts"
 import { vaultToken } from "./vaultToken.ts";
 
 export interface AgentOptions extends AgentParts {
-  /** Which of several replicas of this agent speaks for the cluster. Default: this one, as there is no other. */
+  /** Which of several replicas of this agent acts for the cluster. Default: this one, as there is no other. */
   readonly leadership?: Leadership;
-  /** Lists everything anew so often, in milliseconds, beside watching. Default: never. */
+  /** Lists everything again so often, in milliseconds, beside watching. Default: never. */
   readonly relistMs?: number;
   /** The Vault servers that sign CAs of meshes here, and how they are called. Default: none may be. */
   readonly vault?: Pick<VaultAuthorityOptions, "http" | "servers" | "accountToken">;
@@ -35,13 +35,13 @@ export interface Agent {
   readonly linkState: LinkState;
   /** What of the plane's settings holds here. */
   readonly settings: AgentSettings;
-  /** The server's word that lets go what a landslide of removals had held back; gives the number of objects. */
+  /** The server's approval of deletes that a mass deletion had put on hold; gives the number of objects. */
   resumeDeletes(): number;
-  /** What is wanted in the cluster, in order of `resourceKeyOf`. */
+  /** What is desired in the cluster, in order of `resourceKeyOf`. */
   desired(): readonly Resource[];
   /** The last removals, and why. */
   readonly removals: DeletionLog;
-  /** Figures as they are now, beside those that the meter was told. */
+  /** Figures as they are now, beside those that the meter was given. */
   metrics(): readonly Metric[];
   /** Ends when the agent was aborted. */
   readonly ended: Promise<void>;

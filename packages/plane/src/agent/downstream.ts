@@ -32,11 +32,11 @@ export interface Downstream {
   disconnected(): void;
   /** The cluster is not registered any more: what was applied stays, and nothing is written until a server wants something again. */
   release(): void;
-  /** Somebody says that what is held back may go: the server, or the operator of this very cluster. Gives how many objects go. */
+  /** Somebody says that what is on hold may go: the server, or the operator of this very cluster. Gives how many objects go. */
   resumeDeletes(by: "server" | "cluster"): number;
   /** Something else may be written than before. */
   modeChanged(): void;
-  /** How many removals are held back. */
+  /** How many removals are on hold. */
   readonly held: number;
 }
 
@@ -83,11 +83,11 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
   let heldWhenAnswered = 0;
   /** Ids of the changes that led to what is not answered yet. */
   let traces: readonly string[] = [];
-  /** All that is wanted here, by `resourceKeyOf`, once a complete set has come. */
+  /** All that is desired here, by `resourceKeyOf`, once a complete set has come. */
   let wanted: Set<string> | undefined;
-  /** Kinds in which what is not wanted has still to be looked for, or once more, as what was known of them was stale. */
+  /** Kinds in which what is not desired has still to be looked for, or once more, as what was known of them was stale. */
   let unpruned = new Map<string, "unseen" | "stale">();
-  /** Kinds in which nothing that is not wanted is deleted without approval. */
+  /** Kinds in which nothing that is not desired is deleted without approval. */
   let unconfirmed = new Set<string>();
   /** Removals that came with evidence, so that the applier can judge it. */
   const removals = new Map<string, DeleteRequest>();
@@ -145,7 +145,7 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
       const key = resourceKeyOf(ref);
       const refusal = requests.remove(ref);
       if (refusal !== undefined) {
-        // It never came here, and is not wanted any more.
+        // It never came here, and is not desired any more.
         const isNowhere = !mayHold(ref) || (refused.all.has(key) && refusal.reason !== "Namespace");
         if (isNowhere) refused.remove(ref);
         else refuse(ref, refusal);
@@ -153,7 +153,7 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
       }
       refused.remove(ref);
       if (isOnPurpose || applier.desired.has(key) || mayHold(ref)) return true;
-      // Wanted and given up again while the agent was away, it never came here. Should it only be late to be seen, it is a stray then, and counts.
+      // Desired and given up again while the agent was offline, it never came here. Should it only be late to be seen, it is an orphan then, and counts.
       budget.keep(ref);
       removals.delete(key);
       return false;
@@ -182,7 +182,7 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
     removals.delete(resourceKeyOf(ref));
   }
 
-  /** What was ordered of the object before goes on; what stands there stays. */
+  /** What was ordered of the object before continues; what stands there stays. */
   function refuse(ref: ResourceRef, refusal: RequestRefusal): void {
     budget.keep(ref);
     removals.delete(resourceKeyOf(ref));
@@ -286,7 +286,7 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
     observed(delta) {
       for (const ref of delta.remove) {
         if (!isWanted(ref)) refused.remove(ref);
-        // Somebody else removed what was held back: the matter is settled, and it must not be put back.
+        // Somebody else removed what was on hold: the matter is settled, and it must not be restored.
         const settled = budget.held.get(resourceKeyOf(ref));
         if (settled === undefined) continue;
         budget.keep(ref);

@@ -32,7 +32,7 @@ export interface ExternalAuthoritiesOptions {
 
 /** Remembers, per order, what was read last and until when a refusal stands: a minute, and 10 s to 10 min that double. */
 export function externalAuthorities({ vault, clock, log }: ExternalAuthoritiesOptions): ExternalAuthorities {
-  /** By order. Whoever writes VirtualMeshes may change their settings as often as they like: of former ones nothing is kept. */
+  /** By order. Anyone who writes VirtualMeshes may change their settings as often as they like: of former ones nothing is kept. */
   const known = new Map<string, Known>();
 
   /** What is known of an order with the settings that it has now. */

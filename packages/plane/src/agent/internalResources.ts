@@ -13,12 +13,12 @@ import type { AgentLink, DesiredUpdate, Notices } from "../ports/clusterPort.ts"
 
 /**
  * Resources that an agent holds in memory and that no cluster stores: what the server orders of them comes as notices, what the agent
- * makes of it is reported like objects of its cluster. Which kinds these are, whoever starts the agent says.
+ * makes of it is reported like objects of its cluster. Which kinds these are, the one who starts the agent says.
  */
 export interface InternalResources {
   /** What the server has ordered, by `resourceKeyOf`. Undefined before it has said everything. */
   readonly ordered: ReadonlyMap<string, Resource> | undefined;
-  /** Takes what the server told. */
+  /** Takes what the server sent. */
   onNotices(notices: Notices): void;
   /** What is to be applied of a desired set. */
   withoutInternal(desired: DesiredUpdate): DesiredUpdate;

@@ -19,11 +19,11 @@ import type { Notices } from "../ports/clusterPort.ts";
 import type { AgentSettings } from "./settings.ts";
 import { NO_WRITES, type WriteRules } from "./writeMode.ts";
 
-/** What the server has told: statuses of what users wrote here are written, settings are kept for whoever asks, the mode goes to the gate. */
+/** What the server has sent: statuses of what users wrote here are written, settings are kept for the one who asks, the mode goes to the gate. */
 export interface NoticeBoard {
   readonly settings: AgentSettings;
   onNotices(notices: Notices): void;
-  /** Something in the cluster is not as it was: statuses that somebody changed are put back. */
+  /** Something in the cluster is not as it was: statuses that somebody changed are restored. */
   observed(delta: Delta): void;
   /** The cluster is not registered any more: no status is written until a server tells something again. */
   release(): void;
@@ -38,11 +38,11 @@ export interface NoticeBoardOptions {
   readonly writer: StatusWriter;
   /** What holds before a server has said anything. */
   readonly defaults: AgentSettings;
-  /** The settings in what a server told; undefined when it is about something else. Throws InvalidResource. */
+  /** The settings in what a server sent; undefined when it is about something else. Throws InvalidResource. */
   readonly settingsIn: (resource: Resource) => AgentSettings | undefined;
-  /** The mode in what a server told; undefined when it is about something else. Throws InvalidResource. */
+  /** The mode in what a server sent; undefined when it is about something else. Throws InvalidResource. */
   readonly modeIn: (resource: Resource) => WriteRules | undefined;
-  /** Called with each mode that was told. */
+  /** Called with each mode that was received. */
   readonly mode: (rules: WriteRules) => void;
   /** Called when other settings hold. */
   readonly changed: (settings: AgentSettings) => void;
@@ -65,7 +65,7 @@ export function noticeBoard({
   log,
 }: NoticeBoardOptions): NoticeBoard {
   const users = new Set(userKinds.map(kindKeyOf));
-  /** By `resourceKeyOf`. What an older connection told holds until a newer one has told everything. */
+  /** By `resourceKeyOf`. What an older connection sent holds until a newer one has sent everything. */
   let statuses = new Map<string, DesiredStatus>();
   let settings = defaults;
   let isReleased = false;

@@ -56,7 +56,7 @@ export function unreplacedPods<P extends RestartablePod>(outdated: readonly P[])
 }
 
 function isReplaced({ owner }: RestartablePod): boolean {
-  // The pods of a Job would begin their work anew.
+  // The pods of a Job would begin their work again.
   return owner !== undefined && REPLACING.has(owner.kind);
 }
 

@@ -69,15 +69,15 @@ export interface AgentParts {
   readonly owners: readonly Owner[];
   /** Kinds that discovery makes. */
   readonly discoveryKinds: readonly Kind[];
-  /** The settings in what a server told; undefined when it is about something else. Throws InvalidResource. */
+  /** The settings in what a server sent; undefined when it is about something else. Throws InvalidResource. */
   readonly settingsIn: (resource: Resource) => AgentSettings | undefined;
-  /** The mode of this cluster in what a server told; undefined when it is about something else. Throws InvalidResource. */
+  /** The mode of this cluster in what a server sent; undefined when it is about something else. Throws InvalidResource. */
   readonly modeIn: (resource: Resource) => WriteRules | undefined;
   /** The agent's own namespace. */
   readonly namespace: string;
   /** What the server may do at most. Default: that of an agent without flags. */
   readonly limits?: AgentLimits;
-  /** Where the operator of this very cluster lets go what is held back, and what is said there now; of the cluster as it is known. */
+  /** Where the operator of this very cluster lets go what is on hold, and what is said there now; of the cluster as it is known. */
   readonly resumption: { readonly place: string; readonly value: (cluster: Snapshot, clusterName: string) => string | undefined };
   readonly clock: Clock;
   readonly random: () => number;

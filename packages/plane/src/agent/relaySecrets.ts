@@ -18,7 +18,7 @@ export interface ClientCredentials {
   readonly isProvided?: boolean;
 }
 
-/** What an agent needs to be let in, read anew whenever it is asked for, so that a changed Secret counts at once. */
+/** What an agent needs to be let in, read again whenever it is asked for, so that a changed Secret counts at once. */
 export interface AgentSecrets {
   /** The roots that the server's certificate must come from. Throws UsageError when there are none. */
   root(): Promise<string>;

@@ -12,7 +12,7 @@ export interface ScopeFilterOptions {
   readonly kinds: readonly Kind[];
   /** The cluster as it is known now, the change included. */
   readonly cluster: () => Snapshot;
-  /** Whether everything is known by which namespaces are told apart: before, nothing of the kinds is reported. */
+  /** Whether everything is known by which namespaces are distinguished: before, nothing of the kinds is reported. */
   readonly isKnown: () => boolean;
   readonly scope: () => Scope;
 }

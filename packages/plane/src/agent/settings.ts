@@ -44,7 +44,7 @@ export function agentSettingsFor(
   };
 }
 
-/** The settings in what a server told; undefined when it is about something else. Throws InvalidResource. */
+/** The settings in what a server sent; undefined when it is about something else. Throws InvalidResource. */
 export function receivedSettings(resource: Resource): AgentSettings | undefined {
   if (resource.kind !== Settings.kind || !Settings.versions.includes(resource.apiVersion)) return undefined;
   const settings = inCluster(Settings.parse(resource), "");

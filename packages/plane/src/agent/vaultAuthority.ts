@@ -32,7 +32,7 @@ export interface VaultAuthority {
 export interface VaultAuthorityOptions {
   readonly http: HttpClient;
   /**
-   * The servers that whoever installed the agent lets it call, as `https://host:port`. A VirtualMesh is written elsewhere: without this,
+   * The servers that the operator who installed the agent lets it call, as `https://host:port`. A VirtualMesh is written elsewhere: without this,
    * its writers could have the agent's tokens sent to any server, and requests to any address that it reaches.
    */
   readonly servers: readonly string[];

@@ -5,8 +5,8 @@ import { type Cluster, ClusterError, MODES } from "../ports/clusterPort.ts";
 import { ALL_WRITES, allowsObject, NO_WRITES, type WriteRules } from "./writeMode.ts";
 
 /**
- * What an agent may write, as its server said. Closed until the server has said it: an agent that starts does not know what it was told
- * before. What was said holds until something else is, whoever the server is.
+ * What an agent may write, as its server said. Closed until the server has said it: an agent that starts does not know what it was sent
+ * before. What was said holds until something else is, no matter which server that is.
  */
 export interface WriteGate {
   /** The cluster; a write that is not allowed at that moment is refused. */

@@ -8,7 +8,7 @@ export interface WriteRules {
   readonly managedObjects: readonly ManagedObject[];
 }
 
-/** What an agent writes that has been told nothing it understands: nothing. */
+/** What an agent writes that was sent nothing it understands: nothing. */
 export const NO_WRITES: WriteRules = { mode: "freeze", managedObjects: [] };
 
 /** What an agent of a server writes that knows no modes. */
@@ -33,7 +33,7 @@ export function writeRulesNotice(cluster: KubernetesCluster, clusterName: string
   };
 }
 
-/** The mode in what a server told; undefined when it is about something else. Throws InvalidResource. */
+/** The mode in what a server sent; undefined when it is about something else. Throws InvalidResource. */
 export function receivedWriteRules(resource: Resource): WriteRules | undefined {
   const { apiVersion, kind } = resource;
   if (kind !== KubernetesCluster.kind || !KubernetesCluster.versions.includes(apiVersion)) return undefined;

@@ -34,8 +34,8 @@ import { pendingDelete, pendingPut } from "./pendingWrite.ts";
 import { writeOrder } from "./writeOrder.ts";
 
 /**
- * Makes a cluster hold what is wanted of it, object by object, for ever: applies what differs, removes what must go, puts
- * back what somebody changed, and tries again what failed. One object never holds up another.
+ * Makes a cluster hold what is desired of it, object by object, for ever: applies what differs, removes what must go,
+ * restores what somebody changed, and tries again what failed. One object never holds up another.
  */
 export interface Applier {
   /** Wants an object. Nothing is written when the cluster already says so. `key`: its `resourceKeyOf`, where the caller holds it. */
@@ -53,13 +53,13 @@ export interface Applier {
   releaseAll(): void;
   /** Wants an object no longer, and leaves it as it is. */
   release(ref: ResourceRef): void;
-  /** All that is wanted here, by `resourceKeyOf`. */
+  /** All that is desired here, by `resourceKeyOf`. */
   readonly desired: ReadonlyMap<string, Resource>;
-  /** Tells what changed in the cluster, so that drift is put back. */
+  /** Tells what changed in the cluster, so that drift is reverted. */
   observed(delta: Delta): void;
   /** A kind (`kindKeyOf`) is there again: what waits for it is tried at once. */
   servedAgain(kindKey: string): void;
-  /** Something else may be written than before: all that is wanted is looked at once more. */
+  /** Something else may be written than before: all that is desired is looked at once more. */
   reconsider(): void;
   readonly sizes: WorkQueueSizes;
   /** What is refused or failing now, by `resourceKeyOf`. */
@@ -173,7 +173,7 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
     }
   }
 
-  /** Whether the cluster has an object as it is wanted, as far as is known. */
+  /** Whether the cluster has an object as it is desired, as far as is known. */
   function isAsWanted(live: Resource | undefined, wanted: Resource): boolean {
     if (live === undefined || !bearsLabelOf(live, owners) || !alreadyApplied(live, wanted)) return false;
     shareBody(live, wanted);
@@ -199,7 +199,7 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
       else {
         const made = asAppliedByUs(existing);
         const latest = made === undefined ? existing : await cluster.update(made, signal);
-        // What bears our label is ours to put back, whoever edited it since; but only as it was when it did.
+        // What bears our label is ours to restore, no matter who edited it since; but only as it was when it did.
         await cluster.apply(atVersionOf(latest, served), { fieldManager: FIELD_MANAGER, force: true }, signal);
       }
     } catch (error) {
@@ -259,7 +259,7 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
     const want = wanted.get(key);
     if (want === undefined || queue.has(key)) return;
     if (mayWrite(ref) && isAsWanted(live, want)) return;
-    // While somebody fights over it, its next try comes of itself.
+    // While another writer changes it, its next try comes of itself.
     if (!struggles.isOver(key)) queue.set(key, { put: want });
   }
 

@@ -11,20 +11,20 @@ export interface PlannedRemoval {
 }
 
 /**
- * Holds back a landslide: when more objects than the budget are to go within a minute, only because what they came from is
+ * Puts a mass deletion on hold: when more objects than the budget are to go within a minute, only because what they came from is
  * no longer seen, nothing of the kind goes until somebody says so. Source: decisions on safety, rule 3.
  */
 export interface DeleteBudget {
   /** Gives those that may go now. `owned` is how many objects of ours the cluster holds. */
   admit(removals: readonly PlannedRemoval[], owned: number): readonly PlannedRemoval[];
-  /** The object is wanted again: it is not to go any more. */
+  /** The object is desired again: it is not to go any more. */
   keep(ref: ResourceRef): void;
   /**
-   * Somebody has looked and says that they may go: gives what was held back. The server's word lets nothing go beyond the hourly
+   * Somebody has looked and says that they may go: gives what was on hold. The server's word lets nothing go beyond the hourly
    * limit; that of the cluster's own operator lets all go, and counts from new.
    */
   resume(by: "server" | "cluster", owned: number): readonly PlannedRemoval[];
-  /** What is held back, by `resourceKeyOf`. */
+  /** What is on hold, by `resourceKeyOf`. */
   readonly held: ReadonlyMap<string, PlannedRemoval>;
   /** What of it the hourly limit holds back: the server's word does not let it go. */
   readonly sealed: ReadonlySet<string>;
@@ -132,7 +132,7 @@ function window(now: () => number, lengthMs: number) {
       return recent + count > Math.max(objects, Math.floor(((owned + recent) * percent) / 100));
     },
     add(count: number): void {
-      // Told apart by the second: there are few entries, however many removals come.
+      // Reported apart by the second: there are few entries, however many removals come.
       const at = Math.ceil(now() / SECOND_MS) * SECOND_MS;
       const last = admitted.at(-1);
       admitted = last?.at === at ? [...admitted.slice(0, -1), { at, count: last.count + count }] : [...admitted, { at, count }];

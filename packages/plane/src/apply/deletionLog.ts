@@ -15,7 +15,7 @@ export interface DeletionRecord {
   readonly traces?: readonly string[];
 }
 
-/** The last removals, for whoever asks why something is gone. */
+/** The last removals, for the one who asks why something is gone. */
 export interface DeletionLog {
   record(entry: Omit<DeletionRecord, "at">): void;
   /** Oldest first. */

@@ -1,13 +1,13 @@
 import { type BackoffRange, doublingMs } from "@isthmus/core";
 
 /**
- * Paces how often the same is written again over what somebody else wrote. A slip is put right at once; with somebody who goes
- * on for ever (a second agent of the cluster, another controller) the pauses grow, so that the two don't keep an API server busy.
+ * Paces how often the same is written again over what somebody else wrote. A slip is put right at once; with somebody who
+ * continues for ever (a second agent of the cluster, another controller) the pauses grow, so that the two don't keep an API server busy.
  */
 export interface DriftBackoff {
   /** Whether it may be written again now; counts as done when it may. */
   mayRestore(key: string): boolean;
-  /** Whether it had to wait of late: somebody fights over it. */
+  /** Whether it had to wait of late: another writer changes it. */
   isInConflict(key: string): boolean;
   /** Something else is written, or nothing any more. */
   forget(key: string): void;
@@ -40,8 +40,8 @@ function pauseAfter(count: number): number {
   return count < SLIPS ? 0 : doublingMs(count - SLIPS + 1, PAUSES);
 }
 
-// A person who tries something changes an object a few times; a program goes on for ever.
+// A person who tries something changes an object a few times; a program continues for ever.
 const SLIPS = 5;
 const PAUSES: BackoffRange = { firstMs: 1_000, lastMs: 60_000 };
-// Longer than the longest pause, so that a fight stays known.
+// Longer than the longest pause, so that a conflict stays known.
 const CALM_MS = 120_000;

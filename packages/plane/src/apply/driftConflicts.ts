@@ -4,19 +4,19 @@ import { differingFields } from "./differingFields.ts";
 import { FIELD_MANAGER, otherManagersOf } from "./ownership.ts";
 
 /**
- * Tells a slip from a fight. What somebody changed once is put back at once; an object that is changed again each time
- * that it was put back has another writer, and putting it back ever faster would only keep both busy.
+ * Distinguishes a slip from a conflict. What somebody changed once is restored at once; an object that is changed again each time
+ * that it was restored has another writer, and putting it back ever faster would only keep both busy.
  */
 export interface DriftConflicts {
   /** The object says what `wanted` says. */
   holds(key: string, wanted: Resource): void;
   /** `wanted` is about to be written over `existing`; counts when the object said so before, and somebody has changed it since. */
   writing(key: string, wanted: Resource, existing: Resource | undefined): void;
-  /** Whether somebody fights over the object now. */
+  /** Whether another writer changes the object now. */
   isOver(key: string): boolean;
   /** What the other writer changed last, as paths; none when it deletes the object. */
   fieldsOf(key: string): readonly string[];
-  /** The object is not wanted any more. */
+  /** The object is not desired any more. */
   forget(key: string): void;
 }
 
@@ -49,14 +49,14 @@ export function driftConflicts(now: () => number): DriftConflicts {
   };
 }
 
-// A person who tries something changes an object a few times; a controller goes on for ever.
+// A person who tries something changes an object a few times; a controller continues for ever.
 const SLIPS = 5;
-// Longer than the longest pause between two tries, so that a fight stays known.
+// Longer than the longest pause between two tries, so that a conflict stays known.
 const CALM_MS = 120_000;
 
 const MAX_PATHS = 3;
 
-/** What the users' resources behind an object are told of a fight over it. `existing` is the object with its `managedFields`. */
+/** What the users' resources behind an object report of a conflict over it. `existing` is the object with its `managedFields`. */
 export function driftConflictMessage(ref: ResourceRef, existing: Resource | undefined, fields: readonly string[]): Rejection {
   const others = otherManagersOf(existing);
   const who = others.length > 0 ? others.join(", ") : `another writer with the field manager ${FIELD_MANAGER}, possibly a second agent`;

@@ -2,7 +2,7 @@ import { type AnyResource, type JsonObject, kindKeyOf, type Snapshot } from "@is
 import { NOT_REPORTED } from "@isthmus/translators";
 import type { DesiredStatus } from "./statusWriter.ts";
 
-/** A status in which what nobody has told since this server started is as it was told before: it has not become untrue by a restart. */
+/** A status in which what nobody has reported since this server started is as it was reported before: it has not become untrue by a restart. */
 export function keepUnreported({ ref, status }: DesiredStatus, cluster: Snapshot): DesiredStatus {
   const conditions = (status["conditions"] ?? []) as readonly JsonObject[];
   if (!conditions.some(({ reason }) => reason === NOT_REPORTED)) return { ref, status };

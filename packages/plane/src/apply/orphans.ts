@@ -1,21 +1,21 @@
 import { type Clock, type ResourceRef, resourceKeyOf, uptimeOf } from "@isthmus/core";
 
 /**
- * Objects that bear our label, are not wanted, and came to be after a complete set was carried out: put back by another
+ * Objects that bear our label, are not desired, and came to be after a complete set was carried out: restored by another
  * agent of this name that was cut off, or restored from a backup. They go, but not at once: an agent that does not know
  * yet that another one took its place would remove what that one has just made.
  */
 export interface Orphans {
   seen(ref: ResourceRef): void;
-  /** The object is gone, or wanted after all. */
+  /** The object is gone, or desired after all. */
   remove(ref: ResourceRef): void;
-  /** The connection, or what is wanted, is another one: what was seen before says nothing any more. */
+  /** The connection, or what is desired, is another one: what was seen before says nothing any more. */
   clear(): void;
 }
 
 export interface OrphansOptions {
   readonly clock: Clock;
-  /** Objects that have been strays for long enough. */
+  /** Objects that have been orphans for long enough. */
   readonly due: (orphans: readonly Orphan[]) => void;
 }
 

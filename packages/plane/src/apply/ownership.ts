@@ -44,7 +44,7 @@ function joined(a: JsonObject, b: JsonObject): JsonObject {
   return fields;
 }
 
-/** Whether an object of the cluster already says all that is wanted, and in its body nothing else. */
+/** Whether an object of the cluster already says all that is desired, and in its body nothing else. */
 export function alreadyApplied(live: Resource, wanted: Resource): boolean {
   return (
     holds(live.metadata.labels, wanted.metadata.labels) &&
@@ -53,7 +53,7 @@ export function alreadyApplied(live: Resource, wanted: Resource): boolean {
   );
 }
 
-/** Holds the body of an object of the cluster that `alreadyApplied` what is wanted once, in memory: it is the wanted one from then on. */
+/** Holds the body of an object of the cluster that `alreadyApplied` what is desired once, in memory: it is the desired one from then on. */
 export function shareBody(live: Resource, wanted: Resource): void {
   Object.assign(live, bodyOf(wanted));
 }

@@ -39,7 +39,7 @@ interface Traced {
   readonly traces: readonly string[];
 }
 
-/** Writes statuses that differ from what the cluster has; the latest wanted status of an object wins. */
+/** Writes statuses that differ from what the cluster has; the latest desired status of an object wins. */
 export interface StatusWriter {
   /** Statuses that objects should have; of those not named, what was said last stays. `traces`: ids of the changes behind them. */
   write(updates: Iterable<DesiredStatus>, traces?: readonly string[]): void;
@@ -119,7 +119,7 @@ export function startStatusWriter(
     return { resource: { apiVersion, kind, metadata: { name, ...(namespace === "" ? {} : { namespace }) }, status: live }, status: next };
   }
 
-  /** Whether a status may be written now; somebody who takes it back each time is answered less and less often. */
+  /** Whether a status may be written now; somebody who reverts it each time is answered less and less often. */
   function isDue(key: string, { ref }: DesiredStatus, status: JsonObject): boolean {
     const last = written.get(key);
     if (last === undefined || !equalJson(withoutTimes(last.status), withoutTimes(status))) {

@@ -6,7 +6,7 @@ import { keepNames, nameRecord } from "./nameRecord.ts";
 import { clusterRegistrations } from "./registrations.ts";
 import { noRevocations, startRevocations } from "./revocations.ts";
 
-/** Follows who is registered, and sends away whose place is withdrawn. */
+/** Follows who is registered, and disconnects whose place is withdrawn. */
 export interface Membership {
   /** Takes in what changed in the management cluster. */
   changed(delta: Delta): void;

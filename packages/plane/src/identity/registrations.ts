@@ -157,7 +157,7 @@ export function registrationOf({ metadata: { annotations = {} }, status = {} }: 
   return { uid, ...revocationOf(annotations[REVOKED_BEFORE]), isReplaceable, ...(key === undefined ? {} : { key }) };
 }
 
-/** Whether `Settings` let whoever has the shared token take any name, as far as they are watched. */
+/** Whether `Settings` let a holder of the shared token take any name, as far as they are watched. */
 export function areNamesOpen({ snapshot }: Pick<Informer, "snapshot">, namespace: string): boolean {
   const settings = snapshot.of(Settings).get({ name: "settings", namespace, clusterName: "" });
   return settings !== undefined && settingsInForce(settings).spec?.relay?.sharedToken === "ANY_NAME";
@@ -166,7 +166,7 @@ export function areNamesOpen({ snapshot }: Pick<Informer, "snapshot">, namespace
 /** The last moment that a date can name, in milliseconds since 1970. */
 export const END_OF_TIME = 8_640_000_000_000_000;
 
-/** Whole seconds, as certificates count in them. What cannot be read revokes everything: whoever wrote it meant to. */
+/** Whole seconds, as certificates count in them. What cannot be read revokes everything: the one who wrote it meant to. */
 export function revocationOf(annotation: string | undefined): { readonly revokedBefore?: number } {
   if (annotation === undefined) return {};
   const time = Date.parse(annotation);

@@ -29,7 +29,7 @@ export interface RelayIdentityOptions {
   /** The relay identity token, when it does not come from its Secret. */
   readonly givenToken: string | undefined;
   readonly makeToken: () => string;
-  /** Takes another identity into use. Throws UsageError when it cannot be used: then the one before goes on. */
+  /** Takes another identity into use. Throws UsageError when it cannot be used: then the one before continues. */
   readonly changed: (identity: RelayIdentity) => void;
   readonly clock: Clock;
   readonly random: () => number;
@@ -83,7 +83,7 @@ export async function keepRelayIdentity(options: RelayIdentityOptions, signal: A
     return tokenIn(await ensureSecret(cluster, ref, async () => ({ token: options.makeToken() }), signal), namespace);
   }
 
-  /** Takes into use what the Secrets say; what cannot be used is told, and changes nothing. */
+  /** Takes into use what the Secrets say; what cannot be used is reported, and changes nothing. */
   function reload(): void {
     try {
       const next = identityIn(secrets, namespace);

@@ -55,7 +55,7 @@ export function startRevocations(options: RevocationsOptions, signal: AbortSigna
   }
 
   /**
-   * Brings one cluster in order, here and in the mirror. The mirror is read first: whoever wrote it had it from the management
+   * Brings one cluster in order, here and in the mirror. The mirror is read first: the one who wrote it had it from the management
    * cluster, so an answer that was asked for afterwards is never older. False: another replica has written meanwhile.
    */
   async function settle(clusterName: string, cause: Cause): Promise<boolean> {
@@ -66,7 +66,7 @@ export function startRevocations(options: RevocationsOptions, signal: AbortSigna
     if (best === undefined) heard.delete(clusterName);
     else heard.set(clusterName, best);
     if (best !== undefined) revoked(clusterName, best);
-    // Without an answer, what was watched may be long outdated: only news of it are passed on, and nothing is taken back.
+    // Without an answer, what was watched may be long outdated: only news of it are passed on, and nothing is undone.
     const isToWrite = answer !== "none" || (cause === "learned" && best !== mirrored);
     if (!isToWrite || textOf(best) === text) return true;
     return store.exchangeRecord(REVOCATIONS, clusterName, { from: text, to: textOf(best) });

@@ -86,7 +86,7 @@ export function watchCrds({ cluster, clock, random, log }: CrdRegistryOptions, s
   };
 }
 
-/** What decides how objects of a kind are read: a definition made anew may have other objects. */
+/** What decides how objects of a kind are read: a definition made again may have other objects. */
 function servedBy({ metadata, spec, status }: CustomResourceDefinition): string {
   const isEstablished = status?.conditions?.some((condition) => condition.type === "Established" && condition.status === "True") === true;
   const versions = (spec?.versions ?? []).flatMap(({ name = "", served }) => (served === true ? [name] : []));

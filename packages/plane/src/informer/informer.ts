@@ -52,7 +52,7 @@ export interface InformerOptions {
   readonly definitions?: CrdRegistry;
   /** The namespace to which reading a kind is limited. Default: none. */
   readonly namespaceOf?: (kind: Kind) => string | undefined;
-  /** Lists everything anew so often, in milliseconds, beside watching. Default: never. */
+  /** Lists everything again so often, in milliseconds, beside watching. Default: never. */
   readonly relistMs?: number;
   readonly clock: Clock;
   readonly random: () => number;
@@ -122,7 +122,7 @@ export function startInformer(options: InformerOptions, signal: AbortSignal): In
         forgetMalformed(kind);
         for (const found of event.malformed) report(kind, found);
         const remove = vanished(snapshot.of(kind), event.items, event.malformed);
-        // Told even of those that were never known: something is to be said of them.
+        // Reported even of those that were never known: something is to be said of them.
         if (!keepsLastGood(kind)) remove.push(...event.malformed.map(({ ref }) => ref));
         const put = event.items.filter((item) => isNews(kind, item));
         return isEmpty({ put, remove }) ? undefined : { put, remove };

@@ -23,7 +23,7 @@ export interface ReflectorOptions<R extends Resource> {
   readonly transform?: (resource: R) => R;
   /** Calls its listener with the `kindKeyOf` of each kind whose definition changed; the result takes that back. */
   readonly redefined?: (listener: (kindKey: string) => void) => () => void;
-  /** Lists anew so often, in milliseconds, whether or not the watch told of changes. Default: never. */
+  /** Lists again so often, in milliseconds, whether or not the watch reported changes. Default: never. */
   readonly relistMs?: number;
   readonly clock: Clock;
   readonly random: () => number;
@@ -38,14 +38,14 @@ export async function runReflector<R extends Resource>(options: ReflectorOptions
   let isInterrupted = false;
   /** How often in a row nothing could be followed from where it was listed. */
   let expiries = 0;
-  /** Ends what is under way when the kind's definition has changed: then it is listed anew, in a version that is served. */
+  /** Ends what is under way when the kind's definition has changed: then it is listed again, in a version that is served. */
   let round = new AbortController();
   const forgetDefinition = redefined?.((kindKey) => {
     if (kindKey === kindKeyOf(kind)) round.abort(new Error("its CRD has changed"));
   });
   const forgetAbort = onAbort(signal, () => round.abort(signal.reason));
 
-  // A function of its own: one that goes on to watch would keep all that was listed alive for as long.
+  // A function of its own: one that continues to watch would keep all that was listed alive for as long.
   async function listed(within: AbortSignal): Promise<string> {
     const {
       items,
@@ -81,7 +81,7 @@ export async function runReflector<R extends Resource>(options: ReflectorOptions
       return expiries === 1 ? 0 : backoffMs(expiries - 1, WATCH_RETRY, random);
     }
     if (code === "Unserved" && resourceVersion !== undefined) {
-      // It may be served in another version now; and served again, it may be another CRD with other objects: list anew.
+      // It may be served in another version now; and served again, it may be another CRD with other objects: list again.
       resourceVersion = undefined;
       return 0;
     }

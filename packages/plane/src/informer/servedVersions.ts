@@ -5,7 +5,7 @@ import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
 export interface ServedVersions {
   /** The object in the first version of its kind that the cluster serves. Rejects with ClusterError `Unserved` when it serves none. */
   asServed(kind: Kind, resource: Resource, signal: AbortSignal): Promise<Resource>;
-  /** To be called when the cluster refused a version: which it serves is asked anew. */
+  /** To be called when the cluster refused a version: which it serves is asked again. */
   forget(): void;
 }
 

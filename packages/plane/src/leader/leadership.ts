@@ -13,7 +13,7 @@ export interface LeaderWork {
 
 /**
  * Runs work of the leader alone: starts it when this replica gains the lead, aborts it when the lead is lost, and starts it
- * anew, from nothing, at the next turn, but not before the one before has ended. Resolves when `signal` was aborted and the
+ * again, from nothing, at the next turn, but not before the one before has ended. Resolves when `signal` was aborted and the
  * work has ended; rejects when it does.
  */
 export async function whileLeading(leadership: Leadership, start: (turn: AbortSignal) => LeaderWork, signal: AbortSignal): Promise<void> {

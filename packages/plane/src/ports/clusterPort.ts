@@ -31,7 +31,7 @@ export type WatchEvent<R extends Resource> =
 
 export interface ListOptions {
   readonly namespace?: string;
-  /** The one object of this name: whoever may read no other object may list and watch it. */
+  /** The one object of this name: anyone who may read no other object may list and watch it. */
   readonly name?: string;
   readonly labels?: LabelSelector;
 }
@@ -175,7 +175,7 @@ export interface Authorizer {
 export interface Leadership {
   /**
    * Whether this replica leads at this moment, by its own clock: false as soon as its last renewal is too old, even before
-   * anybody was told. To be asked right before each write.
+   * anybody was notified. To be asked right before each write.
    */
   readonly isLeader: boolean;
   /** Which turn this is: grows whenever the lead goes to another replica. What was written under a higher one counts. */

@@ -5,7 +5,7 @@ export type { Hash } from "@isthmus/relay/session";
 
 /**
  * What replicas of the server share and a restart finds again. A store never names a kind: it holds JSON texts under a section,
- * a cluster and a kind key. Nothing waits for it: the loops work from memory, so a store that is away, slow or emptied costs
+ * a cluster and a kind key. Nothing waits for it: the loops work from memory, so a store that is unavailable, slow or emptied costs
  * no more than the view of other replicas. Every method rejects with StoreError when the store did not answer; a write that
  * was rejected may or may not have taken place.
  */
@@ -39,9 +39,9 @@ export interface Store {
    * does not expire; undefined is none. Says whether it was so.
    */
   exchangeRecord(group: string, name: string, exchange: RecordExchange): Promise<boolean>;
-  /** The objects of a partition at this version are not what its head says: its writer hears of it, and writes them anew. */
+  /** The objects of a partition at this version are not what its head says: its writer hears of it, and writes them again. */
   distrust(partition: StorePartition, version: StoreVersion): Promise<void>;
-  /** How objects are hashed for the digests of heads; absent where whoever writes to the store is trusted. */
+  /** How objects are hashed for the digests of heads; absent where anyone who writes to the store is trusted. */
   readonly hashing?: StoreHashing;
   /** What leaves the store open to others, each as a sentence for who runs it. */
   readonly weaknesses?: readonly string[];
@@ -50,7 +50,7 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** `input`: what the agent of a cluster has reported. `translated`: what is wanted in a cluster. */
+/** `input`: what the agent of a cluster has reported. `translated`: what is desired in a cluster. */
 export type StoreSection = "input" | "translated";
 
 export interface StorePartition {
@@ -59,7 +59,7 @@ export interface StorePartition {
   readonly clusterName: string;
 }
 
-/** The right to write: whoever holds the highest number of a name. */
+/** The right to write: the one who holds the highest number of a name. */
 export interface Fence {
   readonly name: string;
   readonly number: number;

@@ -7,19 +7,19 @@ export interface ClusterMeta {
   readonly servedBy: string;
   readonly phase: "synced" | "stale";
   readonly connected: boolean;
-  /** Whether the agent has told the writer everything; else some of it may be what was known before. */
+  /** Whether the agent has reported everything to the writer; else some of it may be what was known before. */
   readonly isHeard: boolean;
   readonly agent?: AgentInfo;
   /** What the agent reports above its quota. */
   readonly excess?: QuotaExcess;
   readonly delivered?: ReportedDelivery;
-  /** For which word of a user the agent was told to let go what it held back. */
+  /** For which approval of a user the agent was asked to carry out what it has on hold. */
   readonly resumedDeletes?: string;
 }
 
 /** What the agent has answered last. */
 export interface ReportedDelivery {
-  /** Digest of the set that it answered: whoever wants the same set knows what has become of it. */
+  /** Digest of the set that it answered: anyone who wants the same set knows what has become of it. */
   readonly digest: string;
   readonly rejected: readonly Rejection[];
   /** How many removals it holds back. */
@@ -30,7 +30,7 @@ export interface ReportedDelivery {
   readonly pending?: Readonly<Record<PendingCode, number>>;
 }
 
-/** Rejections that are told to other replicas, at most: their statuses name the first ones. */
+/** Rejections that are reported to other replicas, at most: their statuses name the first ones. */
 export const MOST_REJECTIONS = 1_000;
 
 /** As it is kept in the store. */

@@ -161,7 +161,7 @@ export type ShareEffect =
   | { readonly type: "release" }
   /** The writer looks at what the store has before it writes anything else. */
   | { readonly type: "doubt" }
-  /** The writer writes everything anew. */
+  /** The writer writes everything again. */
   | { readonly type: "distrust" }
   /** Ends the agent's connection: it is connected to another replica. */
   | { readonly type: "disconnect"; readonly to: string }

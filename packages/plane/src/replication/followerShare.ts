@@ -64,7 +64,7 @@ function fenceOf({ followed }: UnownedShare): number {
   return followed?.version.fence ?? 0;
 }
 
-/** This replica has followed the cluster beyond a version: somebody may have put back what was there before. */
+/** This replica has followed the cluster beyond a version: somebody may have restored what was there before. */
 function isOlder({ followed }: UnownedShare, version: StoreVersion): boolean {
   return followed !== undefined && !isSameVersion(followed.version, version) && isNotAfter(version, followed.version);
 }
@@ -161,7 +161,7 @@ function headFound(share: UnownedShare, head: StoreHead, view: ClusterView): Sha
 function loaded(share: ReadingShare, event: Extract<ShareEvent, { type: "loaded" }>, view: ClusterView): ShareStep<FollowerShare> {
   const { head, content, since, isOvertaken } = event;
   const before = ended(share);
-  // Its agent was connected here for a moment, or it was registered anew.
+  // Its agent was connected here for a moment, or it was registered again.
   if (isOvertaken) return [before, [WAKE]];
   if (!isFollowing(view)) return [before, []];
   const meta = metaOf(head);

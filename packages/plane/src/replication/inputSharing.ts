@@ -34,7 +34,7 @@ export interface InputSharing {
   /** The cluster is no longer registered: nothing of it stays in the store. */
   forget(clusterName: string): void;
   hear(notice: StoreNotice): void;
-  /** Looks for what was not heard: an emptied store, another's fence, another version. Rejects with StoreError. */
+  /** Looks for what was not received: an emptied store, another's fence, another version. Rejects with StoreError. */
   compare(): Promise<StoreOverview>;
   /** Does what is to be done for one cluster, or asks for another call when others have been read; rejects with StoreError. */
   work(clusterName: string): Promise<"done" | "later">;
@@ -197,7 +197,7 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
     return said.connected && !isAlive(said.servedBy) ? { ...said, connected: false, phase: "stale" } : said;
   }
 
-  /** Dispatches an event, and goes on until there is nothing to be started any more. Rejects with StoreError. */
+  /** Dispatches an event, and continues until there is nothing to be started any more. Rejects with StoreError. */
   async function run(clusterName: string, event: ShareEvent): Promise<"done" | "later"> {
     const task = dispatch(clusterName, event);
     return task === undefined ? "done" : perform(clusterName, task);

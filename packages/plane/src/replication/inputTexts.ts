@@ -29,7 +29,7 @@ export interface InputTexts {
   metrics(): readonly Metric[];
 }
 
-/** Objects that are not of their cluster or kind, too much for one, or not even JSON, are left out and told of. */
+/** Objects that are not of their cluster or kind, too much for one, or not even JSON, are left out and reported. */
 export function inputTexts({ snapshots, log }: { readonly snapshots: SnapshotStore; readonly log: Log }): InputTexts {
   function deltaFrom(clusterName: string, { erase, put, remove }: StoreDelta): Delta {
     const known = contentIn(snapshots.snapshotIn(clusterName));

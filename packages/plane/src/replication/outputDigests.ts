@@ -3,7 +3,7 @@ import type { KindDigest } from "../ports/clusterPort.ts";
 import { canonicalText, digestOfKinds, type KindSum, type KindSums, sumAfter } from "./digests.ts";
 import { splitKey } from "./keys.ts";
 
-/** Digests of what is wanted in each cluster, each made from the one before: a digest costs what changed. */
+/** Digests of what is desired in each cluster, each made from the one before: a digest costs what changed. */
 export interface OutputDigests {
   /**
    * One after the other, with pauses where much has changed: after a start all clusters are due at once, and nobody is to wait for

@@ -3,9 +3,9 @@ import { isSameVersion, type Store, type StoreNotice, type StorePartition } from
 import { splitKey } from "./keys.ts";
 import { type PartitionContent, type PartitionWriter, partitionWriter } from "./partitionWriter.ts";
 
-/** Keeps what is wanted in each cluster in the store, written by the leader alone. */
+/** Keeps what is desired in each cluster in the store, written by the leader alone. */
 export interface OutputSharing {
-  /** What is wanted in a cluster now. */
+  /** What is desired in a cluster now. */
   setDesired(clusterName: string, wanted: OutputSet): void;
   forget(clusterName: string): void;
   /** Another replica began to lead, or this one. */
@@ -28,7 +28,7 @@ export interface OutputSharingOptions {
 }
 
 interface Wanted {
-  /** As it is wanted now, and as far as the writer has been told. */
+  /** As it is desired now, and as far as the writer has received it. */
   now: OutputSet;
   marked: OutputSet;
 }
@@ -44,7 +44,7 @@ export function outputSharing({ store, instance, leads, wake, clock, log }: Outp
   /** The number under which this replica leads; undefined until it has one. */
   let turn: ReturnType<Store["raiseFence"]> | undefined;
 
-  /** Another replica has raised the fence. If this one still leads at the next comparison, it does so again; not at once, or two would fight. */
+  /** Another replica has raised the fence. If this one still leads at the next comparison, it does so again; not at once, or the two would raise it for ever. */
   function lose(): void {
     turn = undefined;
     writers.clear();
@@ -113,7 +113,7 @@ export function outputSharing({ store, instance, leads, wake, clock, log }: Outp
         ({ number }) => {
           if (notice.fence.number > number) lose();
         },
-        // Whoever waits for this number hears of it too.
+        // The one who waits for this number hears of it too.
         () => undefined,
       );
     },

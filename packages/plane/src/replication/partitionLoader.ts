@@ -42,14 +42,14 @@ export interface PartitionReader {
   readonly clock: Clock;
   /** What has been written since it began to read. */
   readonly received: () => readonly WrittenNotice[];
-  /** Whether a state of the partition is wanted. */
+  /** Whether a state of the partition is desired. */
   readonly accepts: (head: StoreHead) => boolean;
 }
 
 /**
  * Reads the kinds of a partition that differ from what is known. While it reads, others write: `received` gives the notices that have
  * come since before it began, and together they make one state, whose digests must be those of its head. Undefined: there
- * is no such partition, or not all of it yet, or it is not wanted. Rejects with StoreError when what it read makes no sense: to be tried again.
+ * is no such partition, or not all of it yet, or it is not desired. Rejects with StoreError when what it read makes no sense: to be tried again.
  */
 export async function loadPartition(
   { store, clock, received, accepts }: PartitionReader,
@@ -83,7 +83,7 @@ export async function loadPartition(
         kind.sum = digests.sumAfter(kindKey, kind.sum, { key, before: kind.texts.get(key), after: text, hash });
         kind.texts.set(key, text);
       }
-      // Objects that were there once and are gone may have been put back: the digest would show it, after all of them were read.
+      // Objects that were there once and are gone may have been restored: the digest would show it, after all of them were read.
       if (kind.texts.size > most + received().reduce((sum, { delta }) => sum + (delta?.put.length ?? 0), 0)) break;
       await clock.sleep(0);
     }
@@ -97,7 +97,7 @@ interface KindTexts {
   sum: KindSum | undefined;
 }
 
-// What is written while a kind is read, and was not heard of yet.
+// What is written while a kind is read, and was not received yet.
 const MOST_MORE = 10_000;
 
 /** The deltas that lead from one version to another; a notice may come later than the answer that tells of its version. */

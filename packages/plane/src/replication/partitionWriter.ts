@@ -37,12 +37,12 @@ export interface PartitionWriter {
   readonly fence: Fence;
   /** The version that the store is known to have. */
   readonly version: StoreVersion | undefined;
-  /** What is known to be in the store as it is in memory, with which version: for whoever follows the partition from now on. */
+  /** What is known to be in the store as it is in memory, with which version: for the one who follows the partition from now on. */
   followed(): FollowedPartition | undefined;
   mark(changes: Iterable<PartitionChange>): void;
   /** Looks at what the store has before anything else is written: it may have lost something. */
   doubt(): void;
-  /** The store holds other objects than its head says: everything is written anew. */
+  /** The store holds other objects than its head says: everything is written again. */
   distrust(): void;
   readonly isDirty: boolean;
   /** Writes what waits. Rejects with StoreError when the store did not answer: to be called again. */
@@ -112,7 +112,7 @@ export function partitionWriter({ partition, fence, store, content, meta, clock,
   async function refill(): Promise<"written" | "superseded" | "changed"> {
     const head = await store.head(partition);
     if ((head?.version.fence ?? 0) > fence.number) return "superseded";
-    // What changes from now on is marked anew.
+    // What changes from now on is marked again.
     const whole = content();
     waiting.clear();
     const sums = await sumsOf(whole, { digests, clock });
@@ -120,9 +120,9 @@ export function partitionWriter({ partition, fence, store, content, meta, clock,
     const own = digests.digestsOf(sums);
     const isWorthComparing = isTrusted && head?.complete === true;
     const differing = [...kinds].filter((kindKey) => !isWorthComparing || !isSameDigest(head.kinds[kindKey], own[kindKey]));
-    // An incomplete partition may have objects that its head does not tell of: all kinds are written anew.
+    // An incomplete partition may have objects that its head does not tell of: all kinds are written again.
     const kept = new Map([...sums].filter(([kindKey]) => !differing.includes(kindKey)));
-    // Until the last batch is known to be there, what the store has is not everything: a failure on the way begins anew.
+    // Until the last batch is known to be there, what the store has is not everything: a failure on the way starts over.
     const isWhole = isWorthComparing && differing.length === 0;
     written = { version: head?.version, complete: isWhole, sums: kept, meta: "" };
     if (isWhole) return "written";

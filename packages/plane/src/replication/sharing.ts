@@ -39,7 +39,7 @@ export interface Sharing {
   answered(clusterName: string, wanted: OutputSet, delivered: Omit<ReportedDelivery, "digest">): void;
   /** What other replicas say of the clusters that they serve. */
   readonly replicated: ReadonlyMap<string, ClusterMeta>;
-  /** Digests of what is wanted, by cluster: equal on replicas that know the same. */
+  /** Digests of what is desired, by cluster: equal on replicas that know the same. */
   readonly digests: ReadonlyMap<string, KindDigest>;
   metrics(): readonly Metric[];
   readonly ended: Promise<void>;
@@ -55,7 +55,7 @@ export interface SharingOptions {
   readonly isRegistered: (clusterName: string) => boolean;
   readonly leadership: Leadership;
   readonly link: () => ServerLink;
-  /** For which word of a user the agent of a cluster was told to let go what it held back. */
+  /** For which approval of a user the agent of a cluster was asked to carry out what it has on hold. */
   readonly resumedDeletes: (clusterName: string) => string | undefined;
   /** What another replica says of a delivery: `wanted` is what was answered, undefined while it is none that is known here. */
   readonly delivered: (clusterName: string, delivered: ReportedDelivery, wanted: OutputSet | undefined) => void;
@@ -80,7 +80,7 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
   const others = replicas(store, instance);
   const digests = new Map<string, KindDigest>();
   const digester = outputDigests(clock);
-  /** The last few sets that were wanted in a cluster, by digest: one of them is what its agent answers elsewhere. */
+  /** The last few sets that were desired in a cluster, by digest: one of them is what its agent answers elsewhere. */
   const recent = new Map<string, Map<string, OutputSet>>();
   const wants = new Map<string, OutputSet>();
   const deliveries = new Map<string, ReportedDelivery>();
@@ -345,7 +345,7 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
   };
 }
 
-/** Does what waits; gives `later` where it goes on waiting. */
+/** Does what waits; gives `later` where it continues waiting. */
 type Work = () => Promise<unknown>;
 
 const WORKERS = 8;

@@ -5,7 +5,7 @@ import type { ServerLink } from "../ports/clusterPort.ts";
 import type { SnapshotStore } from "../snapshots/snapshotStore.ts";
 import { knowsModes } from "./writesPaused.ts";
 
-/** Sends away agents that do not know modes, where a mode forbids writes: they would write whatever is desired. */
+/** Disconnects agents that do not know modes, where a mode forbids writes: they would write whatever is desired. */
 export interface AgentModes {
   /** To be called when an agent has connected, or a registration may have changed. */
   check(): void;

@@ -23,7 +23,7 @@ export type CertificateUse =
   | "joinToken"
   | "sharedToken";
 
-/** `EXPIRING`: whoever renews it should have done so, or a person has to. `NO_EXPIRY`: it is valid until somebody replaces it. `UNKNOWN`: nobody reports it. */
+/** `EXPIRING`: the one who renews it should have done so, or a person has to. `NO_EXPIRY`: it is valid until somebody replaces it. `UNKNOWN`: nobody reports it. */
 export type CertificateState = "VALID" | "EXPIRING" | "EXPIRED" | "NO_EXPIRY" | "UNKNOWN";
 
 /** A certificate or token of the fleet, without anything secret. */
@@ -217,7 +217,7 @@ interface Times {
   readonly notAfter: number;
 }
 
-/** Of the first certificate to end; undefined for what is no certificate: whoever uses it says so. */
+/** Of the first certificate to end; undefined for what is no certificate: the one who uses it says so. */
 function timesIn(pem: string | undefined): Times | undefined {
   if (pem === undefined || pem === "") return undefined;
   if (known.has(pem)) return known.get(pem);
@@ -253,7 +253,7 @@ function stateOf(times: Times | undefined, now: number, warning: (times: Times) 
   return now >= times.notAfter - warning(times) ? "EXPIRING" : "VALID";
 }
 
-/** How long before its end a person has to be told of an authority: a rotation takes days, but a short life is no reason to warn at once. */
+/** How long before its end a person has to be warned of an authority: a rotation takes days, but a short life is no reason to warn at once. */
 function authorityWarning({ notBefore, notAfter }: Times): number {
   return notBefore === undefined ? LONGEST_WARNING_MS : Math.min(LONGEST_WARNING_MS, (notAfter - notBefore) / 6);
 }

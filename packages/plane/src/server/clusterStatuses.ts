@@ -16,7 +16,7 @@ export interface ClusterStatusInputs {
   readonly state: ClusterState | undefined;
   /** How many removals its agent holds back. */
   readonly held: number;
-  /** Undefined where what is held back is a mass deletion; else the servers lack causes: the clusters that have not reported, as a text. */
+  /** Undefined where what is on hold is a mass deletion; else the servers lack causes: the clusters that have not reported, as a text. */
   readonly lacking: string | undefined;
   /** The last word of a user that held-back removals may go, if it was passed on. */
   readonly resumed: string | undefined;
@@ -26,11 +26,11 @@ export interface ClusterStatusInputs {
   readonly joinToken: JoinTokenValidity | undefined;
   /** Why this server cannot connect to the cluster by its kubeconfig Secret; undefined when it can, or needn't. */
   readonly problem: string | undefined;
-  /** Settings let whoever has the shared token take the cluster's name. */
+  /** Settings let a holder of the shared token take the cluster's name. */
   readonly isNameOpen: boolean;
   /** Other clusters leave its endpoints out. */
   readonly isExcluded: boolean;
-  /** Undefined while the cluster has what is wanted, or its agent is at it. */
+  /** Undefined while the cluster has what is desired, or its agent is applying it. */
   readonly late: ClusterLag | undefined;
   /** What may be written, and what would be. */
   readonly writes: ModeState;
@@ -157,7 +157,7 @@ function stateOf(cluster: {
 /** Before when certificates do not count, in milliseconds since 1970, if that is why no agent is connected. */
 function lockedOut({ metadata }: Resource, state: ClusterState | undefined): number | undefined {
   const { revokedBefore } = revocationOf(metadata.annotations?.[REVOKED_BEFORE]);
-  // An agent that has registered since then is away for another reason.
+  // An agent that has registered since then is offline for another reason.
   const isNewer = revokedBefore !== undefined && (state?.agent?.certificate?.notBefore ?? 0) >= revokedBefore;
   return state?.connected || isNewer ? undefined : revokedBefore;
 }

@@ -60,7 +60,7 @@ export async function keepConnected({ work, failed, clock, random }: KeepConnect
   }
 }
 
-/** A Secret that changes ends what runs for it, and begins anew; one that goes ends it, and nothing is removed in that cluster. */
+/** A Secret that changes ends what runs for it, and starts over; one that goes ends it, and nothing is removed in that cluster. */
 export function startConnections(options: ConnectionsOptions, signal: AbortSignal): Connections {
   const { cluster, namespace, open, problem, clock, random, log } = options;
   const running = new Map<string, Running>();

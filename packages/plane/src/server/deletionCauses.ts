@@ -4,9 +4,9 @@ import type { DeletionEvidence } from "../ports/clusterPort.ts";
 import { DISCOVERED_IN } from "./lastKnownObjects.ts";
 
 /**
- * Why an output of an earlier translation is no longer wanted: which of the objects that it was made of are gone, or else which
+ * Why an output of an earlier translation is no longer desired: which of the objects that it was made of are gone, or else which
  * changed. A Destination that is gone because its cluster's registration was deleted, or because somebody edited where discovery looks,
- * went on purpose: that is told too.
+ * went on purpose: that is reported too.
  */
 export function deletionCausesFor(ref: ResourceRef, { before, now, registration }: DeletionCauseSources): DeletionEvidence {
   const causes = before === undefined ? [] : deletionCausesOf(before, ref);

@@ -16,7 +16,7 @@ export interface DeliveryLog {
   heldIn(clusterName: string): number;
   /** Whether some of them wait as the server they came from could not tell their causes. */
   lacksCausesIn(clusterName: string): boolean;
-  /** How many objects a cluster's agent has not answered for as they are wanted now. */
+  /** How many objects a cluster's agent has not answered for as they are desired now. */
   waitingIn(clusterName: string): number;
   /** The mode that the agent of a cluster is in, as it answered last; undefined where it has not said. */
   modeIn(clusterName: string): string | undefined;
@@ -173,7 +173,7 @@ class ClusterDeliveries implements Delivery {
 
 function* changedKeys(now: ClusterDelivery, before: ClusterDelivery): Iterable<string> {
   if ((now.answered === undefined) !== (before.answered === undefined) || now.mode !== before.mode) {
-    // Heard for the first time, or forgotten: that bears on all that is wanted there.
+    // Heard for the first time, or forgotten: that bears on all that is desired there.
     yield* keysOf(now.wanted);
     yield* keysOf(before.wanted);
   }

@@ -2,7 +2,7 @@ import type { Condition, Resource } from "@isthmus/core";
 
 const TYPE = "EndpointsExcluded";
 
-/** Says of a cluster that others call it no more, so that a server that starts, or takes over, goes on with it (docs/decisions/0088). */
+/** Says of a cluster that others call it no more, so that a server that starts, or takes over, continues with it (docs/decisions/0088). */
 export function endpointsExcluded(isExcluded: boolean): readonly Condition[] {
   if (!isExcluded) return [];
   const message =

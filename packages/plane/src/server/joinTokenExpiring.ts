@@ -65,5 +65,5 @@ export function joinTokenExpiring(
       ];
 }
 
-// Of tokens that meshctl makes unless told otherwise.
+// Of tokens that meshctl makes by default.
 const USUAL_LIFETIME_MS = 3_600_000;

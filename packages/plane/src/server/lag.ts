@@ -1,19 +1,19 @@
 import type { Clock, OutputSet } from "@isthmus/core";
 
-/** Since when a cluster has been behind what is wanted of it. */
+/** Since when a cluster has been behind what is desired of it. */
 export interface Lags {
-  /** Everything that is wanted in the cluster; the same again is no news. */
+  /** Everything that is desired in the cluster; the same again is no news. */
   setDesired(clusterName: string, wanted: OutputSet): void;
   /** The cluster's agent has answered `wanted`, or a set that holds the same. */
   acknowledged(clusterName: string, wanted: OutputSet): void;
   forget(clusterName: string): void;
-  /** When the oldest was wanted that is not acknowledged, in milliseconds since 1970; undefined when all is. */
+  /** When the oldest was desired that is not acknowledged, in milliseconds since 1970; undefined when all is. */
   behindSince(clusterName: string): number | undefined;
   /** The same, once it has lasted so long that somebody should know. */
   lateSince(clusterName: string): number | undefined;
 }
 
-/** For so long an agent may take without anybody being told: it retries what an API server is too busy for. */
+/** For so long an agent may take without anybody being notified: it retries what an API server is too busy for. */
 export const LAGGING_AFTER_MS = 30_000;
 
 /** `late` is called when a cluster comes to be late. */
@@ -55,7 +55,7 @@ export function lags({ clock, late }: { readonly clock: Clock; readonly late: ()
       // Beyond the bound the newest takes the place of the one before it, with that one's time: a lag may look longer, never shorter.
       const wish = { wanted, at: before.length >= MAX_KEPT && last !== undefined ? last.at : clock.now() };
       pending.set(clusterName, [...before.slice(0, MAX_KEPT - 1), wish]);
-      // Rejects when there is nothing to be told any more.
+      // Rejects when there is nothing to be sent any more.
       if (!watched.has(clusterName)) watch(clusterName).catch(() => undefined);
     },
     acknowledged(clusterName, wanted) {
@@ -79,7 +79,7 @@ interface Wish {
 
 const MAX_KEPT = 16;
 
-/** Sets are made anew without anything in them being another: then agents are not told of it, and don't answer. */
+/** Sets are made again without anything in them being another: then agents are not sent them, and don't answer. */
 function isSame(a: OutputSet, b: OutputSet): boolean {
   return a === b || b.changesSince(a).length === 0;
 }

@@ -23,7 +23,7 @@ export const DISCOVERED_IN = "cluster.discovery.mesh.gloo.solo.io";
  * done to the published object meanwhile: it is the only memory that there is.
  */
 export interface LastKnownObjects {
-  /** The clusters that are away. */
+  /** The clusters that are offline. */
   readonly silent: ReadonlySet<string>;
   /** By `resourceKeyOf`. */
   readonly objects: SortedMap<Resource>;

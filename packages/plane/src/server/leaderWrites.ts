@@ -27,7 +27,7 @@ export interface LeaderWrites {
   readonly publisher: Pick<Publisher, "publish">;
   /** Statuses that objects should have; of those not named, what was said last in this turn stays. `traces`: ids of the changes behind them. */
   writeStatuses(updates: Iterable<DesiredStatus>, traces: readonly string[]): void;
-  /** Tells what changed in the management cluster, so that drift is put back. */
+  /** Tells what changed in the management cluster, so that drift is reverted. */
   observed(delta: Delta): void;
   /** Sizes of the work queues of this turn, by name. */
   queues(): Readonly<Record<string, WorkQueueSizes>>;
@@ -53,7 +53,7 @@ export interface LeaderWritesOptions {
   readonly onApplied: () => void;
   /** Called when a turn begins: everything has to be published, and all statuses written, once more. */
   readonly gained: () => void;
-  /** Called when something that we published is back though it is not wanted: it is decided by publishing once more. */
+  /** Called when something that we published is back though it is not desired: it is decided by publishing once more. */
   readonly undecided: () => void;
 }
 
@@ -66,7 +66,7 @@ interface Turn {
 /** Writes whenever this replica leads, until `signal` is aborted. Objects and statuses of `bulk` kinds are paced to 200 a second. */
 export function startLeaderWrites(options: LeaderWritesOptions, signal: AbortSignal): LeaderWrites {
   const { leadership, kinds, bulk, owners, live, clock, random, log, meter, removals, onApplied, gained, undecided } = options;
-  // Whoever waited asks whether it still leads right before it writes.
+  // The one who waited asks whether it still leads right before it writes.
   const cluster = pacedCluster(leaderOnlyCluster(options.cluster, leadership), { kinds: bulk, perSecond: BULK_PER_SECOND, clock });
   const kindKeys = new Set(kinds.map(kindKeyOf));
   const isPublished = (resource: Resource) => kindKeys.has(kindKeyOf(resource));
@@ -77,7 +77,7 @@ export function startLeaderWrites(options: LeaderWritesOptions, signal: AbortSig
     const statuses = startStatusWriter({ cluster, bulk, live, clock, random, log, meter }, until);
     const mine = { applier, publisher: publisher({ applier, owners, isPublished, clock, undecided }, until), statuses };
     turn = mine;
-    // Whoever started us may not be ready yet.
+    // The one who started us may not be ready yet.
     queueMicrotask(gained);
     const ended = Promise.all([applier.ended, statuses.ended]).then(() => {
       if (turn === mine) turn = undefined;

@@ -36,7 +36,7 @@ export function managementEventFilter({
   memory,
 }: ManagementEventFilterOptions): ManagementEventFilter {
   const discovered = new Set(discovery.map(kindKeyOf));
-  /** Objects of which translation does not read all, as it was told of them, by `resourceKeyOf`. */
+  /** Objects of which translation does not read all, as it received them, by `resourceKeyOf`. */
   const told = new Map<string, Resource>();
 
   function news(resource: Resource): readonly Resource[] {

@@ -57,7 +57,7 @@ export interface MeshTrustOptions {
   readonly log: Log;
 }
 
-/** The kinds of what agents are told. */
+/** The kinds of what is sent to agents. */
 export const REQUESTED_KINDS: readonly Kind[] = [IssuedCertificate, CertificateRequest];
 
 interface Answer {

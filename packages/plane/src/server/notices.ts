@@ -28,9 +28,9 @@ export interface AgentNoticeSenderOptions {
 export function agentNoticeSender({ link, clusters, settingsFor, isContributed }: AgentNoticeSenderOptions): AgentNoticeSender {
   const settings = new Map<string, readonly Resource[]>();
   let before: Statuses | undefined;
-  /** By cluster, what its agent has been told of, by `resourceKeyOf`. */
+  /** By cluster, what was sent to its agent, by `resourceKeyOf`. */
   const told = new Map<string, Map<string, ResourceRef>>();
-  /** What changed in clusters that are not heard: nothing is said of what is only remembered, as it may be other there by now. */
+  /** What changed in clusters that have not reported: nothing is said of what is only remembered, as it may be other there by now. */
   const waiting = new Map<string, Map<string, ResourceRef>>();
 
   function isHeard(clusterName: string): boolean {

@@ -23,7 +23,7 @@ export interface OfflineClustersOptions {
 const [DEFAULT_MS, LEAST_MS, LOOK_MS] = [300_000, 30_000, 5_000] as const;
 
 /**
- * A cluster is away from when this replica first saw it without an agent; one that was excluded when this replica first saw it has been
+ * A cluster is offline from when this replica first saw it without an agent; one that was excluded when this replica first saw it has been
  * away for long enough (docs/decisions/0088).
  */
 export function offlineClusters(options: OfflineClustersOptions, signal: AbortSignal): OfflineClusters {

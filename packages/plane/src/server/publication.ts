@@ -12,7 +12,7 @@ interface PublishedObjects {
   /** The outputs of networking for the management cluster. */
   readonly own: OutputSet;
   readonly discovery: OutputSet;
-  /** What stands for clusters that are away, by `resourceKeyOf`: it stays, whatever is to be published of what is known. */
+  /** What stands for clusters that are offline, by `resourceKeyOf`: it stays, whatever is to be published of what is known. */
   readonly remembered: SortedMap<Resource>;
 }
 

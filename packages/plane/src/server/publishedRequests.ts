@@ -6,7 +6,7 @@ import { type Collection, type Delta, kindKeyOf, type Resource, refOf, resourceK
  * docs/decisions/0011. What was recalled once stays as it was until its cluster is heard.
  */
 export interface LastKnownRequests {
-  /** The clusters that are away. */
+  /** The clusters that are offline. */
   readonly silent: ReadonlySet<string>;
   /** By `resourceKeyOf`. */
   readonly objects: ReadonlyMap<string, Resource>;

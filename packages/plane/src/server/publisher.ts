@@ -19,12 +19,12 @@ import type { DeletionEvidence } from "../ports/clusterPort.ts";
 /** Writes outputs into the management cluster itself, through the same applier that agents use. */
 export interface Publisher {
   /**
-   * In steps, publishes what is wanted now, by `resourceKeyOf`, at the cost of what differs from what was wanted before. To be called
+   * In steps, publishes what is desired now, by `resourceKeyOf`, at the cost of what differs from what was desired before. To be called
    * only when every kind of the management cluster is known: what else bears our label is pruned at the first call.
    */
   publish(wanted: SortedMap<Resource>, basis: PublicationBasis): CooperativeTask<void>;
   /**
-   * The management cluster has changed: what bears our label and comes to be though it is not wanted is pruned, after a while, once
+   * The management cluster has changed: what bears our label and comes to be though it is not desired is pruned, after a while, once
    * something was published by a state of the cluster that is younger.
    */
   observed(delta: Delta): void;
@@ -32,7 +32,7 @@ export interface Publisher {
 
 /** What a publication follows from. */
 export interface PublicationBasis {
-  /** The management cluster: what stood there for clusters of which nothing is known is wanted. */
+  /** The management cluster: what stood there for clusters of which nothing is known is desired. */
   readonly management: Snapshot;
   /** When that state of the management cluster was taken, by `uptimeOf`. */
   readonly takenAt: number;
@@ -45,7 +45,7 @@ export interface PublisherOptions {
   /** The kinds that may be published, by `kindKeyOf`. */
   readonly isPublished: (resource: Resource) => boolean;
   readonly clock: Clock;
-  /** Called when something has returned: it has to be decided, by publishing once more, whether it is wanted. */
+  /** Called when something has returned: it has to be decided, by publishing once more, whether it is desired. */
   readonly undecided: () => void;
 }
 

@@ -102,18 +102,18 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
   /** What is recalled and was changed or taken away in the inputs since. */
   const disturbed = new Set<string>();
   let publication = nothingPublished;
-  /** A first translation that lacks clusters: the next one goes on from it. */
+  /** A first translation that lacks clusters: the next one continues from it. */
   let withheld: Translation | undefined;
   /** The clusters that it waits for. */
   let awaited = "";
-  /** Clusters that have been told what is wanted of them. */
+  /** Clusters whose desired state was sent. */
   let told: ReadonlySet<string> = new Set();
   const arrivals = joinQueue();
   let inputs = emptySnapshot();
   let translated: Snapshot | undefined;
   let excluded: ReadonlySet<string> | undefined;
 
-  /** Unknown is not empty: nothing is wanted of a cluster before everything in it is known, and translated. */
+  /** Unknown is not empty: nothing is desired of a cluster before everything in it is known, and translated. */
   function isKnown(clusterName: string): boolean {
     return (store.clusters.get(clusterName)?.phase ?? "unknown") !== "unknown" && !arrivals.waits(clusterName);
   }
@@ -128,7 +128,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     return names;
   }
 
-  /** Brings in what stands for clusters that are away, and takes it out again when they are back. */
+  /** Brings in what stands for clusters that are offline, and takes it out again when they are back. */
   function recall(): void {
     const [before, requested] = [recalled, requests];
     const sources = { management: view().snapshot, discoveryKinds, silent: silent() };
@@ -185,7 +185,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     countFindings(meter, newReports(now, before));
     log.debug({ ms: clock.now() - started, outputs: now.networking.size, discovered: now.discovery.size }, "translated");
     yield* handOn(now, before, known);
-    // Only now: what is told of a world is about what its clusters were asked for.
+    // Only now: what is reported of a translation is about what its clusters were asked for.
     world = now;
     translated = inputs;
     excluded = offlineNow;

@@ -5,7 +5,7 @@ import { startWorkQueue } from "../runtime/workQueue.ts";
 /**
  * Tells agents what the leader orders, whichever replica they are connected to: the leader writes it into the store, for each cluster all
  * that is ordered there, and a replica that serves a cluster tells its agent what stands there. A replica that has not read it lately
- * tells nothing: an agent that is told nothing changes nothing, and one that is told what was ordered long ago might.
+ * tells nothing: an agent that is sent nothing changes nothing, and one that is sent what was ordered long ago might.
  */
 export interface RequestSender {
   /** All that this replica orders in a cluster, while it leads. */
@@ -23,7 +23,7 @@ export interface RequestSenderOptions {
   readonly leadership: Leadership;
   /** The clusters whose agents are connected to this replica. */
   readonly served: () => ReadonlySet<string>;
-  /** The kinds of what is ordered, by `kindKeyOf`: nothing else is told. */
+  /** The kinds of what is ordered, by `kindKeyOf`: nothing else is sent. */
   readonly kinds: ReadonlySet<string>;
   readonly clock: Clock;
   readonly random: () => number;
@@ -35,11 +35,11 @@ export interface RequestSenderOptions {
  */
 export function startRequestSender(options: RequestSenderOptions, signal: AbortSignal): RequestSender {
   const { link, store, leadership, served, kinds, clock, random } = options;
-  /** What agents were told, by cluster and `resourceKeyOf`. */
+  /** What was sent to agents, by cluster and `resourceKeyOf`. */
   const told = new Map<string, ReadonlyMap<string, Resource>>();
   /** What this replica orders; empty while it does not lead. */
   const wanted = new Map<string, readonly Resource[]>();
-  /** When what is told here was read last. */
+  /** When what is sent here was read last. */
   const readAt = new Map<string, number>();
   const queue = startWorkQueue<true>({ workers: WORKERS, retry: RETRY, work: attempt, clock, random }, signal);
 
@@ -152,5 +152,5 @@ const ORDERS = "orders";
 const WORKERS = 4;
 const RETRY = { firstMs: 200, lastMs: 5_000 };
 const COMPARE_MS = 5_000;
-// Shorter than any step of a rotation takes: what is told is at most one order behind.
+// Shorter than any step of a rotation takes: what is sent is at most one order behind.
 const LONGEST_UNREAD_MS = 15_000;

@@ -13,7 +13,7 @@ export interface DeleteResumptionOptions {
   readonly heldIn: (clusterName: string) => number;
   /** Whether the agent of a cluster is connected here: if not, it is for the replica that has it to tell it. */
   readonly isServed: (clusterName: string) => boolean;
-  /** Tells the agent of a cluster; rejects when it cannot be told. */
+  /** Tells the agent of a cluster; rejects when it cannot be reached. */
   readonly tell: (clusterName: string) => Promise<void>;
   readonly log: Log;
   readonly changed: () => void;

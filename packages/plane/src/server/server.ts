@@ -52,7 +52,7 @@ export interface Server {
   pendingIn(clusterName: string): Iterable<Rejection>;
   /** Every certificate and token that it knows of, without what is secret. */
   certificates(options?: { readonly hasForecasts?: boolean }): readonly CertificateEntry[];
-  /** Figures as they are now, beside those that the meter was told. */
+  /** Figures as they are now, beside those that the meter was given. */
   metrics(): readonly Metric[];
   readonly ended: Promise<void>;
 }
@@ -151,7 +151,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     },
     signal,
   );
-  // What we publish is put back when somebody edits or deletes it.
+  // What we publish is restored when somebody edits or deletes it.
   events.on("managementChanged", writes.observed);
 
   const parts = { inputs, delivery, telemetry, notices, sharing, events };

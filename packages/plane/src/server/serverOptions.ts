@@ -14,7 +14,7 @@ export interface ServerKinds {
   readonly isInstalled: (kind: Kind) => boolean;
   /** Written into the management cluster. */
   readonly published: readonly Kind[];
-  /** Of those, the discovered ones: derived by us, and read back only to recall clusters that are away. */
+  /** Of those, the discovered ones: derived by us, and read back only to recall clusters that are offline. */
   readonly discovery: readonly Kind[];
   /** The kind whose objects register clusters. */
   readonly registration: Kind;
@@ -36,7 +36,7 @@ export interface ServerOptions {
   /** Makes the link to the agents; called once, at the start. The filter says what of their words it takes. */
   readonly link: (handler: ServerLinkHandler, reportFilter: ReportFilter) => ServerLink;
   readonly kinds: ServerKinds;
-  /** Tells the agent of a cluster that the removals it holds back may go; rejects when it cannot be told. */
+  /** Tells the agent of a cluster that the deletes that are on hold may go; rejects when it cannot be reached. */
   readonly resumeDeletes: (clusterName: string) => Promise<void>;
   /** What users asked in workload clusters, as the status of a published object repeats it: for clusters that are silent. */
   readonly lastKnownRequests: (published: Resource) => readonly Resource[];

@@ -106,7 +106,7 @@ export function startStatusLoop(options: StatusLoopOptions, signal: AbortSignal)
   const loop = coalesced(update, { clock, pauseMs: BATCH_MS, restMs: STATUS_REST_MS }, signal);
   events.on("statusesDue", loop.request);
   events.on("managementChanged", (delta) => {
-    // Statuses are put back when somebody edits them.
+    // Statuses are restored when somebody edits them.
     if (leadership.isLeader) updates.observed(delta);
     loop.request();
   });

@@ -69,7 +69,7 @@ export interface StatusUpdatesOptions {
   readonly phases: () => ReadonlyMap<string, TrustPhases>;
   /** Cilium in each cluster that has it beside a mesh. */
   readonly cilium: () => ReadonlyMap<string, CiliumInstallation>;
-  /** Whether Settings let whoever has the shared token take any cluster's name. */
+  /** Whether Settings let a holder of the shared token take any cluster's name. */
   readonly areNamesOpen: () => boolean;
   readonly view: () => Informer;
   readonly store: SnapshotStore;

@@ -16,7 +16,7 @@ export interface Telemetry {
   merged(delta: Delta): void;
   /** Runs what translates and hands on. */
   reconciled(run: () => Promise<boolean>): Promise<void>;
-  /** A cluster is wanted so: gives what is to be told with it. */
+  /** The desired state of a cluster: gives what is to be sent with it. */
   desired(clusterName: string, wanted: OutputSet, why: DeletionCause): DeletionCause;
   acknowledged(clusterName: string, acknowledgement: Acknowledgement, wanted: OutputSet): void;
   /** Ids of the changes that statuses follow from which are written now. */
@@ -44,7 +44,7 @@ export function startTelemetry({ clock, random, log, meter, late }: TelemetryOpt
   /** Whose report is being taken in at this moment, and the ids of its changes. */
   let arriving: { readonly clusterName: string; readonly traces: readonly string[] | undefined } | undefined;
 
-  /** Says and keeps why an object is no longer wanted, and in which snapshot. */
+  /** Says and keeps why an object is no longer desired, and in which snapshot. */
   function ordered(object: ResourceRef, evidence: DeletionEvidence): DeletionEvidence {
     const dated = { ...evidence, snapshot: translated };
     removals.record({ step: "Ordered", object, reason: deletionReason(dated), evidence: dated, traces: traces.current });

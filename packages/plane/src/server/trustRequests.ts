@@ -266,7 +266,7 @@ function nameOf({ metadata }: Mesh): string {
   return `${metadata.namespace ?? ""}/${metadata.name}`;
 }
 
-/** Also those of agents that are away: what they were offered is all that is known. */
+/** Also those of agents that are offline: what they were offered is all that is known. */
 function reportsOf(members: readonly Member[], { snapshotIn }: TrustSources): readonly ReportedMember[] {
   return members.map(({ ref, mesh }) => ({ name: nameOf(mesh), reported: snapshotIn(ref.clusterName).of(IssuedCertificate).get(ref) }));
 }

@@ -14,7 +14,7 @@ export interface ModeState {
   readonly comparison: ClusterComparison | undefined;
 }
 
-/** Whether the agent of a cluster can be told what it may write; undefined while none is known. */
+/** Whether the agent of a cluster understands what it may write; undefined while none is known. */
 export function knowsModes(state: ClusterState | undefined): boolean | undefined {
   return state?.agent?.features.includes(MODES);
 }

@@ -22,7 +22,7 @@ export function firstSeenTimestamp(ms: number): string {
 
 /**
  * An object as it came from an agent, with the moment when it was first seen: that of what is known of it already, if that is the
- * same object and not one that was made anew under its name.
+ * same object and not one that was made again under its name.
  */
 export function withFirstSeenTime(
   resource: Resource,

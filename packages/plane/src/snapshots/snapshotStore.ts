@@ -24,7 +24,7 @@ import type { ChangeOrigin } from "./joinQueue.ts";
 
 /**
  * How much is known of a workload cluster. `unknown`: its agent has not reported everything since this server started, and no
- * other replica has told of it; what came so far is kept apart. `synced`: everything is known and kept up to date. `stale`: was synced, its agent is away; what
+ * other replica has reported it; what came so far is kept apart. `synced`: everything is known and kept up to date. `stale`: was synced, its agent is offline; what
  * was known stays.
  */
 export type ClusterPhase = "unknown" | "synced" | "stale";
@@ -109,7 +109,7 @@ interface Known {
   readonly phase: ClusterPhase;
   readonly connected: boolean;
   readonly isServed: boolean;
-  /** Whether what is known may be by another replica's word, and not as the agent has told this one. */
+  /** Whether what is known may be by another replica's word, and not as the agent has reported to this one. */
   readonly isFollowed: boolean;
   readonly agent?: AgentInfo;
   readonly malformed: Map<string, string>;
@@ -198,7 +198,7 @@ export function snapshotStore(options: SnapshotStoreOptions): SnapshotStore {
     connected(clusterName, agent) {
       const state = stateOf(clusterName);
       const gathering = state.phase === "unknown" ? emptySnapshot() : undefined;
-      // What another replica knew stays in use, but this one has not heard everything yet.
+      // What another replica knew stays in use, but this one has not received everything yet.
       const phase = state.phase === "synced" && state.isFollowed ? "stale" : state.phase;
       // What is new is new to the plane since it began: within one report the objects' own times order them.
       const reportingSince = firstSeenTimestamp(ages.now());

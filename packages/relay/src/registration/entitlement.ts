@@ -9,13 +9,13 @@ import type { Registered, Registrations } from "./registrations.ts";
 
 /** What somebody shows beside the token. */
 export interface RegistrationProof {
-  /** The SHA-256 of the public key that a certificate is wanted for. */
+  /** The SHA-256 of the public key that a certificate is requested for. */
   readonly key: string;
   /** A certificate of ours for that very key, which may have expired. */
   readonly previous?: CertificateFacts;
 }
 
-/** How long a certificate that has expired still shows whose name it is: a plane that was away for a while must not need a new token for each cluster. */
+/** How long a certificate that has expired still shows whose name it is: a plane that was offline for a while must not need a new token for each cluster. */
 const LATEST_PROOF_MS = 30 * 86_400_000;
 
 /** What a previous certificate shows: nothing unless it was issued under one of `authorities` (PEM), and is for the key that is asked for. */

@@ -10,7 +10,7 @@ export interface ServerIdentity {
   readonly server: KeyedCertificate;
 }
 
-/** The name that agents expect of the server unless they are told otherwise. Source: the product's second generation of names. */
+/** The name that agents expect of the server by default. Source: the product's second generation of names. */
 export const DEFAULT_AUTHORITY = "gloo-mesh-mgmt-server.gloo-mesh";
 
 /** Names for both generations, in the default namespace. */

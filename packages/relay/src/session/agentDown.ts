@@ -35,7 +35,7 @@ export interface AgentDown {
   readonly acks: readonly Ack[];
   /** What all that came since the last complete set, and that set, count: at least what is held now. */
   readonly taken: number;
-  /** The most that a complete set may count, and that may come until it is asked for anew. */
+  /** The most that a complete set may count, and that may come until it is asked for again. */
   readonly maxBytes: number;
 }
 
@@ -64,7 +64,7 @@ export interface DownStep {
   readonly desired?: DesiredUpdate;
   /** Something is missing: the complete set must be asked for. */
   readonly ask?: string;
-  /** More is wanted than an agent takes: the stream must end. */
+  /** More is desired than an agent takes: the stream must end. */
   readonly end?: string;
 }
 

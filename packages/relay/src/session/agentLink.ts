@@ -25,7 +25,7 @@ export interface AgentLinkOptions {
   /** 0..1 */
   readonly random: () => number;
   readonly log: Log;
-  /** Answers the server's queries; a rejection is told to the server as its message. */
+  /** Answers the server's queries; a rejection is sent to the server as its message. */
   readonly answer?: (query: Query, signal: AbortSignal) => Promise<Uint8Array>;
 }
 

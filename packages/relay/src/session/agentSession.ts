@@ -134,7 +134,7 @@ export function isConnected({ stream }: AgentSession): boolean {
   return stream?.limits !== undefined;
 }
 
-/** How many objects the server has still to be told of. */
+/** How many objects have still to be sent to the server. */
 export function unreportedObjects({ stream, view }: AgentSession): number {
   return stream === undefined ? view.objects.size : stream.up.outbox.size;
 }

@@ -27,7 +27,7 @@ import { type Batch, type Outbox, type Outgoing, takeBatch } from "./outbox.ts";
 import { joinTraceIds } from "./traces.ts";
 import { BATCH_BYTES, refBytes, refMessage, shortened, textBytes } from "./wire.ts";
 
-/** The agent's reporting: everything it has seen, and what of it the server has been told in this epoch. */
+/** The agent's reporting: everything it has seen, and what of it was sent to the server in this epoch. */
 
 /** Everything that the agent's loops have reported, whether a server has heard of it or not. */
 export interface AgentView {
@@ -44,16 +44,16 @@ interface Item extends Outgoing {
   readonly withheld?: Withheld;
 }
 
-/** What of the view the server has been told in this epoch. */
+/** What of the view was sent to the server in this epoch. */
 export interface AgentUp {
   readonly outbox: Outbox<Item>;
   /** What has been sent. */
   readonly sent: Inventory;
   readonly seq: number;
   readonly acknowledgedSeq: number;
-  /** Kinds that begin anew because the server asked. */
+  /** Kinds that start over because the server asked. */
   readonly restarting: ReadonlySet<string>;
-  /** Synced kinds of which the server has not been told so. */
+  /** Synced kinds that were not reported to the server as such. */
   readonly unsaid: ReadonlySet<string>;
   readonly isComplete: boolean;
   /** Ids of changes that wait in the outbox. */
@@ -177,7 +177,7 @@ export function sentDigests({ sent }: AgentUp): KindDigest[] {
   return [...sent.keys()].sort().map((kind) => create(KindDigestSchema, { kind, ...digestOfKind(sent, kind) }));
 }
 
-/** Begins kinds anew; no kinds means all. */
+/** Starts kinds over; no kinds means all. */
 export function restart(view: AgentView, up: AgentUp, asked: readonly string[]): AgentUp {
   const all = asked.length > 0 ? asked : [...new Set([...view.kinds, ...up.sent.keys()])];
   const kinds = all.filter((kind) => !up.muted.has(kind));

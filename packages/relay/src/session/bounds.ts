@@ -34,7 +34,7 @@ export function areNamesShort({ kind, upserts, deletes, withheld }: Up): boolean
 // A person reads the first few; the metric counts them all. What is left of a message of 1 MiB is room for nothing else.
 const MAX_REFUSED_BYTES = 256 * 1024;
 
-/** Refusals as they are told to the agent: as many as one message may hold. */
+/** Refusals as they are sent to the agent: as many as one message may hold. */
 export function rejectionMessages(rejected: readonly Rejection[]): RejectionMessage[] {
   const messages: RejectionMessage[] = [];
   let bytes = 0;
@@ -52,12 +52,12 @@ export interface AckSize {
   readonly textLength: number;
 }
 
-/** Beside one for each object that is wanted: removals that are held back or refused. */
+/** Beside one for each object that is desired: removals that are on hold or refused. */
 const MAX_OTHER_REJECTIONS = 10_000;
 // Beyond it codes alone are kept: statuses name the first few messages.
 const MAX_TEXT_LENGTH = 4 * 1024 * 1024;
 
-/** The rejections of a part of an acknowledgement, as far as there is room; `wanted`: how many objects are wanted. */
+/** The rejections of a part of an acknowledgement, as far as there is room; `wanted`: how many objects are desired. */
 export function boundedRejections(
   { rejected }: Pick<Ack, "rejected">,
   before: AckSize,

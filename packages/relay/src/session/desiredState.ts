@@ -7,7 +7,7 @@ import { refBytes, removalBytes } from "./wire.ts";
 /** What the server wants in one cluster, kept whether an agent is connected or not. Immutable. */
 export interface DesiredState {
   readonly desired: OutputSet;
-  /** What is no longer wanted and has not been seen to be gone. */
+  /** What is no longer desired and has not been seen to be gone. */
   readonly deletions: SortedMap<DesiredChange>;
   /** Whether a complete set that is sent now says nothing against objects that it lacks. */
   readonly holdsSurplus: () => boolean;
@@ -21,15 +21,15 @@ export interface DesiredChange extends Outgoing {
 export interface DesiredStep {
   readonly state: DesiredState;
   readonly changes: readonly DesiredChange[];
-  /** Objects that stay though they are not wanted, as nobody can say why they should go. */
+  /** Objects that stay though they are not desired, as nobody can say why they should go. */
   readonly unexplained: readonly ResourceRef[];
   /** Ids of the changes that led to it. */
   readonly traces?: readonly string[];
 }
 
 /**
- * Goes from what was wanted to what is wanted now, at the cost of what differs; equal content is no change. Evidence is asked
- * for once, when an object ceases to be wanted. `before`: undefined when nothing has been wanted yet.
+ * Goes from what was desired to what is desired now, at the cost of what differs; equal content is no change. Evidence is asked
+ * for once, when an object ceases to be desired. `before`: undefined when nothing has been desired yet.
  */
 export function updateDesired(
   before: DesiredState | undefined,
@@ -58,7 +58,7 @@ export function updateDesired(
 
 /** The removals that were carried out need not be said again. */
 export function withoutDeletions(want: DesiredState, removed: readonly DesiredChange[]): DesiredState {
-  // A removal that has been wanted anew since, with other evidence, stays.
+  // A removal that has been desired again since, with other evidence, stays.
   const done = removed.filter((change) => want.deletions.get(change.key) === change);
   return done.length === 0 ? want : { ...want, deletions: want.deletions.update(done.map(({ key }) => [key, undefined])) };
 }

@@ -1,7 +1,7 @@
 import type { Down, Notice, ResourceRef as RefMessage, ResourceBody } from "../gen/relay/v1/relay_pb.ts";
 import { refBytes, refFrom } from "./wire.ts";
 
-/** What is wanted in a cluster may be so much, in bytes of JSON; each object counts at least 1 KiB, so that there are at most a million. */
+/** What is desired in a cluster may be so much, in bytes of JSON; each object counts at least 1 KiB, so that there are at most a million. */
 export const MAX_DESIRED_BYTES = 1024 * 1024 * 1024;
 
 /** What a server tells beside it: statuses of what users ask, and settings. */
@@ -9,7 +9,7 @@ export function maxNoticeBytes(maxDesiredBytes: number): number {
   return maxDesiredBytes / 4;
 }
 
-/** What one part of what is wanted counts. */
+/** What one part of what is desired counts. */
 export function costOfDown({ upserts, deletes, withheld }: Pick<Down, "upserts" | "deletes" | "withheld">): number {
   const causes = deletes.flatMap(({ evidence }) => evidence?.inputs ?? []);
   return (

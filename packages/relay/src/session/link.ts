@@ -24,7 +24,7 @@ export interface DeleteRequest {
 }
 
 /**
- * What the server wants in one cluster. With `complete`, `put` is everything that is wanted there and whatever else bears
+ * What the server wants in one cluster. With `complete`, `put` is everything that is desired there and whatever else bears
  * our owner label may be pruned; else `put` and `remove` are what changed since the revision before.
  */
 export interface DesiredUpdate {
@@ -32,9 +32,9 @@ export interface DesiredUpdate {
   readonly revision: number;
   readonly complete: boolean;
   readonly put: readonly Resource[];
-  /** In a complete set: what the server knows to have gone while the agent was away. */
+  /** In a complete set: what the server knows to have gone while the agent was offline. */
   readonly remove: readonly DeleteRequest[];
-  /** Wanted, but too large to travel: whatever exists under these names is left alone. */
+  /** Desired, but too large to travel: whatever exists under these names is left alone. */
   readonly withheld?: readonly ResourceRef[];
   /** In a complete set: what else bears our label may be pruned only once somebody has approved it. */
   readonly holdsSurplus?: true;
@@ -72,7 +72,7 @@ export function isHeldCode(code: string): boolean {
 }
 
 /**
- * An agent's answer to a desired set: all that is wanted at that revision is applied, but for what is rejected, whichever
+ * An agent's answer to a desired set: all that is desired at that revision is applied, but for what is rejected, whichever
  * revision brought it. It may be given again for the same revision, when something that failed has been tried again.
  */
 export interface Acknowledgement {
@@ -107,7 +107,7 @@ export interface Withheld {
  * nothing but their status, and settings of the plane that concern agents.
  */
 export interface Notices {
-  /** `put` is everything: what was told before is void. */
+  /** `put` is everything: what was sent before is void. */
   readonly complete: boolean;
   readonly put: readonly Resource[];
   readonly remove: readonly ResourceRef[];
@@ -135,7 +135,7 @@ export interface AgentLink {
 export interface AgentLinkHandler {
   /** A whole desired set or change, parts already joined. Sets of an epoch come in order of revision. */
   desired(desired: DesiredUpdate): void;
-  /** The server has told something. The first time on a stream it is everything. */
+  /** The server has sent something. The first time on a stream it is everything. */
   notices(notices: Notices): void;
   /** What the server of this stream knows beyond the protocol version; before anything else of the stream. */
   welcomed?(features: readonly string[]): void;
@@ -143,9 +143,9 @@ export interface AgentLinkHandler {
   state(state: LinkState, detail: string, code?: RelayErrorCode): void;
 }
 
-/** Why a cluster is wanted otherwise than before. */
+/** Why another state of a cluster is desired than before. */
 export interface DeletionCause {
-  /** Asked for each object that is no longer wanted. */
+  /** Asked for each object that is no longer desired. */
   readonly evidenceOf: (ref: ResourceRef) => DeletionEvidence;
   /** Asked for each complete set: whether what it lacks is kept until somebody approves its delete. Default: it is not. */
   readonly holdsSurplus?: () => boolean;
@@ -163,7 +163,7 @@ export interface ServerLink {
    */
   setDesired(clusterName: string, wanted: OutputSet, why: DeletionCause): void;
   /**
-   * Tells the agent of a cluster; the latest of each resource is kept and told again to an agent that connects. A first call with
+   * Tells the agent of a cluster; the latest of each resource is kept and sent again to an agent that connects. A first call with
    * nothing says that there is nothing to tell: see `ServerLinkOptions.tellsFirst`.
    */
   sendNotices(clusterName: string, notices: Pick<Notices, "put" | "remove">): void;
@@ -181,7 +181,7 @@ export interface ServerLinkHandler {
   observed(clusterName: string, observation: Observation): void;
   /**
    * The agent has reported every object of its kinds. `complete` holds, per kind (`kindKeyOf`), the keys (`keyOf`) that it holds:
-   * what the server remembers beyond them vanished while the agent was away. The first call of a connection covers every
+   * what the server remembers beyond them vanished while the agent was offline. The first call of a connection covers every
    * kind of the agent but those in `unserved`, which its API server does not know; later calls only the kinds in question.
    */
   synced(clusterName: string, complete: ReadonlyMap<string, ReadonlySet<string>>, unserved: ReadonlySet<string>): void;

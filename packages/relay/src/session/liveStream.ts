@@ -14,7 +14,7 @@ export interface LiveStream {
   isPumping: boolean;
   /** The hello of an agent that waits to be let in. */
   hello: ConnectRequest | undefined;
-  /** Gives its place back to whoever waits. */
+  /** Gives its place back to the one who waits. */
   leave(): void;
   rearm(): void;
 }

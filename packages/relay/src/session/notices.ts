@@ -11,7 +11,7 @@ import { BATCH_BYTES, refBytes, refFrom, refMessage, resourceFrom, sizeText } fr
 /** The name under which notices have a digest, and are asked for again. */
 export const NOTICE = "notice";
 
-/** One resource that an agent is told, or told to forget. */
+/** One resource that is sent to an agent, or that it is to forget. */
 export interface NoticeItem extends Outgoing {
   readonly ref: ResourceRef;
 }
@@ -58,7 +58,7 @@ export function takeItems(notices: ServerNotices, all: SortedMap<NoticeItem>, it
   return { ...notices, all, outbox: notices.outbox.update(changes) };
 }
 
-/** The next message, or undefined when there is nothing to say. A resource that no message can hold is not told. */
+/** The next message, or undefined when there is nothing to say. A resource that no message can hold is not sent. */
 export function nextNotice(
   notices: ServerNotices,
   maxMessageBytes: number,
@@ -83,7 +83,7 @@ export function noticeDigest({ needsStart, sent }: ServerNotices): readonly Kind
   return needsStart ? [] : [create(KindDigestSchema, { kind: NOTICE, ...digestOfAll(sent) })];
 }
 
-/** The agent's hearing of what it is told. */
+/** The agent's receipt of what it is sent. */
 export interface AgentNotices {
   readonly held: Inventory;
   /** Whether all of the first telling is there. */
@@ -92,7 +92,7 @@ export interface AgentNotices {
   readonly arriving: Chain<Notices> | undefined;
   /** What all that came since the last start counts. */
   readonly taken: number;
-  /** The most that may come until all is asked for anew; of one telling, the most there may be. */
+  /** The most that may come until all is asked for again; of one telling, the most there may be. */
   readonly maxBytes: number;
   /** Set while all was asked for and has not come: heartbeats since. */
   readonly asking?: number;
@@ -109,7 +109,7 @@ export interface NoticeStep {
   readonly received?: Notices;
   /** All must be asked for: more has come than is kept. */
   readonly ask?: true;
-  /** More is told at a time than an agent takes: the stream must end. */
+  /** More is sent at a time than an agent takes: the stream must end. */
   readonly end?: string;
 }
 
@@ -145,7 +145,7 @@ export function takeNotice(before: AgentNotices, { start, last, resources, gone 
   return taken <= before.maxBytes ? { notices: next, received: told } : { ...requestNoticesAgain(next), received: told };
 }
 
-/** All is to be told anew; asked for again only when it has not come for some heartbeats. */
+/** All is to be sent again; asked for again only when it has not come for some heartbeats. */
 export function requestNoticesAgain(notices: AgentNotices): { readonly notices: AgentNotices; readonly ask?: true } {
   const { asking } = notices;
   if (asking === undefined || asking >= PATIENCE) return { notices: { ...notices, asking: 0 }, ask: true };
@@ -162,7 +162,7 @@ function joined(pieces: readonly Notices[]): Notices {
   };
 }
 
-/** Whether the server says to have told something else than what is here. */
+/** Whether the server says to have sent something else than what is here. */
 export function hasMissedNotices({ held }: AgentNotices, digests: readonly KindDigest[]): boolean {
   const claimed = digests.find(({ kind }) => kind === NOTICE);
   if (claimed === undefined) return false;

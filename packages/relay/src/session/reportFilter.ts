@@ -1,7 +1,7 @@
 import { formatRef, kindKeyOf, type ResourceRef } from "@isthmus/core";
 import type { Rejection } from "./link.ts";
 
-/** What of an agent's words the server takes in. The link knows no kind: whoever starts it says which ones agents report. */
+/** What of an agent's words the server takes in. The link knows no kind: the one who starts it says which ones agents report. */
 export interface ReportFilter {
   /** Whether agents report objects of a kind (`kindKeyOf`) at all. */
   readonly isAccepted: (kindKey: string) => boolean;
@@ -73,7 +73,7 @@ export function refusalOf(
   );
 }
 
-/** What an object one too many is told; `limit` is the one that it exceeds. */
+/** What is reported of an object one too many; `limit` is the one that it exceeds. */
 export function overQuota(ref: ResourceRef, limit: keyof Quota, quota: Quota): Refusal {
   const what = limit === "objects" ? `${quota.objects} objects` : `${quota.bytes} bytes of objects`;
   return refusalOfObject(ref, "Quota", `the quota of this agent, ${what}, is exceeded: raise relay.agentQuota.${limit} in the Settings`);

@@ -10,11 +10,11 @@ import { type Outbox, takeBatch } from "./outbox.ts";
 import { joinTraceIds, tracesField } from "./traces.ts";
 import { BATCH_BYTES, refMessage, removalMessage } from "./wire.ts";
 
-/** The server's sending: what it wants in one cluster, and what of it the agent has been told in this epoch. */
+/** The server's sending: what it wants in one cluster, and what of it was sent to the agent in this epoch. */
 export interface ServerDown {
   /** Undefined: the server does not know yet what it wants there. */
   readonly desired: DesiredState | undefined;
-  /** What the agent has not been told. */
+  /** What was not sent to the agent. */
   readonly outbox: Outbox<DesiredChange>;
   /** Everything in the cluster is known: something may be sent. */
   readonly isOpen: boolean;
@@ -32,7 +32,7 @@ export interface ServerDown {
   /** Oldest first. */
   readonly unacknowledged: readonly Sent[];
   readonly acknowledged?: Sent & Answer;
-  /** Wanted objects that no message can hold, by key. */
+  /** Desired objects that no message can hold, by key. */
   readonly oversized: ReadonlyMap<string, Rejection>;
   readonly arrivingAck: ArrivingAck;
 }
@@ -121,7 +121,7 @@ export function takeDesired(down: ServerDown, { state, changes, traces }: Desire
   return { down: { ...next, acknowledged }, ...(isAnother ? { acknowledged: again } : {}) };
 }
 
-/** The agent lacks something: it is told everything again. */
+/** The agent lacks something: everything is sent to it again. */
 export function startOver(down: ServerDown): ServerDown {
   const { sending: _, ...rest } = down;
   return { ...rest, needsComplete: true, outbox: SortedMap.empty() };

@@ -53,7 +53,7 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
   /** The stream of each cluster; streams that have not said hello are in `guests`. */
   const clusters = new Map<string, LiveStream>();
   const guests = new Set<LiveStream>();
-  /** What agents that are away had reported. */
+  /** What agents that are offline had reported. */
   const memories = new Map<string, Inventory>();
   /** How much of them the loops have taken. */
   const ledgers = new Map<string, Ledger>();
@@ -186,7 +186,7 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
       live.hello = undefined;
       take(live, hello);
     });
-    // It may have been let in, and sent away at once.
+    // It may have been let in, and disconnected at once.
     if (live.life.signal.aborted) live.leave();
   }
 
@@ -304,7 +304,7 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
       queueMicrotask(() => {
         if (live !== undefined) finish(live, { code, reason });
         if (code !== "Ended") for (const guest of guests) if (guest.peer.clusterName === clusterName) finish(guest, { code, reason });
-        // Whoever comes next under this name tells everything.
+        // Anyone who comes next under this name tells everything.
         memories.delete(clusterName);
         if (code !== "Ended") ledgers.delete(clusterName);
       });

@@ -17,7 +17,7 @@ export interface ServerLinkOptions {
   /** The most that one message of either end may hold; agents obey it. Default: 1 MiB, which is also the most (decisions §4.7). */
   readonly maxMessageBytes?: number;
   /**
-   * Whether the loops still know everything that they were told of a cluster on earlier connections. Where they do, an agent
+   * Whether the loops still know everything that they received of a cluster on earlier connections. Where they do, an agent
    * that comes back reports only what has changed meanwhile. Default: never.
    */
   readonly remembers?: (clusterName: string) => boolean;

@@ -32,7 +32,7 @@ import { FEATURES, MAX_MESSAGE_BYTES, OLDEST_PROTOCOL_VERSION, PROTOCOL_VERSION 
 export interface ServerSession {
   /** From the transport's security. */
   readonly clusterName: string;
-  /** The UID of the cluster that the transport's security speaks for; undefined where it says none. */
+  /** The UID of the cluster that the transport's security vouches for; undefined where it says none. */
   readonly clusterUid: string | undefined;
   readonly reportFilter: ReportFilter;
   readonly serverId: string;
@@ -109,7 +109,7 @@ export interface ServerSessionOptions {
   readonly maxMessageBytes?: number;
   /** Default: agents report at once. */
   readonly tellsFirst?: boolean;
-  /** What is wanted in the cluster so far. */
+  /** What is desired in the cluster so far. */
   readonly desired: DesiredState | undefined;
   readonly now: number;
 }
@@ -183,7 +183,7 @@ export function stepServer(session: ServerSession, event: ServerEvent): Step {
     case "tick":
       return tick(session, event.now);
     case "flush": {
-      // Before what is wanted: it may say how that is to be taken.
+      // Before what is desired: it may say how that is to be taken.
       const told = takesNotices(session) ? nextNotice(session.notices, session.maxMessageBytes) : undefined;
       if (told !== undefined) return [{ ...session, notices: told.notices }, [send(session, { case: "notice", value: told.message })]];
       const next = nextDown(session.down, session.maxMessageBytes);
@@ -280,7 +280,7 @@ function onHello(session: ServerSession, hello: Hello, event: Extract<ServerEven
   return [next, [{ type: "onHello", agent, epoch }, send(next, { case: "welcome", value: welcome })]];
 }
 
-/** Its identity was copied from another cluster, or its cluster was made anew: it has to register as what it is. */
+/** Its identity was copied from another cluster, or its cluster was made again: it has to register as what it is. */
 function ofAnotherCluster({ clusterName, clusterUid }: ServerSession, hello: Hello): ServerEffect {
   const reason =
     `the agent of ${clusterName} runs in the cluster with UID ${hello.clusterUid}, but ` +

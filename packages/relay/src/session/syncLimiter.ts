@@ -12,7 +12,7 @@ export interface SyncLimiterOptions {
 }
 
 // A place is for bringing everything across, which takes seconds. An agent that cannot (it may not read some kind) or does not
-// gives its place up after this time, and goes on without one.
+// gives its place up after this time, and continues without one.
 const PLACE_MS = 15_000;
 
 /** An agent that is admitted has one of `places` until the function that `enter` gave is called, and for 15 s at most. */

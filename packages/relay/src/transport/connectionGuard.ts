@@ -24,7 +24,7 @@ export const DEFAULT_LIMITS: ConnectionLimits = {
 /** Bytes that a call may send, frames of gRPC included, which is not the relay's stream: a registration has two or three KB. */
 export const MAX_CALL_BYTES = 64 * 1024;
 
-/** Keeps what a connection may cost small until it is known who is at its other end. */
+/** Keeps what a connection may cost small until it is known who is on its other end. */
 export interface ConnectionGuard {
   /** A connection has come. It may be cut at once, or in place of an older one that has not shown who it is. */
   connected(socket: Socket): void;

@@ -30,11 +30,11 @@ export interface GrpcConnectorOptions {
   readonly authority?: string;
   readonly clusterName: string;
   readonly clusterUid: string;
-  /** `ca.crt` of relay-root-tls-secret, read anew for each connection. A rejection is told and tried again; UsageError says what a person has to do. */
+  /** `ca.crt` of relay-root-tls-secret, read again for each connection. A rejection is reported and tried again; UsageError says what a person has to do. */
   readonly root: () => Promise<string>;
-  /** False: whoever answers is taken for the server, and hears the token. For tests alone. Default: true. */
+  /** False: any server that answers is taken for the server, and hears the token. For tests alone. Default: true. */
   readonly verifiesServer?: boolean;
-  /** The relay identity token, read anew when it is needed; undefined when there is none (any more). */
+  /** The relay identity token, read again when it is needed; undefined when there is none (any more). */
   readonly token: () => Promise<string | undefined>;
   /** Where the agent's certificate is kept. Undefined: the TLS setup, without one; the token goes with each call. */
   readonly credentials: CredentialStore | undefined;
@@ -45,7 +45,7 @@ export interface GrpcConnectorOptions {
 }
 
 export interface GrpcConnector extends Connector {
-  /** To be told when what is read anew for each connection may have changed: a stream that uses something else is replaced. */
+  /** Called when what is read again for each connection may have changed: a stream that uses something else is replaced. */
   reload(): Promise<void>;
 }
 
@@ -78,7 +78,7 @@ export function grpcConnector(options: GrpcConnectorOptions): GrpcConnector {
     try {
       return openChannel({ address, authority, root, identity });
     } catch (error) {
-      // The TLS library does not take what the Secrets hold. What was issued to us can be had anew.
+      // The TLS library does not take what the Secrets hold. What was issued to us can be had again.
       if (identity !== undefined) isRefused = true;
       const what = identity === undefined ? "the root certificate (relay-root-tls-secret)" : "the stored certificates";
       throw new RelayError("Refused", `${what} cannot be used: ${messageOf(error)}`, error);
@@ -278,12 +278,12 @@ function namedBy({ certificate }: RelayCredentials): string | undefined {
   }
 }
 
-/** A root that is no certificate is told when it is used. */
+/** A root that is no certificate is reported when it is used. */
 function digestOf(root: string): Promise<string> {
   return rootsDigest(root).catch(() => "");
 }
 
-/** Asks a port of the agent. When it fails that is the world's fault, or a user's who can be told: to be tried again. */
+/** Asks a port of the agent. When it fails that is the world's fault, or a user's who gets a report: to be tried again. */
 async function asked<T>(what: string, port: () => Promise<T>): Promise<T> {
   try {
     return await port();

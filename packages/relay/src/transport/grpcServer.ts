@@ -64,7 +64,7 @@ export interface GrpcServerOptions {
 
 export interface GrpcServer {
   readonly port: number;
-  /** Takes new certificates into use; open streams live on. Throws UsageError for what cannot be used, and goes on with the old ones. */
+  /** Takes new certificates into use; open streams live on. Throws UsageError for what cannot be used, and continues with the old ones. */
   rotate(identity: ServerIdentity): void;
   metrics(): readonly Metric[];
   /** Ends everything. The link's streams should have been ended before, so that agents hear why. */

@@ -25,7 +25,7 @@ const [FEW_STREAMS, STREAMS] = [4, 16] as const;
 /** Streams that a connection may open, one after the other, before it is known who is there: some open them without end, and reset each at once. */
 const STREAMS_OF_STRANGERS = 100;
 
-/** What is allowed on a connection, whoever is at its other end. */
+/** What is allowed on a connection, no matter who is on its other end. */
 const CONNECTION_OPTIONS = {
   // Of which an agent's call has a dozen, and some 2 KB.
   maxHeaderListPairs: 64,

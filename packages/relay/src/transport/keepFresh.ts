@@ -10,7 +10,7 @@ export interface Freshness {
   readonly otherRoots: AbortSignal;
   /** Gets and keeps another certificate. */
   readonly renew: () => Promise<void>;
-  /** Is told when it is there. */
+  /** Called when it is there. */
   readonly done: (reason: string) => void;
   readonly clock: Clock;
   /** 0..1 */
@@ -36,7 +36,7 @@ export async function keepFresh(options: Freshness, signal: AbortSignal): Promis
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof RelayError && error.code === "Refused") {
-        // Nor will it be granted later: whoever gave us this certificate has to give us the next one.
+        // Nor will it be granted later: the one who gave us this certificate has to give us the next one.
         log.warn({ cluster: clusterName }, `the management server refused to renew the client certificate: ${error.message}`);
         return;
       }

@@ -6,7 +6,7 @@ import { checkServerName } from "./channel.ts";
 import { untrustedServer } from "./status.ts";
 import { TLS_POLICY } from "./tlsPolicy.ts";
 
-/** A management server as an agent is told of it. */
+/** A management server as an agent is given it. */
 export interface ServerToProbe {
   /** A host name, or an IP address without brackets. */
   readonly host: string;

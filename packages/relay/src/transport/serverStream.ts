@@ -24,7 +24,7 @@ export interface StreamServing {
 const MAX_WRITING = 2;
 
 /**
- * An agent that does not read what it is told is not listened to either: each of its messages would add an answer. An agent
+ * An agent that does not read what it is sent is not listened to either: each of its messages would add an answer. An agent
  * always reads, and has no more than half as many messages unanswered, so that both ends never wait for each other.
  */
 const MAX_UNREAD = 64;

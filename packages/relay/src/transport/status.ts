@@ -34,7 +34,7 @@ export function statusOf({ code, reason }: StreamEnd): GrpcStatus {
   return { code: STATUS_OF[code], details: reason, metadata };
 }
 
-/** The status for anything thrown: what is our fault is not told to the other end. */
+/** The status for anything thrown: what is our fault is not shown to the other end. */
 export function statusOfError(error: unknown): GrpcStatus {
   if (error instanceof RelayError) return statusOf({ code: error.code, reason: error.message });
   return statusOf({ code: "Unreachable", reason: "internal error of the management server: see its log for details" });

@@ -66,7 +66,7 @@ function compare(before: unknown, after: unknown, comparison: Comparison): void 
 type Parts = ReadonlyMap<string, Part>;
 
 function compareParts(old: Parts, now: Parts, { path, changes }: Comparison): void {
-  // An empty object or list is owned itself; whoever does goes on owning it when others put parts into it.
+  // An empty object or list is owned itself; the one who does continues owning it when others put parts into it.
   if (now.size === 0 && old.size > 0) changes.added.add(path);
   for (const [segment, part] of old) {
     const other = now.get(segment);

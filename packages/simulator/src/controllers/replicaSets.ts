@@ -48,7 +48,7 @@ function surplus(pods: readonly SimulatedPod[], replicas: number): readonly Simu
   return byWorth.slice(replicas);
 }
 
-/** Only this very pod: one of its name may have been made anew. */
+/** Only this very pod: one of its name may have been made again. */
 function uidOf({ metadata }: SimulatedPod): { readonly uid?: string } {
   return metadata.uid === undefined ? {} : { uid: metadata.uid };
 }

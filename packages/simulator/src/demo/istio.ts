@@ -8,7 +8,7 @@ export interface IstioOptions {
 }
 
 const NAMESPACE = "istio-system";
-/** Where traffic from other clusters comes in, told apart by its TLS server name. Source: istio.io/latest/docs/setup/install/multicluster. */
+/** Where traffic from other clusters comes in, distinguished by its TLS server name. Source: istio.io/latest/docs/setup/install/multicluster. */
 const CROSS_NETWORK_PORT = 15443;
 
 /** A cluster's nodes, its Istio control plane, and the gateway through which other clusters reach it, as a YAML stream. */

@@ -104,7 +104,7 @@ export function applyContract(current: Current): void {
       await rejectionOf(subject.cluster.apply(changed(wanted, { data: { added: "applied" } }), alice), "Conflict");
     });
 
-    it("takes back what was created, once that is said to have been applied", async () => {
+    it("undoes what was created, once that is said to have been applied", async () => {
       const subject = current();
       const created = configMap(subject, { kept: "1", old: "1" });
       await subject.cluster.create(created);

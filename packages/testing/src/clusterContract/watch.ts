@@ -32,7 +32,7 @@ export function watchContract(current: Current): void {
       await watch.stop();
     });
 
-    it("goes on where another ended", async () => {
+    it("continues where another ended", async () => {
       const subject = current();
       const { cluster, namespace } = subject;
       const { resourceVersion } = await cluster.list(ContractConfigMap, { namespace });
@@ -107,7 +107,7 @@ export function watchContract(current: Current): void {
     });
 
     // API servers send them once a minute, and only when something of the kind has changed somewhere.
-    it("gives bookmarks where nothing happens, from which watching goes on", async () => {
+    it("gives bookmarks where nothing happens, from which watching continues", async () => {
       const subject = current();
       const { cluster, namespace } = subject;
       const { resourceVersion } = await cluster.list(ContractConfigMap, { namespace: "kube-public" });

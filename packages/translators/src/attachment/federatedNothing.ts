@@ -21,12 +21,12 @@ interface FederationTables extends InputTables {
   readonly places: KnownPlaces;
 }
 
-/** No VirtualMesh of which something is to be told. */
+/** No VirtualMesh of which something is to be reported. */
 export function noFederationDoubts(): Table<SelectionDoubt> {
   return emptyTable(({ key }) => key);
 }
 
-/** The selectors of a VirtualMesh of the management cluster; of one of a workload cluster nothing is told of what lies beyond. */
+/** The selectors of a VirtualMesh of the management cluster; of one of a workload cluster nothing is reported of what lies beyond. */
 function selectorsOf({ metadata, spec }: VirtualMesh): readonly (readonly DestinationSelector[])[] {
   if ((metadata.clusterName ?? "") !== "") return NONE;
   return (spec?.federation?.selectors ?? NONE).map(({ destinationSelectors = NONE }) => destinationSelectors);
@@ -83,7 +83,7 @@ const federationDoubts: Derived<FederationTables, SelectionDoubt> = derived({
   make: (virtualMesh, { lookup, before }): SelectionDoubt | undefined => {
     const { meshes = NONE, federation } = virtualMesh.spec ?? {};
     const [names] = lookup("places");
-    // Alone in its VirtualMesh a mesh is federated to none; and nothing is told before anything was discovered.
+    // Alone in its VirtualMesh a mesh is federated to none; and nothing is reported before anything was discovered.
     if (meshes.length < 2 || names === undefined || names.clustersOfServices.length === 0) return undefined;
     if (virtualMeshDoubts(virtualMesh).federation.size > 0) return undefined;
     const found = new Set(lookup("destination"));

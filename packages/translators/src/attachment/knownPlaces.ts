@@ -12,7 +12,7 @@ export interface KnownPlaces {
   /** How many, by sort and name. */
   readonly counts: SortedMap<PlaceCount>;
   readonly names: PlaceNames;
-  /** What a policy that is limited to its own cluster may be told. */
+  /** What a policy that is limited to its own cluster may learn. */
   readonly clusters: Table<ClusterPlaces>;
 }
 
@@ -142,7 +142,7 @@ export interface PlaceMatcher {
   readonly clusters?: readonly string[];
 }
 
-/** Where something is that can be selected; undefined: not to be told. */
+/** Where something is that can be selected; undefined: not to be reported. */
 export interface SelectablePlaces {
   readonly namespaces: readonly string[];
   readonly clusters: readonly string[] | undefined;

@@ -58,7 +58,7 @@ export interface CheckedPolicy<P extends TrafficPolicy | AccessPolicy> {
   readonly reports: readonly Report[];
 }
 
-/** An AccessPolicy that is checked. Where it is not sound it is in force as it last was, and lets nobody in where it never was. */
+/** An AccessPolicy that is checked. Where it is not sound it is in force as it last was, and denies all callers where it never was. */
 export interface CheckedAccess extends CheckedPolicy<AccessPolicy> {
   readonly bearing: AccessPolicyEffect;
 }

@@ -144,7 +144,7 @@ function bySourceTrait(row: Checked): readonly string[] {
 
 /**
  * Whether a policy names its sources by where they run alone. Who a service account stands for need not run yet; and a limited policy
- * is told nothing of sources that may be elsewhere.
+ * learns nothing of sources that may be elsewhere.
  */
 function namesSources(row: Checked): boolean {
   const entries: readonly object[] = row.policy.spec?.sourceSelector ?? NONE;
@@ -204,7 +204,7 @@ const selectionDoubts: Derived<DoubtTables, SelectionDoubt> = derived({
       return before !== undefined && equalJson(before.reports, reports) ? before : { key, reports };
     };
     const rules = () => (isAccessPolicy(policy) ? NONE : ruleFindings(policy, context));
-    // It is said already why it is in force nowhere: all other mistakes are told at once.
+    // It is said already why it is in force nowhere: all other mistakes are reported at once.
     if (!isSound) return told(rules());
     const [names] = lookup("places");
     // Out of its reach, as is said already, may be more than what it selects within.
@@ -222,7 +222,7 @@ const selectionDoubts: Derived<DoubtTables, SelectionDoubt> = derived({
   },
 });
 
-/** Where a policy may target Services; undefined where none is known, as before anything was discovered. A limited policy is told nothing of what lies beyond. */
+/** Where a policy may target Services; undefined where none is known, as before anything was discovered. A limited policy learns nothing of what lies beyond. */
 function servicePlaces({ limit }: Checked, names: PlaceNames, own: ClusterPlaces | undefined): SelectablePlaces | undefined {
   return reachable(
     limit,

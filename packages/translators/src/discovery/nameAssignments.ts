@@ -46,8 +46,8 @@ export interface NameChanges<R extends Resource> {
 }
 
 /**
- * Decides who has which name. Of several objects discovered under one name the oldest keeps it, by the plane's word where they are
- * of workload clusters, so that a new object never takes a name that is in use. All of them are told.
+ * Decides who has which name. Of several objects discovered under one name the oldest keeps it, as the management plane has recorded where they are
+ * of workload clusters, so that a new object never takes a name that is in use. All of them are reported.
  */
 export function* assignNames<R extends Resource>(
   rows: Table<DiscoveryRow<R>>,

@@ -79,7 +79,7 @@ export function inputTable<S, T extends object>(table: (sources: S) => LookupTab
     *indexed() {
       // A row knows its own key.
     },
-    // A row that changes is made anew anyway.
+    // A row that changes is made again anyway.
     watches: () => [],
   };
 }
@@ -177,7 +177,7 @@ function joined<S, R extends object, F extends object, T extends object>(
     isFirst: false,
     found(reading) {
       const { now, key } = reading;
-      // Of the first table, `found` is the row itself. Nearly all joins begin there, and no other one goes on from most.
+      // Of the first table, `found` is the row itself. Nearly all joins begin there, and no other one continues from most.
       if (from.isFirst && !continued.has(source)) return find(from.found(reading)[0] as F, now, key);
       // Filled under this very source, with its own rows.
       const known = reading.found?.get(source) as readonly T[] | undefined;

@@ -1,7 +1,7 @@
 import { type CooperativeTask, equalJson, type Table, withEach } from "@isthmus/core";
 
 /**
- * A table with the rows of `keys` made anew; `undefined` takes a row away. From scratch the table is empty and `keys` are all there
+ * A table with the rows of `keys` made again; `undefined` takes a row away. From scratch the table is empty and `keys` are all there
  * are. `make` should give the row that was there when the new one says the same, so that nobody downstream needs to look at it.
  * A row is a step.
  */

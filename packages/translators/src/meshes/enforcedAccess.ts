@@ -22,7 +22,7 @@ export interface EnforcedAccess<T> {
 }
 
 /**
- * Each AccessPolicy as it is written, else what is right of it as it was last in force; else it lets nobody in. The reports say which,
+ * Each AccessPolicy as it is written, else what is right of it as it was last in force; else it denies all callers. The reports say which,
  * for this Destination.
  */
 export function enforcedAccess<T>(inputs: DestinationInputs, translate: (form: AccessPolicy) => AccessTranslation<T>): EnforcedAccess<T> {

@@ -208,7 +208,7 @@ export interface TargetTranslation {
   readonly reports: readonly Report[];
 }
 
-/** Nothing wanted, nothing found. */
+/** Nothing desired, nothing found. */
 export const emptyTranslation: TargetTranslation = { outputs: [], reports: [] };
 
 /** Several translations of one target as one. */

@@ -140,7 +140,7 @@ function refusedOn({ reports }: Reporting, key: string): readonly string[] {
 function without(names: ReadonlySet<string>, status: DestinationStatus): DestinationStatus {
   const { appliedTrafficPolicies, appliedAccessPolicies, appliedFederation, ...rest } = status;
   const traffic = appliedTrafficPolicies?.filter(({ ref }) => !names.has(userKeyOf({ kind: TrafficPolicy.kind, ...ref }))) ?? [];
-  // One of a workload cluster that lets nobody in stays, for whoever remembers it while that cluster is silent.
+  // One of a workload cluster that denies all callers stays, for the one who remembers it while that cluster is silent.
   const access = appliedAccessPolicies?.filter(
     ({ ref }) => (ref?.clusterName ?? "") !== "" || !names.has(userKeyOf({ kind: AccessPolicy.kind, ...ref })),
   );

@@ -38,14 +38,14 @@ export interface NameConflict {
   readonly reports: readonly Report[];
 }
 
-/** Nothing wanted. */
+/** Nothing desired. */
 export function noOutputs(owner: Owner): Outputs {
   return { set: emptyOutputSet(owner), nameConflicts: emptyTable(({ key }) => key) };
 }
 
 /**
  * All outputs but those that several targets want to write differently: of them only the rightful one is written (`winningOutput`), and
- * who yields is told; where nothing says which that is, none is, and all are told. What all want alike is one output: revisions of a
+ * the one that yields is reported; where nothing says which that is, none is, and all are reported. What all want alike is one output: revisions of a
  * control plane share its namespace, and so what is said of it.
  */
 export function* collectedOutputs(

@@ -19,7 +19,7 @@ export function reportTargetsOf(inputs: TargetInputs, { resource, parents }: Out
   const target = "virtualDestination" in inputs ? meshWith(inputs, resource) : refOf(objectOf(inputs));
   const users = parents.filter(isUserRef);
   const policies = "destination" in inputs ? translatorOf(inputs.mesh)?.policiesBehind?.(inputs, resource.kind) : undefined;
-  // Whatever a new kind of output is for: that it can't be written is told to somebody.
+  // Whatever a new kind of output is for: that it can't be written is reported to somebody.
   const others = policies ?? (users.length === 0 ? everyPolicyOn(inputs) : []);
   const subjects = [...new Map([...users, ...others].map((ref) => [userKeyOf(ref), ref])).values()];
   return { target, subjects: subjects.length === 0 ? [target] : subjects };

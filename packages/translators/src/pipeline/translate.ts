@@ -79,7 +79,7 @@ export function translate(given: Snapshot, options: TranslateOptions, previous?:
   return runToCompletion(translateInSteps(given, options, previous));
 }
 
-/** The same in steps, for whoever must not hold others up meanwhile: a step is about a row of a table, or some thousand pointers. */
+/** The same in steps, for the one who must not hold others up meanwhile: a step is about a row of a table, or some thousand pointers. */
 export function* translateInSteps(given: Snapshot, options: TranslateOptions, previous?: Translation): CooperativeTask<Translation> {
   const isContinued = previous !== undefined && isSameOptions(previous.cache.options, options);
   const before = isContinued ? previous : nothingTranslated(options);

@@ -16,7 +16,7 @@ import { joinableMeshes, meshTranslators, meshTypeName, translatorOf } from "../
 /** Whatever networking makes something of: one record of inputs each. */
 export type TargetInputs = DestinationInputs | MeshInputs | VirtualMeshInputs | VirtualDestinationInputs | DependentWorkloadInputs;
 
-/** Of a mesh that is discovered and not configured: whoever wrote a policy for it must not take it for enforced. */
+/** Of a mesh that is discovered and not configured: the one who wrote a policy for it must not take it for enforced. */
 function notWritten({
   destination,
   mesh,
@@ -33,7 +33,7 @@ function notWritten({
   return { outputs: [], reports };
 }
 
-/** Of a mesh that no VirtualMesh can join to others: whoever wrote one must not take it for joined. */
+/** Of a mesh that no VirtualMesh can join to others: the one who wrote one must not take it for joined. */
 function notJoined({ mesh, virtualMesh }: MeshInputs): TargetTranslation {
   const fields = (["mtlsConfig", "federation", "globalAccessPolicy"] as const).filter((field) => virtualMesh?.spec?.[field] !== undefined);
   if (virtualMesh === undefined || fields.length === 0) return emptyTranslation;

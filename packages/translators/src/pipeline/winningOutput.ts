@@ -45,7 +45,7 @@ function homeOrEldest(
   return second === undefined || compareAges(first.age, second.age) < 0 ? first.output : undefined;
 }
 
-/** Where that is which a target is about, and how old it is by the plane's word. */
+/** Where that is which a target is about, and how old it is as the management plane has recorded. */
 function homeOf(
   { target }: TargetOutput,
   { targets, inputs }: WinningOutputSources,

@@ -10,7 +10,7 @@ export type SelectorList = readonly DestinationSelector[] | undefined;
 /** What stands for an AccessPolicy where it can't be in force as it is written. */
 export interface AccessPolicyFallback {
   readonly policy: AccessPolicy;
-  /** The policy as it was last in force; undefined: it never was on this Destination, and lets nobody in. */
+  /** The policy as it was last in force; undefined: it never was on this Destination, and denies all callers. */
   readonly form: AccessPolicy | undefined;
 }
 
@@ -22,7 +22,7 @@ export interface AccessPolicyEffect {
   readonly last: { readonly selectors: SelectorList; readonly held: AccessPolicyFallback } | undefined;
   /** Whether `last` holds also where `written` does not: the policy is not right, and nobody has taken that off on purpose. */
   readonly isHolding: boolean;
-  /** What it seems to be about, where it lets nobody in unless another form is in force; undefined: nothing. */
+  /** What it seems to be about, where it denies all callers unless another form is in force; undefined: nothing. */
   readonly closed: { readonly selectors: SelectorList; readonly held: AccessPolicyFallback } | undefined;
 }
 
@@ -39,7 +39,7 @@ export function accessPolicyEffect(
   const written = { selectors: backing(policy.spec?.destinationSelector) };
   if (isSound) return { written, last, isHolding: false, closed: undefined };
   const closed = { selectors: backing(closingSelectors(policy)), held: { policy, form: undefined } };
-  // Where an entry of the selection is not understood, what it seems to be about lets nobody in.
+  // Where an entry of the selection is not understood, what it seems to be about denies all callers.
   const isAsWritten = form === undefined || equalJson(form.spec, { ...policy.spec, destinationSelector: written.selectors });
   if (isAsWritten && isRuleUnderstood(policy)) {
     return { written, last, isHolding: false, closed: isSelectionUnderstood(policy) ? undefined : closed };

@@ -31,7 +31,7 @@ export interface PolicyLimit {
 export interface PolicyScope {
   /** The limit of a policy. */
   limitOf(policy: Pick<Resource, "metadata">): PolicyLimit;
-  /** The cluster that a VirtualMesh is limited to; "refused" where none of its cluster is wanted, undefined without limit. */
+  /** The cluster that a VirtualMesh is limited to; "refused" where none of its cluster is desired, undefined without limit. */
   limitOfVirtualMesh(virtualMesh: Resource): string | "refused" | undefined;
 }
 
@@ -95,7 +95,7 @@ export function meshCluster(mesh: Mesh): string {
 
 /**
  * That a policy asks for more than it may target: one finding, made of its own words alone, so that nothing that exists elsewhere is
- * told to where it lives. It is INVALID there, and in force on what is in reach.
+ * reported to where it lives. It is INVALID there, and in force on what is in reach.
  */
 export function policyScopeFindings({ spec }: TrafficPolicy | AccessPolicy, limit: PolicyLimit): readonly Finding[] {
   if (!isLimited(limit)) return [];
@@ -187,7 +187,7 @@ export function virtualMeshOutOfScope({ metadata: { clusterName = "" } }: Resour
   );
 }
 
-/** That a VirtualMesh names a mesh which is none of its cluster's; whether there is such a mesh is not told. */
+/** That a VirtualMesh names a mesh which is none of its cluster's; whether there is such a mesh is not reported. */
 export function meshOutOfScope(path: string, clusterName: string): Finding {
   return invalidFinding(
     "OutOfReach",

@@ -21,7 +21,7 @@ export interface Age {
   readonly created: number;
 }
 
-/** The age of an object. `received`: when the plane did so, where that is told elsewhere than on the object. */
+/** The age of an object. `received`: when the plane did so, where that is reported elsewhere than on the object. */
 export function ageOf(
   { clusterName = "", annotations, creationTimestamp }: Omit<Metadata, "name">,
   ages: AgeSource,

@@ -9,7 +9,7 @@ import { serviceOf } from "./serviceRefs.ts";
 export interface SelectorSources {
   /** Whether there is a Destination of a Service, by its key. */
   readonly hasService: (key: string) => boolean;
-  /** Of whoever selects. */
+  /** Of the object that selects. */
   readonly limit: PolicyLimit;
 }
 
@@ -42,7 +42,7 @@ function serviceFindings(
   const missing = missingMembers(ref, ["name", "namespace", "clusterName"]);
   if (missing !== undefined) return [invalidFinding("DestinationRefIncomplete", `${path}: ${missing}`)];
   const key = keyOf(serviceOf(ref));
-  // Whether there is something beyond is told to nobody.
+  // Whether there is something beyond is reported to nobody.
   if (!isWithinLimit(limit, serviceOf(ref))) return [];
   if (hasService(key)) return [];
   const remedy = "check the name, that its cluster is registered, and that its pods are in a mesh";

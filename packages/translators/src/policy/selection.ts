@@ -82,7 +82,7 @@ export function selectingDestinations<S extends { readonly selectors: readonly (
     *findBack({ selectors }, destinations) {
       for (const list of selectors) yield* selectedDestinations(list, destinations);
     },
-    // Other versions of either are other rows to whoever asks.
+    // Other versions of either are other rows to the one who asks.
     isSameAsking: (before, after) => before === after,
     isSameFound: (before, after) => before === after,
     indexes: [bySelection],

@@ -87,7 +87,7 @@ function isIn(list: readonly string[] | undefined, value: string): boolean {
   return list === undefined || list.length === 0 || list.includes(value);
 }
 
-/** Whether a wanted value is this one; an empty one is any. */
+/** Whether a desired value is this one; an empty one is any. */
 function isAny(wanted: string | undefined, value: string): boolean {
   return wanted === undefined || wanted === "" || wanted === value;
 }

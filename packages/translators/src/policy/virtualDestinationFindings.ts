@@ -161,7 +161,7 @@ function localityFindings(locality: object & { readonly region?: string }, path:
 }
 
 const LOCALITY_SCHEMA = VirtualDestination.definition.fields.spec.properties.localized.properties.failoverDirectives.items.properties.from;
-// Told as invalid already.
+// Reported as invalid already.
 const LOCALITY = /^spec\.localized\.failoverDirectives\[\d+\]\.(?:from|to\[\d+\])\./;
 
 function shown(text: string | undefined): string {

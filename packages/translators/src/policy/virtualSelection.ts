@@ -49,7 +49,7 @@ function namedIn(refs: DestinationSelector["virtualDestinationRefs"]): readonly 
 export interface VirtualSelectionSources {
   /** All that may be selected. */
   readonly candidates: readonly VirtualDestination[];
-  /** Of whoever selects. */
+  /** Of the object that selects. */
   readonly limit: PolicyLimit;
   /** Whether nothing to select is a mistake. */
   readonly isClosing: boolean;
@@ -69,7 +69,7 @@ export function virtualSelectionFindings(
       if (missing !== undefined) return [invalidFinding("DestinationRefIncomplete", `${where}: ${missing}`)];
       const { name = "", namespace = "" } = ref;
       const place = { name, namespace, clusterName: "" };
-      // Whether there is something beyond is told to nobody.
+      // Whether there is something beyond is reported to nobody.
       if (!isWithinLimit(limit, place) || candidates.some((one) => keyOfResource(one) === keyOf(place))) return [];
       const message = `${where}: VirtualDestination ${displayName(place)} not found in the management cluster: check the name, and create it first`;
       return [invalidFinding("DestinationUnknown", message)];

@@ -123,7 +123,7 @@ function deliveredOf({ key, inputs, outputs }: TranslatedTarget, world: Translat
       tally.total++;
       if (state === "applied") tally.applied++;
       if (state === "unheard") tally.unheard++;
-      // What a workload cluster is told is no business of others.
+      // What is reported to a workload cluster is no business of others.
       const { clusterName = ref.clusterName } = reach.limitOf({ metadata: subject });
       const network = state === "applied" ? networkLayerOf(ref, subject, world) : undefined;
       if (network !== undefined) tally.network = networkLayerSum(tally.network, network, 1) ?? network;

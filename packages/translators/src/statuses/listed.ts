@@ -1,5 +1,5 @@
 /**
- * How many targets a list in a status names at most: an object has to fit into what an API server stores (1.5 MiB), and whoever
+ * How many targets a list in a status names at most: an object has to fit into what an API server stores (1.5 MiB), and the one who
  * watches it gets all of it each time. Counts beside the lists are of all.
  */
 export const LISTED = 1_000;

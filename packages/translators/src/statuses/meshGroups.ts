@@ -13,7 +13,7 @@ export interface MeshGroups {
   readonly changed: ReadonlySet<string>;
 }
 
-/** Made anew, at the cost of all meshes, when one of them changed its group; else as before. */
+/** Made again, at the cost of all meshes, when one of them changed its group; else as before. */
 export function groupsOf(
   { attached }: Translation,
   before: { readonly translation: Translation; readonly groups: MeshGroups } | undefined,

@@ -50,7 +50,7 @@ export function networkLayerOf(ref: ResourceRef, subject: ResourceRef, { inputs 
   };
 }
 
-/** What is to be told of a policy that Cilium refuses; `mayName`: whether its subject may be told of objects in its cluster. */
+/** What is to be reported of a policy that Cilium refuses; `mayName`: whether its subject may learn of objects in its cluster. */
 export function refusalByCilium(ref: ResourceRef, mayName: boolean, { inputs }: Translation): Finding {
   const { message = "" } = inputs.of(CiliumPolicyReport).get(ref)?.status ?? {};
   const what = mayName ? formatRef(ref) : `a ${ref.kind} in another cluster`;

@@ -35,11 +35,11 @@ export interface StatusIndex {
   readonly context: StatusContext;
 }
 
-/** What every status follows from: another one makes all of them anew. */
+/** What every status follows from: another one makes all of them again. */
 export interface StatusContext {
   readonly namespace: string;
   readonly settings: Settings["spec"];
-  /** Of what may be told to a cluster, by the Settings. */
+  /** Of what may be reported to a cluster, by the Settings. */
   readonly scope: PolicyScope;
   /** False offline. */
   readonly isDelivered: boolean;

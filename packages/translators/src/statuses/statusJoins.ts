@@ -32,7 +32,7 @@ export interface StatusTables {
   readonly answers: Table<SelectedWorkloads>;
 }
 
-/** What is told of one object that a user wrote; there is none for those of which nothing is. */
+/** What is reported of one object that a user wrote; there is none for those of which nothing is. */
 export interface UserFindings {
   /** `userKeyOf` */
   readonly key: string;
@@ -100,7 +100,7 @@ function isSameReports(before: Reporting, after: Reporting): boolean {
   return before.reports === after.reports;
 }
 
-/** Each of them → what is told of it. */
+/** Each of them → what is reported of it. */
 export const findings = join({
   from: users,
   to: inputTable(
@@ -129,7 +129,7 @@ const oneOfEachMesh: Matching<Places, Destination> = {
   },
   findBack: (destination, places) => policiesAttachedTo(destination).flatMap(({ ref }) => places.row(userKeyOf(ref)) ?? []),
   isSameAsking: (before, after) => before.value === after.value,
-  // It is found by its key; where policies are in force is told by their places.
+  // It is found by its key; where policies are in force is recognized by their places.
   isSameFound: () => true,
   indexes: [],
   backIndexes: [],
@@ -143,7 +143,7 @@ const reported = join({ from: findings.source, key: byTarget, to: destinations, 
 /** Each policy → Destinations in every mesh that it is about. */
 export const destinationsOfPolicies = unionOf([ofMeshes, reported]);
 
-/** What is told by the targets that it names. */
+/** What is reported, by the targets that it names. */
 function byTarget({ reports }: UserFindings): readonly string[] {
   return [...new Set(reports.flatMap(({ target }) => (target === undefined ? [] : [keyOf(target)])))];
 }

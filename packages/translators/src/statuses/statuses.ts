@@ -25,7 +25,7 @@ import { answeredFor, noSelectedWorkloads, type PolicySelection, updateSelectedW
 
 export type { Delivery, DeliveryState } from "./delivery.ts";
 
-/** The status that an object is to have. Conditions have no times: whoever writes them knows when they changed. */
+/** The status that an object is to have. Conditions have no times: anyone who writes them knows when they changed. */
 export interface UserObjectStatusUpdate {
   readonly ref: ResourceRef;
   readonly status: JsonObject;
@@ -57,13 +57,13 @@ export function statusesOf(world: Translation, delivery?: Delivery): readonly Us
 
 /**
  * The same at the cost of what changed since `before`. Only statuses of objects that changed, that something new is said of, or
- * that are in force elsewhere than before are made anew.
+ * that are in force elsewhere than before are made again.
  */
 export function statusesAfter(world: Translation, delivery: Delivery | undefined, before?: Statuses): Statuses {
   return runToCompletion(computeStatuses(world, delivery, before));
 }
 
-/** The same in steps, for whoever must not hold others up meanwhile. */
+/** The same in steps, for the one who must not hold others up meanwhile. */
 export function* computeStatuses(world: Translation, delivery: Delivery | undefined, before?: Statuses): CooperativeTask<Statuses> {
   const was = before?.memory.sources;
   const earlier = was && { before: was, changes: changesSince(was.index.translation.attached, world.attached) };

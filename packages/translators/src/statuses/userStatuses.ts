@@ -42,7 +42,7 @@ export interface UserStatus {
   readonly status: JsonObject;
 }
 
-/** What is told of each object that a user wrote. */
+/** What is reported of each object that a user wrote. */
 export const userFindings = derived({
   from: users,
   context: () => undefined,

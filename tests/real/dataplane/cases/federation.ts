@@ -60,7 +60,7 @@ export function federationCases(meshes: () => Meshes): void {
       expectAll(await meshes().request({ host: "reviews.bookinfo.svc.cluster.local" }), 200, "cluster-1");
     });
 
-    it("uses another host name suffix where it is told so", async () => {
+    it("uses another host name suffix where it is configured", async () => {
       await meshes().apply({ virtualMesh: virtualMesh({ federation: { selectors: [{}], hostnameSuffix: "shop" } }) });
       expectAll(await meshes().request({ host: "reviews.bookinfo.svc.cluster-2.shop" }), 200, "cluster-2");
       expect((await meshes().request({ host: ofTwo, count: 1 })).errors).toEqual(unresolved);

@@ -31,7 +31,7 @@ export function forgedRequestCases(meshes: () => Meshes): void {
       }
     });
 
-    it("only counts them where it is told so, and ends with its policy", async () => {
+    it("only counts them where it is configured, and ends with its policy", async () => {
       const forged = () => statusOf(local, "POST", "Origin: https://evil.example");
       const shadow = { shadowEnabled: true, percentage: 12.5 };
       await meshes().apply({ policies: [trafficPolicy({ csrf: shadow }, { destinationSelector: services("reviews") })] });

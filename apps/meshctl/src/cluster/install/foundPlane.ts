@@ -39,7 +39,7 @@ export async function findPlane(cluster: Cluster, namespace: string, helm: "upgr
   return { objects: found, definitions };
 }
 
-/** All of them; rejects with the first in their order, not in time: what is refused is told in the same words each time. */
+/** All of them; rejects with the first in their order, not in time: what is refused is reported in the same words each time. */
 async function inOrder<T>(answers: readonly Promise<T>[]): Promise<readonly T[]> {
   const settled = await Promise.allSettled(answers);
   return settled.map((answer) => {

@@ -29,7 +29,7 @@ export interface PlaneInstallation {
   /** Whether to wait until the server runs. */
   readonly waits: boolean;
   readonly timeoutMs: number;
-  /** Takes back what this run made when a gate does not open. */
+  /** Undoes what this run made when a gate does not open. */
   readonly rollback: boolean;
   readonly hints: ManagementHints;
   readonly clock: Clock;
@@ -58,7 +58,7 @@ export async function installPlane(installation: PlaneInstallation): Promise<voi
   try {
     const working = { ...installation, cluster: interruptible(installation.cluster, installation.interrupt) };
     await throughGates(working, (change) => {
-      // What is taken back is no longer interrupted.
+      // What is undone is no longer interrupted.
       changes.push({ ...change, cluster: installation.cluster });
     });
   } catch (error) {
@@ -73,7 +73,7 @@ export async function installPlane(installation: PlaneInstallation): Promise<voi
   }
 }
 
-/** How what was applied is taken back, or that it was. */
+/** How what was applied is undone, or that it was. */
 async function undone(
   { cluster, namespace, clock, rollback, hints }: PlaneInstallation,
   changes: readonly Change[],

@@ -28,14 +28,14 @@ export interface FailedInstallation {
   readonly secretsBefore: ReadonlySet<string> | undefined;
 }
 
-/** What could not be taken back and why, and what is kept on purpose. */
+/** What could not be undone and why, and what is kept on purpose. */
 export interface Rollback {
   readonly problems: readonly string[];
   readonly kept: readonly string[];
 }
 
 /**
- * Takes back what one run has made, and only that: what runs first, then what it has made for itself, then the namespace and the CRDs, where
+ * Undoes what one run has made, and only that: what runs first, then what it has made for itself, then the namespace and the CRDs, where
  * nothing is in them. What the run has changed is as it was before.
  */
 export async function rollBackPlane(failed: FailedInstallation): Promise<Rollback> {
@@ -84,7 +84,7 @@ async function dropSecrets({ cluster, namespace, clock, changes, secretsBefore }
   return [];
 }
 
-/** A server that runs, whoever installed it, would take the loss of objects for deletes by users. */
+/** A server that runs, no matter who installed it, would take the loss of objects for deletes by users. */
 async function dropDefinitions({ cluster, clock }: FailedInstallation, changes: readonly Change[]): Promise<readonly string[]> {
   const kept: string[] = [];
   await serversEnded(cluster, clock);

@@ -5,7 +5,7 @@ import { untyped } from "../remoteAccess.ts";
 
 const Pod = untyped("v1", "Pod", "pods");
 
-/** Waits until no management server runs in any namespace of the cluster, whoever installed it. Throws UsageError that names the pods of one. */
+/** Waits until no management server runs in any namespace of the cluster, no matter who installed it. Throws UsageError that names the pods of one. */
 export async function serversEnded(cluster: Cluster, clock: Clock): Promise<void> {
   const until = uptimeOf(clock) + ENDING_MS;
   for (;;) {

@@ -3,7 +3,7 @@ import manifest from "../../gen/agentManifest.json";
 import { inApplyOrder, placedObjects, RENDERED_NAMESPACE } from "../renderedObjects.ts";
 import { addressText, isHost, type RelayAddress } from "./relayAddress.ts";
 
-/** What an agent is told at its installation. */
+/** What an agent is given at its installation. */
 export interface AgentInstallation {
   readonly clusterName: string;
   /** Of the agent. */

@@ -1,4 +1,4 @@
-/** Which clusters a command was told to work on, so that others can be told the same. */
+/** Which clusters a command works on, so that others can be given the same. */
 export interface GivenPlaces {
   readonly kubeconfig: string | undefined;
   readonly remoteContext: string | undefined;

@@ -38,7 +38,7 @@ export async function kindsOf(cluster: Cluster, objects: readonly Resource[]): P
 
 /**
  * Applies objects of ours, in their order; none, when one of them stands there and is somebody else's: that throws UsageError
- * with all of those. `changed` learns of each object that was made or changed, so that it can be taken back.
+ * with all of those. `changed` learns of each object that was made or changed, so that it can be undone.
  */
 export async function applyObjects(cluster: Cluster, objects: readonly AnyResource[], changed: (change: Change) => void): Promise<void> {
   const kindOf = await kindsOf(cluster, objects);
@@ -82,7 +82,7 @@ function foreignText(objects: readonly AnyResource[]): string {
   );
 }
 
-/** Takes changes back, the last one first: deletes what was made, and restores what was changed. Gives what could not be taken back. */
+/** Takes changes back, the last one first: deletes what was made, and restores what was changed. Gives what could not be undone. */
 export async function takeBack(changes: readonly Change[]): Promise<readonly string[]> {
   const problems: string[] = [];
   for (const { cluster, kind, applied, before } of [...changes].reverse()) {

@@ -66,7 +66,7 @@ export interface AgentRegistration extends Places {
   /** The same of the management server, as its Deployment says; undefined where none can be read. */
   readonly serverHasClientCertificates: () => Promise<boolean | undefined>;
   readonly timeoutMs: number;
-  /** Takes back what was made when a gate does not open. */
+  /** Undoes what was made when a gate does not open. */
   readonly rollback: boolean;
   /** The clusters only tell what would be changed: nothing is waited for. */
   readonly isDryRun: boolean;
@@ -107,7 +107,7 @@ export async function registerAgent(registration: AgentRegistration): Promise<vo
     interruptible(cluster, registration.interrupt),
   ) as [Cluster, Cluster];
   const working = { ...registration, management, remote };
-  // What is taken back is no longer interrupted.
+  // What is undone is no longer interrupted.
   const changed = (change: Change): void => {
     changes.push({ ...change, cluster: change.cluster === remote ? registration.remote : registration.management });
   };

@@ -56,7 +56,7 @@ async function isPlaneInstalled(remote: Cluster): Promise<boolean> {
   return (await remote.get(Definition, { name: `${plural}.${groupOf(apiVersion)}`, namespace: "" })) !== undefined;
 }
 
-/** Waits for CRDs that are being deleted: until then they are served, and whoever registers next would take them for lasting. */
+/** Waits for CRDs that are being deleted: until then they are served, and the one who registers next would take them for lasting. */
 export async function gone(remote: Cluster, names: readonly string[], clock: Clock): Promise<void> {
   const until = uptimeOf(clock) + GOING_MS;
   for (const name of names) {

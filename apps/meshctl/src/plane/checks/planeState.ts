@@ -38,7 +38,7 @@ export interface PlaneState {
 /** A part of the state that is read by itself. */
 export type StateName = Exclude<keyof PlaneState, "namespace" | "now">;
 
-/** What is served is told to everybody, and a Secret by its name may not be there. */
+/** What is served is shown to everybody, and a Secret by its name may not be there. */
 const UNLISTED: ReadonlySet<StateName> = new Set<StateName>(["served", "relayCertificates"]);
 
 /** The state, and why parts of it are missing. */

@@ -52,7 +52,7 @@ function validityOf(pem: string): RelayCertificate["validity"] {
     const { validFrom, validTo } = new X509Certificate(pem);
     return { from: Date.parse(validFrom), until: Date.parse(validTo) };
   } catch {
-    // Told as what cannot be read.
+    // Reported as what cannot be read.
     return undefined;
   }
 }

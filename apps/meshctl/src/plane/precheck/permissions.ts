@@ -1,4 +1,4 @@
-/** What whoever installs an agent must be allowed to do in a cluster. */
+/** What a user who installs an agent must be allowed to do in a cluster. */
 export interface NeededPermission {
   readonly verb: string;
   readonly group: string;
@@ -30,7 +30,7 @@ export const INSTALLING_ACCOUNT: readonly NeededPermission[] = [
   { verb: "create", group: "", resource: "secrets", isNamespaced: true },
 ];
 
-/** What whoever registers a cluster must be allowed to do in the management cluster. */
+/** What a user who registers a cluster must be allowed to do in the management cluster. */
 export const REGISTERING_CLUSTER: readonly NeededPermission[] = [
   { verb: "create", group: "multicluster.solo.io", resource: "kubernetesclusters", isNamespaced: true },
   { verb: "patch", group: "multicluster.solo.io", resource: "kubernetesclusters", isNamespaced: true },

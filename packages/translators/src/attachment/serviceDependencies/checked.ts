@@ -54,7 +54,7 @@ const checkedDependencies: Derived<DependencyTables, CheckedObject> = derived({
       // The others are in force; and when it comes, so is this one.
       .map(({ message }) => warningFinding("DestinationUnknown", message));
     const doubts: Finding[] = [];
-    // A limited one is told nothing of what lies beyond.
+    // A limited one learns nothing of what lies beyond.
     if (names !== undefined && !isLimited && form.source !== "open") {
       if (names.clustersOfServices.length > 0 && lookup("destinations").length === 0 && unknown.length === 0)
         doubts.push(...noDestination(form, names));

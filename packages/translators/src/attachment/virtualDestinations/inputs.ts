@@ -167,7 +167,7 @@ function lastAcceptedKept({ status }: VirtualDestination): Finding {
   );
 }
 
-/** Of one in a workload cluster: a host for several clusters is given by whoever runs all of them. */
+/** Of one in a workload cluster: a host for several clusters is given by the one who runs all of them. */
 function notTranslated({ clusterName }: ResourceRef): Finding {
   return warningFinding(
     "VirtualDestinationNotWritten",

@@ -6,7 +6,7 @@ import { reachableAddress } from "../nodes.ts";
 import { withoutZeroValues } from "../zeroValues.ts";
 import type { ControlPlaneInputs } from "./controlPlane.ts";
 
-/** How the gateways of a cluster are told. */
+/** How the gateways of a cluster are reported. */
 export interface GatewayDetector {
   /** Labels that their Services select by. */
   readonly labels: Readonly<Record<string, string>>;

@@ -29,7 +29,7 @@ export function meshConfigOf(configMap: ConfigMap): MeshConfig | MeshConfigProbl
   return config;
 }
 
-/** Istio's own are a few kB. To read YAML takes up to 10 ms for each, and whoever may write ConfigMaps there would stop the server with more. */
+/** Istio's own are a few kB. To read YAML takes up to 10 ms for each, and anyone who may write ConfigMaps there would stop the server with more. */
 export const MAX_MESH_CONFIG_BYTES = 64 * 1024;
 
 // YAML 1.1, in which `yes` is no text; of equal keys the last counts. Without what Istio's reader leaves as text: dates and times of day.

@@ -1,7 +1,7 @@
 import { type Finding, invalidFinding } from "../../findings.ts";
 
 /**
- * What Istio's own validation refuses in values that users write freely: better told here, beside the policy, than by a cluster.
+ * What Istio's own validation refuses in values that users write freely: better reported here, beside the policy, than by a cluster.
  * Source: istio.io/istio pkg/config/validation.
  */
 
@@ -14,7 +14,7 @@ export function matchedHeaderFindings(path: string, name = ""): readonly Finding
   return [invalidFinding("ValueInvalid", `${path}: "${name}" is not a valid header name, such as x-user`)];
 }
 
-/** A header that browsers are told of; `*` is any. */
+/** A header that is shown to browsers; `*` is any. */
 export function corsHeaderFindings(path: string, name: string): readonly Finding[] {
   return name === "*" || HEADER_NAME.test(name)
     ? []

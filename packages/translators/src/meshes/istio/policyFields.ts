@@ -33,7 +33,7 @@ export const routeFields = fieldsBySource("route");
 /** What a policy says of connections. */
 export const connectionFields = fieldsBySource("connection");
 
-/** What a policy says of workloads, whoever calls them. */
+/** What a policy says of workloads, no matter who calls them. */
 export const workloadFields = fieldsEverywhere("workload");
 
 /** Where users set an output field, for messages. */

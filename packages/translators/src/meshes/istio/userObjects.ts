@@ -28,8 +28,8 @@ export function userConflict(inputs: Pick<DestinationInputs, "destination" | "us
 
 /**
  * What a user's object for the same host means for the policies on a destination. One of another cluster than the destination's keeps
- * at most its own cluster's copy from being written: whoever writes there takes no policy off what is elsewhere. `isNamed`: whether
- * whoever is told may know the object.
+ * at most its own cluster's copy from being written: anyone who writes there takes no policy off what is elsewhere. `isNamed`: whether
+ * the reader may know the object.
  */
 export function userConflictFinding(
   inputs: Pick<DestinationInputs, "destination" | "userObjects" | "translationContext">,

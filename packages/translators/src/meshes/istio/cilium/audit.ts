@@ -51,7 +51,7 @@ export function auditFindings({ destination, pods, workloads }: DestinationInput
 const TYPES: Readonly<Record<string, string>> = { NODE_PORT: "NodePort", LOAD_BALANCER: "LoadBalancer" };
 const EXPOSED: ReadonlySet<string> = new Set(Object.keys(TYPES));
 
-/** Pods that ask to be scraped where nothing lets in whoever does it, with the first of their ports. */
+/** Pods that ask to be scraped where nothing lets in the one who does it, with the first of their ports. */
 function scraped(pods: readonly PodNetwork[], rules: readonly CiliumIngressRule[]): readonly string[] {
   const asking = pods.filter(({ scrapedPort }) => scrapedPort !== undefined && !letsIn(rules, scrapedPort));
   if (asking.length === 0) return [];
@@ -60,7 +60,7 @@ function scraped(pods: readonly PodNetwork[], rules: readonly CiliumIngressRule[
   return [`scrapers of ${counted(asking)} with prometheus.io/scrape${on}`];
 }
 
-/** Whether one of the rules lets its callers, whoever they are, reach a port; "" for all ports. */
+/** Whether one of the rules lets its callers, no matter who they are, reach a port; "" for all ports. */
 function letsIn(rules: readonly CiliumIngressRule[], port: string): boolean {
   return rules.some(({ toPorts }) => toPorts === undefined || toPorts.some(({ ports = [] }) => ports.some((one) => one.port === port)));
 }

@@ -59,7 +59,7 @@ export function ciliumNetworkPolicyFor(
   }
   const spec = {
     endpointSelector: { matchLabels: withSource(kubeService.workloadSelectorLabels ?? {}) },
-    // A rule without members lets nobody in; without any rule Cilium does not take the policy.
+    // A rule without members denies all callers; without any rule Cilium does not take the policy.
     ingress: rules.length === 0 ? [{}] : rules,
   };
   const output = outputOf({ name: written, namespace, clusterName, origin }, CiliumNetworkPolicy, spec);

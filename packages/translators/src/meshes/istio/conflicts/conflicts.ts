@@ -35,7 +35,7 @@ function tellingSources(target: PolicyTarget): readonly Source[] {
   return [...byMatches.values()];
 }
 
-/** A user's own object for the same host is told to every policy; where it must not be met, none of them is in force. */
+/** A user's own object for the same host is reported on every policy; where it must not be met, none of them is in force. */
 function withUserConflicts(
   verdicts: readonly PolicyEvaluation[],
   findingsFor: (policy: TrafficPolicy) => readonly Finding[],

@@ -6,7 +6,7 @@ import { policyPathOf, workloadFields } from "../policyFields.ts";
 import { type References, referencesIn } from "../routeContext.ts";
 import { FieldOwners } from "./fieldOwners.ts";
 
-/** What policies in force have set for the workloads of a Destination, whoever calls them. */
+/** What policies in force have set for the workloads of a Destination, no matter who calls them. */
 export class WorkloadFieldOwners {
   readonly #target: PolicyTarget;
   readonly #references: References;

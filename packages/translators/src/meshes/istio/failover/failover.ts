@@ -73,7 +73,7 @@ function remoteEndpoints(
   if (endpoints.length === 0) return undefined;
   const identities = clusters.filter(({ addresses }) => addresses.length > 0).flatMap((cluster) => cluster.identities);
   return {
-    // Istio adds the endpoints to those of the Service in this namespace, whoever may see this object.
+    // Istio adds the endpoints to those of the Service in this namespace, anyone who may see this object.
     exportTo: ["."],
     hosts: [host],
     location: "MESH_INTERNAL",

@@ -13,7 +13,7 @@ import { trafficShift } from "./trafficShift.ts";
 
 /**
  * Every feature, one for each field of a TrafficPolicy that has an effect. They set different fields, so their order decides only in
- * which order findings are told: as the API lists them.
+ * which order findings are reported: as the API lists them.
  */
 export const features: readonly (Feature | ReferringFeature)[] = [
   trafficShift,

@@ -23,7 +23,7 @@ export const outlierDetection = defineFeature({
   ],
 });
 
-/** Zero stands for the default, which is nothing to be told of. */
+/** Zero stands for the default, which is nothing to report. */
 function nonZero(text: string | undefined): string | undefined {
   return text !== undefined && nanosecondsOf(text) === 0 ? undefined : text;
 }

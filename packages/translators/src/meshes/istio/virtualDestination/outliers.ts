@@ -41,7 +41,7 @@ export function detectionFindings(path: string, detection: FailureDetection = {}
   ];
 }
 
-/** Zero stands for the default, which is nothing to be told of. */
+/** Zero stands for the default, which is nothing to report. */
 function nonZero(text: string | undefined): string | undefined {
   return text !== undefined && nanosecondsOf(text) === 0 ? undefined : text;
 }

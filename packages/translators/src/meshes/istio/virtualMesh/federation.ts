@@ -86,7 +86,7 @@ function mayShareHosts(ports: readonly ServiceEntryPort[]): boolean {
 // Source: istio.io/istio, pkg/config/validation, ServiceEntry: protocols that IsHTTP or IsTLS.
 const OF_SEVERAL_HOSTS: ReadonlySet<string> = new Set(["HTTP", "HTTP2", "GRPC", "GRPC-WEB", "HTTPS", "TLS"]);
 
-/** Makes objects about the federated host, named after it, beside a mesh's control plane. `suffix`: of the name, "" unless told otherwise. */
+/** Makes objects about the federated host, named after it, beside a mesh's control plane. `suffix`: of the name, "" by default. */
 type HostOutputs = (mesh: Mesh, type: { readonly apiVersion: string; readonly kind: string }, spec: object, suffix?: string) => Output;
 
 function hostOutputs({ translationContext }: DestinationInputs, { hostname, virtualMesh }: FederatedService): HostOutputs {

@@ -13,7 +13,7 @@ const GENERATED_ROOT_TYPE = "certificates.mesh.gloo.solo.io/generated_signing_ce
 const GENERATED_VALUE = "<generated>";
 
 /**
- * The Secret of a VirtualMesh's generated root. One that exists is wanted as it is; what translation may not read of it reads
+ * The Secret of a VirtualMesh's generated root. One that exists is desired as it is; what translation may not read of it reads
  * `<generated>`, as do the values of one that is yet to be made.
  */
 export function rootSecretOf({ virtualMesh, meshes, rootSecret, translationContext }: VirtualMeshInputs): TargetTranslation {

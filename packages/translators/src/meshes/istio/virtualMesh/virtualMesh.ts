@@ -18,7 +18,7 @@ export function translateIstioMesh(inputs: MeshInputs): TargetTranslation {
   ]);
 }
 
-/** Whoever relies on a mesh is told that its trust domain is not what its configuration says. */
+/** Anyone who relies on a mesh gets a warning that its trust domain is not what its configuration says. */
 function trustDomainOf({ mesh, virtualMesh }: MeshInputs): TargetTranslation {
   const { trustDomainProblem = "" } = mesh.spec?.istio ?? {};
   if (virtualMesh === undefined || trustDomainProblem === "") return emptyTranslation;
