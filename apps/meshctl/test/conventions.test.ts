@@ -40,7 +40,7 @@ describe("each command of meshctl", () => {
     if (options.includes("--output")) expect(options).toContain("-o");
   });
 
-  it.each(ALL)("$path can be told to print less", ({ options }) => {
+  it.each(ALL)("$path can print less", ({ options }) => {
     expect(options).toEqual(expect.arrayContaining(["--plain", "-q", "--quiet"]));
   });
 });

@@ -37,7 +37,7 @@ export function callersIn({ hasClusterMesh, hasVirtualMesh, isOnHost, trustDomai
       ACCOUNTS.flatMap((account): readonly Caller[] => {
         const identity = { principal: `${trustDomains[cluster]}/ns/${namespace}/sa/${account}`, namespace };
         const name = `${account}-${namespace}-${cluster}`;
-        // Which of two clusters with one trust domain was meant the mesh can't know: whoever it lets in gets through.
+        // Which of two clusters with one trust domain was meant the mesh can't know: all that it lets in get through.
         const isExact = CLUSTERS.every((other) => other === cluster || trustDomains[other] !== trustDomains[cluster]);
         const pod = { namespace, serviceAccount: account, labels: { app: account } };
         if (cluster === "a") return [{ pod: { ...pod, name }, identity, isExact }];

@@ -7,7 +7,7 @@ import type { AttachedPolicies } from "./attachedPolicies.ts";
 
 /**
  * Destinations by the clusters, sorted, of which the AccessPolicies in force on them name callers; by `ANY` alone where that is among them,
- * and where the network layer must let in whoever has one of the named trust domains.
+ * and where the network layer must let in all callers of the named trust domains.
  */
 export function byCallers({ accessPolicies, heldAccess, podSelection }: AttachedPolicies): readonly string[] {
   if (accessPolicies.length === 0 && heldAccess.length === 0) return NONE;

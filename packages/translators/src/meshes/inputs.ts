@@ -51,7 +51,7 @@ export interface DestinationInputs {
   readonly heldAccess: readonly AccessPolicyFallback[];
   /**
    * Meshes that name a trust domain, in key order within each cluster: those of the clusters of which those AccessPolicies name callers, or
-   * all where there is `pods`, as the network layer must let in whoever the mesh can't tell from those callers.
+   * all where there is `pods`, as the network layer must let in all that the mesh cannot tell from those callers.
    */
   readonly callingMeshes: readonly Mesh[];
   /** The accepted VirtualMesh of its mesh, for its name alone: what it says of the Destination is in the other inputs. */

@@ -63,7 +63,7 @@ function inPlaces(clusterName: string, namespaces: readonly string[], account: s
 
 /**
  * The mesh of a cluster, the last one by key as for the mesh's own policies, before all others of its trust domain: those the mesh can't
- * tell apart, and whoever it lets in must not be refused here. None for a cluster that is not known.
+ * tell apart, and no caller that it lets in must be refused here. None for a cluster that is not known.
  */
 export function meshesLetIn(clusterName: string, { mesh, callingMeshes }: Pick<CallerPlaces, "mesh" | "callingMeshes">): readonly Mesh[] {
   const named =
