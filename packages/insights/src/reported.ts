@@ -69,6 +69,7 @@ const REPORTED_AS: { readonly [C in ReportCode]?: ReportedCode | ((subject: Reso
   TrafficSplitTaken: "OSM1001",
   PolicyUnsupported: "OSM1002",
   SidecarWithoutMesh: "CFG1018",
+  SuppressionIgnored: "CFG1020",
 };
 
 /** Translation's findings as insights, row by row of the tables that hold them. */

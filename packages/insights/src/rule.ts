@@ -82,6 +82,8 @@ export interface Rule {
   readonly code: InsightCode;
   readonly severity: InsightSeverity;
   readonly meaning: string;
+  /** The kind of the objects that it judges. Rows have the keys of these. */
+  readonly of: Kind;
   /** The kinds without a change of which it is not asked again. */
   readonly reads: readonly Kind[];
   readonly rows: Derived<InsightTables, InsightRow>;
@@ -97,6 +99,7 @@ export function defineRule<R extends Resource, J extends Readonly<Record<string,
     code,
     severity,
     meaning,
+    of,
     reads: [...new Set([of, ...Object.values(reads).map(({ kind }) => kind)])],
     rows: derived({
       from,
