@@ -62,7 +62,7 @@ export function* insightsByObject(now: Found, earlier?: EarlierFound): Cooperati
   return yield* withEach(earlier.table, changed);
 }
 
-const NO_ROWS = emptyTable<InsightRow>(() => "");
+const NO_ROWS = emptyTable<InsightRow>(({ key }) => key);
 const NO_OBJECTS = emptyTable<ObjectInsights>(({ object }) => resourceKeyOf(object));
 const bySubject: Index<InsightRow> = ({ insights }) => insights.map(({ object }) => resourceKeyOf(object));
 

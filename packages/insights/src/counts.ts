@@ -1,4 +1,4 @@
-import type { EntryChange } from "@isthmus/core";
+import type { CooperativeTask, EntryChange } from "@isthmus/core";
 import type { InsightCode, InsightSeverity } from "./insight.ts";
 import type { ObjectInsights } from "./suppression.ts";
 
@@ -11,8 +11,10 @@ export interface CodeCount {
 }
 
 /** The counts after objects have changed, by code. Costs what changed. */
-export function countsAfter(before: readonly CodeCount[], changes: readonly EntryChange<ObjectInsights>[]): readonly CodeCount[] {
-  if (changes.length === 0) return before;
+export function* countsAfter(
+  before: readonly CodeCount[],
+  changes: Iterable<EntryChange<ObjectInsights>>,
+): CooperativeTask<readonly CodeCount[]> {
   const counts = new Map(before.map((count) => [keyOf(count), { ...count }]));
   const add = ({ shown, suppressed }: ObjectInsights, by: 1 | -1): void => {
     for (const insight of shown) countOf(insight).shown += by;
@@ -27,6 +29,7 @@ export function countsAfter(before: readonly CodeCount[], changes: readonly Entr
   for (const change of changes) {
     if (change.before !== undefined) add(change.before, -1);
     if (change.after !== undefined) add(change.after, 1);
+    yield;
   }
   return [...counts.values()].filter(({ shown, suppressed }) => shown + suppressed > 0).sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 }

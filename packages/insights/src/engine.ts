@@ -1,5 +1,5 @@
 import { KubernetesCluster } from "@isthmus/api";
-import { type CooperativeTask, emptyTable, equalJson, runToCompletion, type Snapshot, type Table } from "@isthmus/core";
+import { type CooperativeTask, type EntryChange, emptyTable, equalJson, runToCompletion, type Snapshot, type Table } from "@isthmus/core";
 import type { Translation } from "@isthmus/translators";
 import { changesSince, type Derived, type EarlierRun, transition, updated } from "@isthmus/translators/incremental";
 import { type Found, insightsByObject } from "./byObject.ts";
@@ -71,7 +71,7 @@ export function* insightsInSteps(translation: Translation, options: InsightOptio
   let all: readonly Insight[] | undefined;
   return {
     byObject,
-    counts: countsAfter(previous?.counts ?? [], byObject.changesSince(previous?.byObject ?? NO_OBJECTS)),
+    counts: yield* countsAfter(previous?.counts ?? [], objectChanges(byObject, previous?.byObject)),
     get all() {
       all ??= [...byObject].flatMap((object) => object.all).map(intendedNames(now.inputs));
       return all;
@@ -81,8 +81,19 @@ export function* insightsInSteps(translation: Translation, options: InsightOptio
 }
 
 const DERIVATIONS: readonly Derived<InsightTables, InsightRow>[] = [...RULES.map(({ rows }) => rows), ...REPORTED_ROWS];
-const NO_ROWS = emptyTable<InsightRow>(() => "");
-const NO_OBJECTS = emptyTable<ObjectInsights>(() => "");
+const NO_ROWS = emptyTable<InsightRow>(({ key }) => key);
+
+/** Objects of which something else is said than before; without a before, all, and not all at once. */
+export function objectChanges(
+  now: Table<ObjectInsights>,
+  before: Table<ObjectInsights> | undefined,
+): Iterable<EntryChange<ObjectInsights>> {
+  return before === undefined ? added(now) : now.changesSince(before);
+}
+
+function* added(table: Table<ObjectInsights>): Iterable<EntryChange<ObjectInsights>> {
+  for (const [key, after] of table.entries()) yield { key, before: undefined, after };
+}
 
 const HOUR_MS = 3_600_000;
 

@@ -1,4 +1,5 @@
 import {
+  type CooperativeTask,
   clusterNameIn,
   type EntryChange,
   emptyTable,
@@ -7,6 +8,7 @@ import {
   type ResourceRef,
   resourceKeyOf,
   type Table,
+  withEach,
 } from "@isthmus/core";
 import type { Insight, InsightCode, InsightSeverity } from "./insight.ts";
 import type { ObjectInsights, Suppression } from "./suppression.ts";
@@ -77,12 +79,12 @@ interface Moment {
   readonly isKnown: (clusterName: string) => boolean;
 }
 
-/** The history after insights about some objects have changed. Costs what changed. */
-export function historyAfter(
+/** The history after insights about some objects have changed. Costs what changed; an object is a step. */
+export function* historyAfter(
   { current, lastKnown, ended }: InsightHistory,
-  changes: readonly EntryChange<ObjectInsights>[],
+  changes: Iterable<EntryChange<ObjectInsights>>,
   { at, isKnown }: Moment,
-): InsightHistory {
+): CooperativeTask<InsightHistory> {
   const waiting = new Set(lastKnown);
   const rows: (readonly [string, DatedObject | undefined])[] = [];
   const over: EndedInsight[] = [];
@@ -94,6 +96,7 @@ export function historyAfter(
     if (after !== undefined) rows.push([key, dated(after, before, at)]);
     else if (before !== undefined) rows.push([key, undefined]);
     if (before !== undefined) over.push(...endedIn(before, after, at));
+    yield;
   }
   for (const key of waiting) {
     const before = current.row(key);
@@ -101,13 +104,18 @@ export function historyAfter(
     waiting.delete(key);
     rows.push([key, undefined]);
     if (before !== undefined) over.push(...endedIn(before, undefined, at));
+    yield;
   }
   if (rows.length === 0 && waiting.size === lastKnown.size) return { current, lastKnown, ended };
-  return { current: current.with(rows), lastKnown: waiting, ended: withEnded(ended, over) };
+  return { current: yield* withEach(current, rows), lastKnown: waiting, ended: withEnded(ended, over) };
 }
 
 /** The history with what an earlier server knew: what began before, began then; what is not known yet is neither there nor gone. */
-export function withLastKnown(history: InsightHistory, objects: Iterable<DatedObject>, past: Iterable<EndedInsight>): InsightHistory {
+export function* withLastKnown(
+  history: InsightHistory,
+  objects: Iterable<DatedObject>,
+  past: Iterable<EndedInsight>,
+): CooperativeTask<InsightHistory> {
   const lastKnown = new Set(history.lastKnown);
   const rows: (readonly [string, DatedObject])[] = [];
   for (const object of objects) {
@@ -115,8 +123,9 @@ export function withLastKnown(history: InsightHistory, objects: Iterable<DatedOb
     const known = history.current.row(key);
     if (known === undefined) lastKnown.add(key);
     rows.push([key, known === undefined ? object : since(known, object)]);
+    yield;
   }
-  return { current: history.current.with(rows), lastKnown, ended: withEnded(history.ended, past) };
+  return { current: yield* withEach(history.current, rows), lastKnown, ended: withEnded(history.ended, past) };
 }
 
 function dated({ object, all, suppressed, problems }: ObjectInsights, before: DatedObject | undefined, at: number): DatedObject {

@@ -1,5 +1,5 @@
 export type { CodeCount } from "./counts.ts";
-export { type InsightOptions, type Insights, insightsInSteps, insightsOf } from "./engine.ts";
+export { type InsightOptions, type Insights, insightsInSteps, insightsOf, objectChanges } from "./engine.ts";
 export {
   type DatedInsight,
   type DatedObject,

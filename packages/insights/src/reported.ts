@@ -82,9 +82,9 @@ export const REPORTED_ROWS: readonly Derived<InsightTables, InsightRow>[] = repo
     ),
     context: ({ context }) => context,
     joins: {},
-    make: (row, { before }) => {
+    make: (row, { key, before }) => {
       const insights = reportsOf(row).flatMap((report) => (report.state === "ACCEPTED" ? [] : [insightOfReport(report)]));
-      return insights.length === 0 ? undefined : reuseIfEqual<InsightRow>({ insights }, before);
+      return insights.length === 0 ? undefined : reuseIfEqual<InsightRow>({ key, insights }, before);
     },
   }),
 );

@@ -62,7 +62,7 @@ test("after every step of a trace, what follows from the change is what follows 
         expect(insights.counts).toEqual(scratch.counts);
       }
     }),
-    { numRuns: runs(25) },
+    { numRuns: runs(100) },
   );
 });
 

@@ -1,5 +1,5 @@
 import { type Clock, fullKeyOf, type Log } from "@isthmus/core";
-import { type InsightHistory, withLastKnown } from "@isthmus/insights";
+import type { InsightHistory } from "@isthmus/insights";
 import { isSameVersion, type Store, StoreError, type StoreNotice } from "../ports/clusterPort.ts";
 import { INSIGHTS_PARTITION, insightsMeta, type KeptInsights, keptContent, keptEnded, keptInsights, keptObject } from "./keptInsights.ts";
 import { splitKey } from "./keys.ts";
@@ -8,11 +8,12 @@ import { type PartitionChange, type PartitionWriter, partitionWriter } from "./p
 
 /** Insights in the store: written by the leader, read by everybody. Each method rejects with StoreError when the store does not answer. */
 export interface InsightSharing {
-  /**
-   * Writes what `now` gives, under a fence that is raised before the first write. That one reads what an earlier leader has left, and gives it to
-   * `resume`. `superseded`: another replica writes now; the next call would take over again.
-   */
-  write(source: InsightSource): Promise<"written" | "superseded">;
+  /** Whether `begin` was called since the last `write` that was superseded. */
+  readonly hasBegun: boolean;
+  /** Raises the fence, so that earlier leaders write no more, and gives what they have left: undefined is nothing, or nothing that a server wrote. */
+  begin(): Promise<KeptInsights | undefined>;
+  /** Writes a history, of this moment (milliseconds since 1970). `superseded`: another replica writes now; another `begin` takes over again. */
+  write(history: InsightHistory, at: number): Promise<"written" | "superseded">;
   /** What the store has; undefined where there is nothing that a server wrote as a whole. */
   read(): Promise<KeptInsights | undefined>;
   hear(notice: StoreNotice): void;
@@ -20,22 +21,17 @@ export interface InsightSharing {
   stop(): void;
 }
 
-/** What the leader has. */
-export interface InsightSource {
-  /** The history, and the moment of the snapshot that it is of. */
-  now(): { readonly history: InsightHistory; readonly at: number };
-  resume(change: (history: InsightHistory) => InsightHistory): void;
-}
-
 export interface InsightSharingOptions {
   readonly store: Store;
   readonly instance: string;
+  /** Asks for a call of `write`: the store has something else than was written. */
+  readonly wake: () => void;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /** Keeps insights in the partition of the management cluster. */
-export function insightSharing({ store, instance, clock, log }: InsightSharingOptions): InsightSharing {
+export function insightSharing({ store, instance, wake, clock, log }: InsightSharingOptions): InsightSharing {
   let writer: PartitionWriter | undefined;
   let marked: InsightHistory | undefined;
   let at = 0;
@@ -75,13 +71,12 @@ export function insightSharing({ store, instance, clock, log }: InsightSharingOp
     }
   }
 
-  async function begin({ resume }: InsightSource): Promise<PartitionWriter> {
+  async function begin(): Promise<KeptInsights | undefined> {
     const fence = await store.raiseFence(FENCE, instance);
     // Nobody else writes any more: what is there now is all that earlier leaders have said.
     const { kept, isTrusted } = await left();
-    if (kept !== undefined) resume((history) => withLastKnown(history, kept.objects, kept.ended));
     marked = undefined;
-    const made = partitionWriter({
+    writer = partitionWriter({
       partition: INSIGHTS_PARTITION,
       fence,
       store,
@@ -90,15 +85,18 @@ export function insightSharing({ store, instance, clock, log }: InsightSharingOp
       clock,
       log,
     });
-    if (!isTrusted) made.distrust();
-    return made;
+    if (!isTrusted) writer.distrust();
+    return kept;
   }
 
   return {
-    async write(source) {
-      writer ??= await begin(source);
+    get hasBegun() {
+      return writer !== undefined;
+    },
+    begin,
+    async write(history, moment) {
       const mine = writer;
-      const { history, at: moment } = source.now();
+      if (mine === undefined) return "superseded";
       if (marked !== undefined) mine.mark(differences(marked, history));
       marked = history;
       at = moment;
@@ -114,10 +112,15 @@ export function insightSharing({ store, instance, clock, log }: InsightSharingOp
       return reading;
     },
     hear(notice) {
-      if (notice.type === "missed") return writer?.doubt();
+      if (notice.type === "missed") {
+        writer?.doubt();
+        return wake();
+      }
       if (!("partition" in notice) || notice.partition.section !== INSIGHTS_PARTITION.section) return;
       if (notice.type === "written") for (const heard of listeners) if (heard.length < MOST_HEARD) heard.push(notice);
-      if (notice.type === "distrusted" && writer !== undefined && isSameVersion(writer.version, notice.version)) writer.distrust();
+      if (notice.type !== "distrusted" || writer === undefined || !isSameVersion(writer.version, notice.version)) return;
+      writer.distrust();
+      wake();
     },
     stop() {
       writer = undefined;

@@ -1,4 +1,4 @@
-import { emptyTable, kindKeyOf, type Meter, type Metric, messageOf } from "@isthmus/core";
+import { type CooperativeTask, kindKeyOf, type Meter, type Metric, messageOf } from "@isthmus/core";
 import {
   type DatedObject,
   type EndedInsight,
@@ -9,11 +9,13 @@ import {
   insightsInSteps,
   intendedNames,
   NO_HISTORY,
-  type ObjectInsights,
+  objectChanges,
+  withLastKnown,
 } from "@isthmus/insights";
 import { whileLeading } from "../leader/leadership.ts";
 import { type Leadership, type Store, StoreError } from "../ports/clusterPort.ts";
 import { insightSharing } from "../replication/insightSharing.ts";
+import type { KeptInsights } from "../replication/keptInsights.ts";
 import { coalesced } from "../runtime/coalesce.ts";
 import { runTimeSliced, SLICE_MS } from "../runtime/timeSlices.ts";
 import type { ServerInputs } from "./inputs.ts";
@@ -62,9 +64,12 @@ export interface InsightsLoopOptions extends Pick<ServerOptions, "kinds" | "name
 export function startInsightsLoop(options: InsightsLoopOptions, signal: AbortSignal): InsightsLoop {
   const { inputs, kinds, namespace, reconciled, leadership, sharedStore: store, instance, meter, events, clock, log } = options;
   const { view, store: snapshots } = inputs;
-  const sharing = store && insightSharing({ store, instance, clock, log });
+  const sharing = store && insightSharing({ store, instance, wake: () => requestWrite(), clock, log });
   if (store !== undefined && sharing !== undefined) store.subscribe(sharing.hear, signal);
   let turn: Turn | undefined;
+  // Of the turn.
+  let request: () => void = () => undefined;
+  let requestWrite: () => void = () => undefined;
 
   function unknown(): readonly string[] {
     return [...view.snapshot.of(kinds.registration)]
@@ -78,7 +83,7 @@ export function startInsightsLoop(options: InsightsLoopOptions, signal: AbortSig
   }
 
   function start(until: AbortSignal): { readonly ended: Promise<void> } {
-    const mine: Turn = { insights: undefined, history: NO_HISTORY, at: 0 };
+    const mine: Turn = { insights: undefined, history: NO_HISTORY, lastKnown: undefined, at: 0 };
     turn = mine;
 
     async function update(): Promise<void> {
@@ -87,14 +92,14 @@ export function startInsightsLoop(options: InsightsLoopOptions, signal: AbortSig
       if (translation === undefined || waiting > 0) return;
       const at = clock.now();
       const slicing = { clock, sliceMs: options.sliceMs ?? SLICE_MS };
-      const next = await runTimeSliced(
-        insightsInSteps(translation, { namespace, now: at, management: view.snapshot }, mine.insights),
-        slicing,
-        until,
-      );
-      const changes = next.byObject.changesSince(mine.insights?.byObject ?? NO_OBJECTS);
+      const sliced = <T>(steps: CooperativeTask<T>): Promise<T> => runTimeSliced(steps, slicing, until);
+      const next = await sliced(insightsInSteps(translation, { namespace, now: at, management: view.snapshot }, mine.insights));
+      const changes = objectChanges(next.byObject, mine.insights?.byObject);
       const absent = new Set(unknown());
-      mine.history = historyAfter(mine.history, changes, { at, isKnown: (name) => !absent.has(name) });
+      const { lastKnown } = mine;
+      const known = lastKnown === undefined ? mine.history : await sliced(withLastKnown(mine.history, lastKnown.objects, lastKnown.ended));
+      mine.history = await sliced(historyAfter(known, changes, { at, isKnown: (name) => !absent.has(name) }));
+      if (mine.lastKnown === lastKnown) mine.lastKnown = undefined;
       mine.insights = next;
       mine.at = at;
       meter.record("gloo_mesh_insights_time_sec", (clock.now() - at) / 1_000);
@@ -104,14 +109,13 @@ export function startInsightsLoop(options: InsightsLoopOptions, signal: AbortSig
     async function write(): Promise<void> {
       if (sharing === undefined || mine.insights === undefined || !leadership.isLeader) return;
       try {
-        const outcome = await sharing.write({
-          now: () => mine,
-          resume(change) {
-            mine.history = change(mine.history);
-            runs.request();
-          },
-        });
-        if (outcome === "written") return;
+        if (!sharing.hasBegun) {
+          mine.lastKnown = await sharing.begin();
+          // What earlier leaders knew is taken up before anything is written.
+          if (mine.lastKnown !== undefined) return runs.request();
+        }
+        if (mine.lastKnown !== undefined) return;
+        if ((await sharing.write(mine.history, mine.at)) === "written") return;
         log.debug({ instance }, "another replica writes insights");
       } catch (error) {
         // Sharing tells of a store that is away.
@@ -132,6 +136,7 @@ export function startInsightsLoop(options: InsightsLoopOptions, signal: AbortSig
     const writes = coalesced(write, { clock, pauseMs: 0, restMs: REST_MS }, until);
     const runs = coalesced(update, { clock, pauseMs: PAUSE_MS, restMs: REST_MS }, until);
     request = runs.request;
+    requestWrite = writes.request;
     runs.request();
     return {
       ended: Promise.all([writes.ended, runs.ended, ticks()]).then(() => {
@@ -141,7 +146,6 @@ export function startInsightsLoop(options: InsightsLoopOptions, signal: AbortSig
     };
   }
 
-  let request: () => void = () => undefined;
   events.on("translated", () => request());
   // Translation does not read what is said there of agents.
   events.on("managementChanged", ({ put }) => {
@@ -175,10 +179,10 @@ export function startInsightsLoop(options: InsightsLoopOptions, signal: AbortSig
 interface Turn {
   insights: Insights | undefined;
   history: InsightHistory;
+  /** What the store has of earlier leaders, until a run has taken it up. */
+  lastKnown: KeptInsights | undefined;
   at: number;
 }
-
-const NO_OBJECTS = emptyTable<ObjectInsights>(() => "");
 
 // Behind translation, statuses, and what both set off.
 const PAUSE_MS = 200;
