@@ -21,7 +21,7 @@ export const packageTable: Readonly<Record<string, PackageRule>> = {
   translators: { imports: ["core", "api"], browser: "all" },
   certificates: { imports: ["core", "api"], browser: "all" },
   relay: { imports: ["core", "certificates"], browser: { only: ["session/", "transport/inMemory.ts"] } },
-  plane: { imports: ["core", "api", "translators", "certificates", "relay/session"], browser: "all" },
+  plane: { imports: ["core", "api", "translators", "insights", "certificates", "relay/session"], browser: "all" },
   kubernetes: { imports: ["core", "plane/ports"], browser: "none" },
   store: { imports: ["core", "plane/ports"], browser: "none" },
   process: { imports: ["core"], browser: "none" },
@@ -87,7 +87,7 @@ export const folderTable: Readonly<Record<string, Readonly<Record<string, Folder
     "rule.ts": { holds: "How a rule is declared: the kinds that it reads, and what it finds.", imports: ["insight.ts"] },
     rules: { holds: "Every rule, by what it is about.", imports: ["insight.ts", "rule.ts"] },
     ".": {
-      holds: "The table of rules, what translation has reported, suppression, and the engine.",
+      holds: "The table of rules, what translation has reported, suppression, history, and the engine.",
       imports: ["insight.ts", "rule.ts", "rules"],
     },
     "index.ts": { holds: "What other packages may use.", imports: "any" },
@@ -132,7 +132,7 @@ export const folderTable: Readonly<Record<string, Readonly<Record<string, Folder
     "io.ts": { holds: "Streams, colors and exit codes.", imports: [] },
     output: { holds: "Text for people: tables, ages, and what of a text may go to a terminal.", imports: [] },
     cluster: { holds: "What commands do in clusters.", imports: [] },
-    offline: { holds: "What commands do with files, without a cluster.", imports: ["io.ts"] },
+    offline: { holds: "What commands do with files, without a cluster.", imports: ["io.ts", "output"] },
     plane: {
       holds: "What commands read of the management plane, check and print.",
       imports: ["io.ts", "output", "cluster", "offline"],

@@ -1,6 +1,7 @@
 import { ciliumEndpointsBenchmark } from "./ciliumEndpoints.ts";
 import { fleetBenchmark } from "./fleetTranslation.ts";
 import { growthBenchmark } from "./growth.ts";
+import { insightsBenchmark } from "./insights.ts";
 import { offlineBenchmark } from "./offline.ts";
 import { churnBenchmark } from "./plane/churn.ts";
 import { connectBenchmark } from "./plane/connect.ts";
@@ -52,6 +53,7 @@ export const benchmarks: readonly Benchmark[] = [
   { name: "cold", isPart: true, run: coldBenchmark },
   { name: "fleet", heapMiB: 8192, run: fleetBenchmark },
   { name: "virtual-destinations", run: virtualDestinationsBenchmark },
+  { name: "insights", heapMiB: 8192, run: insightsBenchmark },
   { name: "offline-documents", run: offlineBenchmark("documents") },
   { name: "offline-list", run: offlineBenchmark("list") },
   { name: "offline-json", run: offlineBenchmark("json") },

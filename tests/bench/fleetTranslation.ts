@@ -6,9 +6,10 @@ import { accessPolicyName, clusterName, type FleetSize, fleetObjects, serviceAt,
 import { peakRssMiB, percentile, rounded, timedWithCpu } from "./measure.ts";
 import { meshRef, PLANE } from "./planeObjects.ts";
 
-const OPTIONS: TranslateOptions = { namespace: PLANE, stage: "all" };
-const SIZE: FleetSize = { clusters: 100, servicesPerCluster: 1000, podsPerService: 1 };
-const SMOKE_SIZE: FleetSize = { clusters: 4, servicesPerCluster: 40, podsPerService: 1 };
+/** How fleets are translated here. */
+export const OPTIONS: TranslateOptions = { namespace: PLANE, stage: "all" };
+export const SIZE: FleetSize = { clusters: 100, servicesPerCluster: 1000, podsPerService: 1 };
+export const SMOKE_SIZE: FleetSize = { clusters: 4, servicesPerCluster: 40, podsPerService: 1 };
 
 /**
  * A large fleet translated once, from what agents report to all outputs and statuses; then again after each of many small changes,
@@ -41,7 +42,8 @@ interface Instant {
   readonly world: Translation;
 }
 
-interface Change {
+/** A small change, made many times over. */
+export interface Change {
   readonly name: string;
   readonly times: number;
   /** The object after its `n`th change. */
@@ -78,7 +80,8 @@ function changed(start: Instant, { name, make }: Change, size: FleetSize, times:
   };
 }
 
-const CHANGES: readonly Change[] = [
+/** Each of another object every time. */
+export const CHANGES: readonly Change[] = [
   {
     name: "TrafficPolicy",
     times: 200,

@@ -84,3 +84,47 @@ test("names of objects cannot break out of a command", async () => {
   const { out } = await run(text, "-f", "-");
   expect(out).toContain("kubectl --context 'c1; touch x'\\'''");
 });
+
+test("a page that was saved of a server is read as files are, with clusters that are away", async () => {
+  const path = pathOf("REL1001");
+  expect((await run("", "--snapshot", path)).out).toContain("[REL1001]");
+  expect((await run("", "--snapshot", path, "-f", path)).err).toContain("--file and --snapshot are mutually exclusive");
+  expect((await run("", "-f", path, "--history")).err).toContain("--history is of a running server");
+});
+
+test("--suppressed prints what is suppressed, by whom and why", async () => {
+  const settings =
+    "apiVersion: settings.mesh.gloo.solo.io/v1\nkind: Settings\nmetadata: {name: settings, namespace: gloo-mesh}\n" +
+    "spec: {insights: {suppressions: [{code: BP*, reason: shared by all, until: '2026-03-01'}]}}\n";
+  const { out, err } = await run(`${readFileSync(pathOf("BP0001"), "utf8")}---\n${settings}`, "-f", "-", "--suppressed");
+  expect(out).toContain("suppressed: standard input:");
+  expect(out).toContain("[BP0001]\n  by Settings until 2026-03-01: shared by all\n");
+  expect(err).toContain("0 errors, 0 warnings, 0 info; 1 suppressed");
+});
+
+// Escape sequences of a terminal, a C1 control, and marks that turn the direction of what follows.
+const HOSTILE = "\u001b]0;owned\u0007\u001b[2J\u009b31m\u202eevil\u2066\u200b";
+function actedOn(text: string): readonly number[] {
+  const codes = Array.from(text, (character) => character.codePointAt(0) ?? 0);
+  return codes.filter((code) => (code < 32 && code !== 9 && code !== 10) || (code >= 0x7f && code < 0xa0) || HIDDEN.includes(code));
+}
+const HIDDEN = [0x200b, 0x202e, 0x2066];
+
+function hostile(): string {
+  const text = JSON.stringify(`other${HOSTILE}`);
+  return (
+    readFileSync(pathOf("CFG0001"), "utf8").replace("subset: v2", `subset: ${text}`) +
+    `---\napiVersion: networking.mesh.gloo.solo.io/v1\nkind: TrafficPolicy\nmetadata: {name: p, namespace: bookinfo}\nspec: {${text}: {}}\n`
+  );
+}
+
+test.each(["text", "json", "sarif", "github"])("nothing that a terminal acts on is printed as %s", async (output) => {
+  const { out, err } = await run(hostile(), "-f", "-", "-o", output);
+  expect(out).toContain("evil");
+  expect(actedOn(out)).toEqual([]);
+  expect(actedOn(err)).toEqual([]);
+  const io = recordedIo(hostile());
+  await meshctl(["validate", "-f", "-", "-o", output], io);
+  expect(io.written.out + io.written.err).toContain("evil");
+  expect(actedOn(io.written.out + io.written.err)).toEqual([]);
+});

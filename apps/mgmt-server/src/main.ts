@@ -25,6 +25,7 @@ import { fleetAccessLogPage } from "./accessLogs.ts";
 import { serverAdminPages } from "./adminPages.ts";
 import { readServerConfig, type ServerConfig } from "./config.ts";
 import { workOnDirectClusters } from "./directClusters.ts";
+import { insightsPage } from "./insightsPage.ts";
 import { openStore } from "./sharedStore.ts";
 
 async function run(config: ServerConfig, signal: AbortSignal): Promise<void> {
@@ -152,7 +153,7 @@ async function run(config: ServerConfig, signal: AbortSignal): Promise<void> {
     port: config.adminPort,
     isReady: () => server.isReady,
     metrics,
-    pages: { ...serverAdminPages(server), "/access-logs": fleetAccessLogPage(server, link.ask) },
+    pages: { ...serverAdminPages(server), "/insights": insightsPage(server), "/access-logs": fleetAccessLogPage(server, link.ask) },
     authorize: kubernetesAuthorizer({ kubeconfig, clock }).authorize,
     ...(config.adminTls === undefined ? {} : { tls: config.adminTls }),
   });

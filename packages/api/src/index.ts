@@ -118,6 +118,7 @@ export {
 } from "./roles.ts";
 export { Settings, type SettingsSpec } from "./settings/settings.ts";
 export { settingsInForce } from "./settings/settingsInForce.ts";
+export { hasSuppressionEnded, type InsightSuppression, insightSuppressions } from "./settings/suppressions.ts";
 export type { ApprovalStatus, TrustProgressStatus } from "./shared/approval.ts";
 export type {
   CrdDefinition,

@@ -150,6 +150,25 @@ export const METRICS = {
     on: SERVER,
   },
   gloo_mesh_translations_total: { type: "counter", help: "Number of translation runs.", labels: [], on: SERVER },
+  gloo_mesh_insights: {
+    type: "gauge",
+    help: "Number of insights that are shown, by code and severity. On the leader.",
+    labels: ["code", "severity"],
+    on: SERVER,
+  },
+  gloo_mesh_insights_suppressed: {
+    type: "gauge",
+    help: "Number of insights that are suppressed, by code and severity. On the leader.",
+    labels: ["code", "severity"],
+    on: SERVER,
+  },
+  gloo_mesh_insights_time_sec: {
+    type: "histogram",
+    help: "Time from the start of a run of insights to its end, including the work of others in between, in seconds. On the leader.",
+    labels: [],
+    on: SERVER,
+    buckets: SECONDS,
+  },
   gloo_mesh_translation_time_sec: {
     type: "histogram",
     help: "Duration of one translation run in seconds.",

@@ -1,11 +1,15 @@
-import { type CooperativeTask, emptyTable, runToCompletion, type Table } from "@isthmus/core";
+import { KubernetesCluster } from "@isthmus/api";
+import { type CooperativeTask, type EntryChange, emptyTable, equalJson, runToCompletion, type Snapshot, type Table } from "@isthmus/core";
 import type { Translation } from "@isthmus/translators";
 import { changesSince, type Derived, type EarlierRun, transition, updated } from "@isthmus/translators/incremental";
+import { type Found, insightsByObject } from "./byObject.ts";
+import { type CodeCount, countsAfter } from "./counts.ts";
 import type { Insight } from "./insight.ts";
-import { withIntendedNames } from "./nearMiss.ts";
-import { gathered, REPORTED_ROWS } from "./reported.ts";
+import { intendedNames } from "./nearMiss.ts";
+import { REPORTED_ROWS } from "./reported.ts";
 import type { InsightRow, InsightTables } from "./rule.ts";
 import { RULES } from "./rules.ts";
+import { type FleetSuppressions, fleetSuppressions, type ObjectInsights } from "./suppression.ts";
 
 /** What insights are asked of beside a translation. */
 export interface InsightOptions {
@@ -13,11 +17,17 @@ export interface InsightOptions {
   readonly namespace: string;
   /** Milliseconds since 1970. */
   readonly now: number;
+  /** The management cluster as it is: with the statuses of registrations, which translation does not read. Default: those of the translation. */
+  readonly management?: Snapshot;
 }
 
 /** Everything that is wrong in a fleet. */
 export interface Insights {
-  /** By object, then code. Gathered when it is asked for. */
+  /** By `resourceKeyOf`, those of which something is said. Near misses are left out that only a look at the whole fleet gives. */
+  readonly byObject: Table<ObjectInsights>;
+  /** By code and severity. */
+  readonly counts: readonly CodeCount[];
+  /** Suppressed or not, by object, then code; with near misses. Gathered when it is asked for. */
   readonly all: readonly Insight[];
   /** What the next run can reuse. */
   readonly cache: InsightCache;
@@ -25,8 +35,9 @@ export interface Insights {
 
 interface InsightCache {
   readonly tables: InsightTables;
-  /** In the order of `DERIVATIONS`. */
+  /** In the order of `RULES`, then of `REPORTED_ROWS`. */
   readonly rows: readonly Table<InsightRow>[];
+  readonly found: Found;
 }
 
 /**
@@ -37,8 +48,8 @@ export function insightsOf(translation: Translation, options: InsightOptions, pr
   return runToCompletion(insightsInSteps(translation, options, previous));
 }
 
-/** The same in steps. */
-function* insightsInSteps(translation: Translation, options: InsightOptions, previous?: Insights): CooperativeTask<Insights> {
+/** The same in steps, for those who must not hold others up. */
+export function* insightsInSteps(translation: Translation, options: InsightOptions, previous?: Insights): CooperativeTask<Insights> {
   const now = tablesOf(translation, options, previous?.cache.tables);
   const earlier: EarlierRun<InsightTables> | undefined = previous && {
     before: previous.cache.tables,
@@ -47,24 +58,62 @@ function* insightsInSteps(translation: Translation, options: InsightOptions, pre
   const change = transition(now, earlier);
   const rows: Table<InsightRow>[] = [];
   for (const [i, derivation] of DERIVATIONS.entries()) rows.push(yield* updated(previous?.cache.rows[i] ?? NO_ROWS, derivation, change));
+  const found: Found = {
+    byRule: RULES.map((rule, i) => [rule, rows[i] ?? NO_ROWS]),
+    reported: rows.slice(RULES.length),
+    inputs: now.inputs,
+    fleet: fleetOf(now, options, previous?.cache.found.fleet),
+  };
+  const byObject = yield* insightsByObject(
+    found,
+    previous && earlier && { found: previous.cache.found, table: previous.byObject, changes: earlier.changes },
+  );
   let all: readonly Insight[] | undefined;
   return {
+    byObject,
+    counts: yield* countsAfter(previous?.counts ?? [], objectChanges(byObject, previous?.byObject)),
     get all() {
-      all ??= withIntendedNames(gathered(rows.flatMap((table) => [...table].flatMap(({ insights }) => insights))), now.inputs);
+      all ??= [...byObject].flatMap((object) => object.all).map(intendedNames(now.inputs));
       return all;
     },
-    cache: { tables: now, rows },
+    cache: { tables: now, rows, found },
   };
 }
 
 const DERIVATIONS: readonly Derived<InsightTables, InsightRow>[] = [...RULES.map(({ rows }) => rows), ...REPORTED_ROWS];
-const NO_ROWS = emptyTable<InsightRow>(() => "");
+const NO_ROWS = emptyTable<InsightRow>(({ key }) => key);
+
+/** Objects of which something else is said than before; without a before, all, and not all at once. */
+export function objectChanges(
+  now: Table<ObjectInsights>,
+  before: Table<ObjectInsights> | undefined,
+): Iterable<EntryChange<ObjectInsights>> {
+  return before === undefined ? added(now) : now.changesSince(before);
+}
+
+function* added(table: Table<ObjectInsights>): Iterable<EntryChange<ObjectInsights>> {
+  for (const [key, after] of table.entries()) yield { key, before: undefined, after };
+}
 
 const HOUR_MS = 3_600_000;
 
-function tablesOf(translation: Translation, { namespace, now }: InsightOptions, before: InsightTables | undefined): InsightTables {
+function tablesOf(
+  translation: Translation,
+  { namespace, now, management }: InsightOptions,
+  before: InsightTables | undefined,
+): InsightTables {
+  const { attached } = translation;
+  const inputs = management === undefined ? attached : attached.withCollection(KubernetesCluster, management.of(KubernetesCluster));
   const hour = Math.floor(now / HOUR_MS) * HOUR_MS;
   const context = before?.context.namespace === namespace ? before.context : { namespace };
   const isSameHour = before?.timed.namespace === namespace && before.timed.hour === hour;
-  return { inputs: translation.attached, translation, context, timed: isSameHour ? before.timed : { namespace, hour } };
+  return { inputs, translation, context, timed: isSameHour ? before.timed : { namespace, hour } };
 }
+
+/** Days begin with an hour: what ends with a day is looked at once in it. */
+function fleetOf({ inputs }: InsightTables, { namespace, now }: InsightOptions, before: FleetSuppressions | undefined): FleetSuppressions {
+  const fleet = { entries: fleetSuppressions(inputs, namespace), now: Math.floor(now / DAY_MS) * DAY_MS };
+  return before !== undefined && equalJson(before, fleet) ? before : fleet;
+}
+
+const DAY_MS = 24 * HOUR_MS;

@@ -1,5 +1,18 @@
-export { type InsightOptions, type Insights, insightsOf } from "./engine.ts";
+export type { CodeCount } from "./counts.ts";
+export { type InsightOptions, type Insights, insightsInSteps, insightsOf, objectChanges } from "./engine.ts";
+export {
+  type DatedInsight,
+  type DatedObject,
+  type EndedInsight,
+  endedKey,
+  endedNameOf,
+  historyAfter,
+  type InsightHistory,
+  NO_HISTORY,
+  withLastKnown,
+} from "./history.ts";
 export type { Insight, InsightCode, InsightSeverity } from "./insight.ts";
+export { intendedNames } from "./nearMiss.ts";
 export { REPORTED_CODES } from "./reportedCodes.ts";
 export { RULES } from "./rules.ts";
-export { type EvaluatedInsights, SUPPRESS_ANNOTATION, suppressionApplied } from "./suppression.ts";
+export { type ObjectInsights, SUPPRESS_ANNOTATION, type SuppressedInsight, type Suppression } from "./suppression.ts";

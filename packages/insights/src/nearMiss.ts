@@ -18,17 +18,20 @@ const CANDIDATES: Readonly<Partial<Record<InsightCode, (known: Snapshot) => read
   FED1001: (known) => [...known.of(Mesh)].map(({ metadata }) => nameOf(metadata)),
 };
 
-/** The same insights; those about a reference of a user's resource to something that does not exist say what was probably meant. */
-export function withIntendedNames(insights: readonly Insight[], known: Snapshot): readonly Insight[] {
+/**
+ * Gives the same insight; one about a reference of a user's resource to something that does not exist says what was probably meant. As
+ * that is looked for in the whole fleet, only the first hundred that it is asked for say so.
+ */
+export function intendedNames(known: Snapshot): (insight: Insight) => Insight {
   let hints = 0;
-  return insights.map((insight) => {
+  return (insight) => {
     const candidates = CANDIDATES[insight.code];
     if (candidates === undefined || insight.nearMiss !== undefined || insight.field === "") return insight;
     const wanted = referenceAt(insight, known);
     if (wanted === undefined || hints++ >= MOST_HINTS) return insight;
     const nearMiss = nearest(wanted, candidates(known));
     return nearMiss === undefined ? insight : { ...insight, nearMiss };
-  });
+  };
 }
 
 /** What stands at the field of the object, if that is a reference. */

@@ -69,6 +69,7 @@ const REPORTED_AS: { readonly [C in ReportCode]?: ReportedCode | ((subject: Reso
   TrafficSplitTaken: "OSM1001",
   PolicyUnsupported: "OSM1002",
   SidecarWithoutMesh: "CFG1018",
+  SuppressionIgnored: "CFG1020",
 };
 
 /** Translation's findings as insights, row by row of the tables that hold them. */
@@ -81,9 +82,9 @@ export const REPORTED_ROWS: readonly Derived<InsightTables, InsightRow>[] = repo
     ),
     context: ({ context }) => context,
     joins: {},
-    make: (row, { before }) => {
+    make: (row, { key, before }) => {
       const insights = reportsOf(row).flatMap((report) => (report.state === "ACCEPTED" ? [] : [insightOfReport(report)]));
-      return insights.length === 0 ? undefined : reuseIfEqual<InsightRow>({ insights }, before);
+      return insights.length === 0 ? undefined : reuseIfEqual<InsightRow>({ key, insights }, before);
     },
   }),
 );

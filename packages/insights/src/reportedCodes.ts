@@ -14,6 +14,11 @@ export const REPORTED_CODES = {
     "Pods have a sidecar of a mesh that was not discovered in their cluster.",
     "install the control plane, or remove the sidecars",
   ),
+  CFG1020: reportedAs(
+    "warning",
+    "An entry of insights.suppressions in the Settings suppresses nothing, because it is incomplete.",
+    "complete the entry, or remove it",
+  ),
   CFG1101: reportedAs("error", "A resource is not in force, for a reason without a code of its own.", "correct the field"),
   CFG1103: reportedAs("warning", "A resource is in force with a warning that has no code of its own.", "correct the field"),
   CRT1004: reportedAs("warning", "A certificate authority of a mesh is not issued.", "correct the trust of the VirtualMesh"),

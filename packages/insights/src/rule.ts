@@ -26,6 +26,8 @@ export interface InsightTables {
 
 /** The insights that one row of a table gives. */
 export interface InsightRow {
+  /** That of the row. */
+  readonly key: string;
   readonly insights: readonly Insight[];
 }
 
@@ -39,10 +41,10 @@ export interface RuleFinding {
   readonly nearMiss?: string | undefined;
 }
 
-/** Objects of a kind that a rule looks up. */
-export interface Lookup<R extends Resource, T extends Resource> {
+/** Objects of a kind that a rule looks up, or a part of each. */
+export interface Lookup<R extends Resource, V> {
   readonly kind: Kind;
-  joinFrom(from: JoinSource<InsightTables, R, R>): Join<InsightTables, R, T>;
+  joinFrom(from: JoinSource<InsightTables, R, R>): Join<InsightTables, R, V>;
 }
 
 /** Looks up the objects that have one of the values of `key` in `index`; without `index`, by their keys. Both at module level. */
@@ -54,6 +56,14 @@ export function lookUp<R extends Resource, T extends Resource>(
     kind,
     joinFrom: (from) => join({ from, to: inputKind<InsightTables, T>(kind), key, ...(index === undefined ? {} : { index }) }),
   };
+}
+
+/** The same, of each object a part: a change of the rest of it is none. */
+export function lookUpPart<R extends Resource, T extends Resource, V>(
+  kind: Kind<T>,
+  { key, index, select }: { readonly key: Index<R>; readonly index: Index<T>; readonly select: (object: T) => V },
+): Lookup<R, V> {
+  return { kind, joinFrom: (from) => join({ from, to: inputKind<InsightTables, T>(kind), key, index, select }) };
 }
 
 /** What a rule may read beside its object: nothing that is not declared. */
@@ -82,27 +92,30 @@ export interface Rule {
   readonly code: InsightCode;
   readonly severity: InsightSeverity;
   readonly meaning: string;
+  /** The kind of the objects that it judges. Rows have the keys of these. */
+  readonly of: Kind;
   /** The kinds without a change of which it is not asked again. */
   readonly reads: readonly Kind[];
   readonly rows: Derived<InsightTables, InsightRow>;
 }
 
 /** Declares a rule. Objects that the management plane itself has written are left out, but for `judgesOurs`: they follow from others. */
-export function defineRule<R extends Resource, J extends Readonly<Record<string, Lookup<R, Resource>>>>(options: RuleOptions<R, J>): Rule {
+export function defineRule<R extends Resource, J extends Readonly<Record<string, Lookup<R, unknown>>>>(options: RuleOptions<R, J>): Rule {
   const { code, severity, meaning, of, reads, readsTime, judgesOurs, find } = options;
   const from = inputKind<InsightTables, R>(of);
-  const joins: Record<string, Join<InsightTables, R, Resource>> = {};
+  const joins: Record<string, Join<InsightTables, R, unknown>> = {};
   for (const [name, lookup] of Object.entries(reads)) joins[name] = lookup.joinFrom(from);
   return {
     code,
     severity,
     meaning,
+    of,
     reads: [...new Set([of, ...Object.values(reads).map(({ kind }) => kind)])],
     rows: derived({
       from,
       context: ({ context, timed }): RuleContext | TimedContext => (readsTime ? timed : context),
       joins,
-      make: (object, { lookup, context, before }) => {
+      make: (object, { key, lookup, context, before }) => {
         if (judgesOurs !== true && object.metadata.labels?.[OWNER_LABEL] !== undefined) return undefined;
         const reading: RuleReading<J> = {
           // `J` types what each name finds.
@@ -110,7 +123,7 @@ export function defineRule<R extends Resource, J extends Readonly<Record<string,
           context: { hour: Number.NaN, ...context },
         };
         const insights = [...find(object, reading)].map((finding) => insightOf(refOf(object), { code, severity }, finding));
-        return insights.length === 0 ? undefined : reuseIfEqual({ insights }, before);
+        return insights.length === 0 ? undefined : reuseIfEqual({ key, insights }, before);
       },
     }),
   };

@@ -43,6 +43,7 @@ import {
   hostNotAtGateway,
 } from "./rules/gateways.ts";
 import { deploymentWithoutSidecar, portNameMeansNothing, servicesDisagree } from "./rules/services.ts";
+import { suppressionEnded } from "./rules/suppressions.ts";
 import { mirrorHostUnknown, routeHostUnknown, routePortUnknown } from "./rules/virtualServiceHosts.ts";
 import { exportToMissing, retriesCutShort, routeNeverReached, weightsPointless } from "./rules/virtualServiceRoutes.ts";
 
@@ -56,6 +57,7 @@ export const RULES: readonly Rule[] = [
   deploymentWithoutSidecar,
   sidecarsCompete,
   ciliumRefusesPolicy,
+  suppressionEnded,
   agentCertificateEnds,
   certificateEnds,
   certificateFailed,

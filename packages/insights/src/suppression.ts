@@ -1,61 +1,117 @@
-import { kindOf } from "@isthmus/api";
-import { formatRef, type Resource, refOf, resourceKeyOf, type Snapshot } from "@isthmus/core";
-import type { Insight } from "./insight.ts";
+import { hasSuppressionEnded, type InsightSuppression, insightSuppressions, Settings } from "@isthmus/api";
+import { formatRef, type Resource, type ResourceRef, refOf, type Snapshot } from "@isthmus/core";
+import type { Insight, InsightCode } from "./insight.ts";
 
 /** On an object: which insights about it are not to be shown, why, and until when. */
 export const SUPPRESS_ANNOTATION = "isthmus.mesh/suppress-insights";
 
-/** An insight that somebody does not want to see. */
-export interface SuppressedInsight {
-  readonly insight: Insight;
+/** Why an insight is not shown. */
+export interface Suppression {
   readonly reason: string;
+  /** The last day, in UTC, as YYYY-MM-DD. */
+  readonly until?: string;
+  /** Who says so: the annotation of the object, or an entry of the Settings. */
+  readonly by: "annotation" | "Settings";
 }
 
-/** Insights, and those among them that are suppressed: none is lost. */
-export interface EvaluatedInsights {
+/** An insight that somebody does not want to see. */
+export interface SuppressedInsight extends Suppression {
+  readonly insight: Insight;
+}
+
+/** What is said of one object. */
+export interface ObjectInsights {
+  readonly object: ResourceRef;
+  /** Suppressed or not, by code. */
+  readonly all: readonly Insight[];
   readonly shown: readonly Insight[];
   readonly suppressed: readonly SuppressedInsight[];
-  /** Suppressions that are not in force, with the reason: they end, or cannot be read. Each begins with the object. */
+  /** Suppressions on the object that are not in force, with the reason: they have ended, or cannot be read. Each begins with the object. */
   readonly problems: readonly string[];
 }
 
-interface Suppression {
-  /** A code, or the beginning of codes and `*`. */
+/** What is suppressed whatever the object says, at which time. */
+export interface FleetSuppressions {
+  readonly entries: readonly InsightSuppression[];
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** The suppressions of the Settings of the plane in `namespace`. Those of other Settings suppress nothing. */
+export function fleetSuppressions(known: Snapshot, namespace: string): readonly InsightSuppression[] {
+  const settings = known.of(Settings).get({ name: "settings", namespace, clusterName: "" });
+  return settings === undefined ? NONE : insightSuppressions(settings).usable;
+}
+
+/**
+ * Takes out of the insights about one object what is suppressed: by its annotation, which has entries of the form
+ * `CODE until YYYY-MM-DD: reason`, one a line or separated by `;`, or by the Settings. An annotation counts for the object that has it, and for no other.
+ */
+export function evaluated(
+  all: readonly Insight[],
+  { ref, object, fleet }: { readonly ref: ResourceRef; readonly object: Resource | undefined; readonly fleet: FleetSuppressions },
+): ObjectInsights {
+  const { inForce, problems } = annotated(object, fleet.now);
+  const entries = fleet.entries.filter(({ object: pattern, until }) => !hasSuppressionEnded(until, fleet.now) && isOne(ref, pattern));
+  if (inForce.length + entries.length === 0) return { object: ref, all, shown: all, suppressed: NONE, problems };
+  const shown: Insight[] = [];
+  const suppressed: SuppressedInsight[] = [];
+  for (const insight of all) {
+    const own = inForce.find(({ code }) => isOf(insight.code, code));
+    const by = own ?? entries.find(({ code }) => isOf(insight.code, code));
+    if (by === undefined) shown.push(insight);
+    else {
+      const until = by.until === undefined ? {} : { until: by.until };
+      suppressed.push({ insight, reason: by.reason, ...until, by: own === undefined ? "Settings" : "annotation" });
+    }
+  }
+  return { object: ref, all, shown, suppressed, problems };
+}
+
+const NONE: readonly never[] = [];
+
+function isOf(code: InsightCode, pattern: string): boolean {
+  return pattern.endsWith("*") ? code.startsWith(pattern.slice(0, -1)) : code === pattern;
+}
+
+function isOne(ref: ResourceRef, { cluster, namespace, kind, name }: InsightSuppression["object"]): boolean {
+  return matches(kind, ref.kind) && matches(namespace, ref.namespace) && matches(name, ref.name) && matches(cluster, ref.clusterName);
+}
+
+/** Whether a text is of a pattern in which `*` stands for any text. */
+function matches(pattern: string | undefined, text: string): boolean {
+  if (pattern === undefined) return true;
+  const [first = "", ...others] = pattern.split("*");
+  const last = others.pop();
+  if (last === undefined) return pattern === text;
+  const end = text.length - last.length;
+  if (end < first.length || !text.startsWith(first) || !text.endsWith(last)) return false;
+  let at = first.length;
+  for (const part of others) {
+    const found = text.indexOf(part, at);
+    if (found < 0 || found + part.length > end) return false;
+    at = found + part.length;
+  }
+  return true;
+}
+
+interface Entry {
   readonly code: string;
   readonly reason: string;
+  readonly until?: string;
 }
 
 // CODE [until YYYY-MM-DD]: reason
 const ENTRY = /^([A-Z]{2,3}(?:\d{4}|\d{0,3}\*))(?: until (\d{4}-\d{2}-\d{2}))?: ?(\S.*)$/;
 const MOST_ENTRIES = 32;
 
-/**
- * Takes out what annotations of the objects suppress: entries of the form `CODE until YYYY-MM-DD: reason`, one a line or separated by `;`.
- * The day is the last one, in UTC, and may be left out; the reason may not.
- */
-export function suppressionApplied(insights: readonly Insight[], known: Snapshot, now: number): EvaluatedInsights {
-  const read = new Map<string, ReturnType<typeof suppressionsOf>>();
-  const shown: Insight[] = [];
-  const suppressed: SuppressedInsight[] = [];
-  for (const insight of insights) {
-    const key = resourceKeyOf(insight.object);
-    const kind = kindOf(insight.object.apiVersion, insight.object.kind);
-    const found = read.get(key) ?? suppressionsOf(kind && known.of(kind).get(insight.object), now);
-    read.set(key, found);
-    const by = found.inForce.find(({ code }) => (code.endsWith("*") ? insight.code.startsWith(code.slice(0, -1)) : insight.code === code));
-    if (by === undefined) shown.push(insight);
-    else suppressed.push({ insight, reason: by.reason });
-  }
-  return { shown, suppressed, problems: [...read.values()].flatMap(({ problems }) => problems) };
-}
-
-function suppressionsOf(
+function annotated(
   object: Resource | undefined,
   now: number,
-): { readonly inForce: readonly Suppression[]; readonly problems: readonly string[] } {
+): { readonly inForce: readonly Entry[]; readonly problems: readonly string[] } {
   const text = object?.metadata.annotations?.[SUPPRESS_ANNOTATION] ?? "";
-  const [inForce, problems]: [Suppression[], string[]] = [[], []];
-  if (object === undefined || text === "") return { inForce, problems };
+  if (object === undefined || text === "") return NOTHING;
+  const [inForce, problems]: [Entry[], string[]] = [[], []];
   const entries = text
     .split(/[;\n]/)
     .map((entry) => entry.trim())
@@ -64,12 +120,13 @@ function suppressionsOf(
   if (entries.length > MOST_ENTRIES) tell(`has more than ${MOST_ENTRIES} entries: the others are not used`);
   for (const entry of entries.slice(0, MOST_ENTRIES)) {
     const [, code, until, reason = ""] = ENTRY.exec(entry) ?? [];
-    if (code === undefined) tell(`"${entry}" is not of the form "CODE until YYYY-MM-DD: reason", so it suppresses nothing`);
-    else if (until !== undefined && !(now < Date.parse(until) + DAY_MS))
-      tell(`the suppression of ${code} has ended on ${until}: remove it, or extend it`);
-    else inForce.push({ code, reason });
+    if (code === undefined)
+      tell(`"${entry.slice(0, MOST_SHOWN)}" is not of the form "CODE until YYYY-MM-DD: reason", so it suppresses nothing`);
+    else if (hasSuppressionEnded(until, now)) tell(`the suppression of ${code} has ended on ${until}: remove it, or extend it`);
+    else inForce.push({ code, reason, ...(until === undefined ? {} : { until }) });
   }
   return { inForce, problems };
 }
 
-const DAY_MS = 24 * 3_600_000;
+const NOTHING = { inForce: NONE, problems: NONE };
+const MOST_SHOWN = 200;

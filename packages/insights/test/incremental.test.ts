@@ -1,13 +1,40 @@
+import { Settings } from "@isthmus/api";
 import { type Resource, refOf, resourceKeyOf, snapshotOf } from "@isthmus/core";
 import { runs } from "@isthmus/testing";
 import { translate } from "@isthmus/translators";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { insightsOf, RULES } from "../src/index.ts";
+import { insightsOf, RULES, SUPPRESS_ANNOTATION } from "../src/index.ts";
 import { codesWithFixtures, fixture, insightsIn, OPTIONS } from "./fixtures.ts";
 
+const GIVEN: readonly Resource[] = codesWithFixtures().flatMap((code) => [...fixture(code, "finds"), ...fixture(code, "quiet")]);
+
+function annotatedWith(text: string) {
+  return (object: Resource): Resource => ({
+    ...object,
+    metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, [SUPPRESS_ANNOTATION]: text } },
+  });
+}
+
+const SUPPRESSING = [
+  [{ code: "RTE*", reason: "routes" }],
+  [{ code: "BP0001", object: { namespace: "book*" }, reason: "shared", until: "2026-02-02" }, { code: "FED*" }],
+].map((suppressions) =>
+  Settings.parse({
+    apiVersion: Settings.apiVersion,
+    kind: Settings.kind,
+    metadata: { name: "settings", namespace: OPTIONS.namespace },
+    spec: { insights: { suppressions } },
+  }),
+);
+
 // What one fixture has under a name, another one has with another content: a put is often a change.
-const OBJECTS: readonly Resource[] = codesWithFixtures().flatMap((code) => [...fixture(code, "finds"), ...fixture(code, "quiet")]);
+const OBJECTS: readonly Resource[] = [
+  ...GIVEN,
+  ...GIVEN.filter((_, i) => i % 4 === 0).map(annotatedWith("RTE*: routes; BP0001 until 2026-02-01: shared; SEC*: access")),
+  ...GIVEN.filter((_, i) => i % 8 === 0).map(annotatedWith("CFG0001")),
+  ...SUPPRESSING,
+];
 
 const some = (max: number) => fc.array(fc.nat(OBJECTS.length - 1), { maxLength: max });
 const wholeFixtures = fc
@@ -31,9 +58,11 @@ test("after every step of a trace, what follows from the change is what follows 
         insights = insightsOf(world, { ...OPTIONS, now }, insights);
         const scratch = insightsOf(translate(given, translated), { ...OPTIONS, now });
         expect(insights.all).toEqual(scratch.all);
+        expect([...insights.byObject]).toEqual([...scratch.byObject]);
+        expect(insights.counts).toEqual(scratch.counts);
       }
     }),
-    { numRuns: runs(25) },
+    { numRuns: runs(100) },
   );
 });
 

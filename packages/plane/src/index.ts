@@ -29,6 +29,7 @@ export { systemClock } from "./runtime/systemClock.ts";
 export { startWorkQueue, type WorkQueue, type WorkQueueOptions } from "./runtime/workQueue.ts";
 export type { CertificateEntry, CertificateState, CertificateUse } from "./server/certificateInventory.ts";
 export { keepConnected, startConnections } from "./server/connections.ts";
+export type { FleetInsights } from "./server/insightsLoop.ts";
 export type { RestartForecast } from "./server/restartForecast.ts";
 export { type Server, startServer } from "./server/server.ts";
 export type { ServerKinds, ServerOptions } from "./server/serverOptions.ts";

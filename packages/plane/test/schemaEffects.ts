@@ -1,5 +1,6 @@
 import { allKinds, IssuedCertificate, Secret, Settings } from "@isthmus/api";
 import { type AnyResource, InvalidResource, type Kind, messageOf, snapshotOf } from "@isthmus/core";
+import { insightsOf } from "@isthmus/insights";
 import { simulatedCluster, virtualClock } from "@isthmus/simulator";
 import { isInScope, type Translation } from "@isthmus/translators";
 import { agentCertificateLifetimeMs, clusterRegistrations } from "../src/index.ts";
@@ -25,9 +26,15 @@ export async function effectsOf(kind: Kind, object: AnyResource, beside: readonl
   }
   const translation = translatedBesideFleet([...beside, parsed]);
   return {
-    carriedOut: JSON.stringify([outputsOf(translation), kind === Settings ? await relayEffects(parsed) : []]),
+    carriedOut: JSON.stringify([outputsOf(translation), kind === Settings ? [await relayEffects(parsed), suppressedBy(translation)] : []]),
     told: translation.reports.map(({ state, message }) => `${state} ${message}`),
   };
+}
+
+/** Which insights are not shown. */
+function suppressedBy(translation: Translation): readonly string[] {
+  const { byObject } = insightsOf(translation, { namespace: "gloo-mesh", now: 0 });
+  return [...byObject].flatMap(({ suppressed }) => suppressed.map(({ insight, reason }) => `${insight.code} ${insight.message} ${reason}`));
 }
 
 /** What is written to clusters, and what of the discovered objects to the management cluster. */

@@ -75,6 +75,14 @@ const PERMISSIVE = { ...MESHES, "spec.federation.permissive": {} };
 const SHARED = { ...MESHES, "spec.mtlsConfig.shared": {} };
 const CLOSED = { "spec.destinationSelector": [{ kubeServiceMatcher: { namespaces: ["shop"] } }] };
 const VIRTUAL_MESH = objectSaying(VirtualMesh, FEDERATED);
+// In force in every namespace, which is an insight.
+const EVERYWHERE: AnyResource = {
+  apiVersion: "networking.istio.io/v1",
+  kind: "VirtualService",
+  metadata: { name: "mine", namespace: "shop", clusterName: "east" },
+  spec: { hosts: ["mine.example"], http: [{ route: [{ destination: { host: "cart" } }] }] },
+};
+const SUPPRESSING = { "spec.insights.suppressions": [{ code: "BP*", reason: "known" }] };
 const ON = { accessPolicies: "ENABLED" };
 /** Cilium in a cluster, and a policy for its network layer. */
 const CILIUM: readonly AnyResource[] = [
@@ -281,6 +289,10 @@ const EXAMPLES: Readonly<Record<string, Readonly<Record<string, Example>>>> = {
       },
     },
     "spec.federation.maxObjectsPerCluster": { value: 1 },
+    "spec.insights.suppressions[]": { given: SUPPRESSING, beside: [EVERYWHERE] },
+    "spec.insights.suppressions[].code": { given: { "spec.insights.suppressions": [{ reason: "known" }] }, value: "BP*" },
+    "spec.insights.suppressions[].reason": { given: { "spec.insights.suppressions": [{ code: "BP*" }] } },
+    "spec.insights.suppressions[].until": { value: "1969-12-31" },
     "spec.policies.namespaces": { beside: [policyIn({})], value: "OWN" },
     "spec.policies.headerOperators": {
       beside: [objectSaying(TrafficPolicy, { "spec.policy.headerManipulation.appendRequestHeaders": { a: "%START_TIME%" } })],

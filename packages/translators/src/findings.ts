@@ -321,6 +321,10 @@ export const FINDINGS = {
     example:
       "is not used: the Settings of this management plane are Settings gloo-mesh/settings in the management cluster: write them there",
   },
+  SuppressionIgnored: {
+    meaning: "An entry of insights.suppressions in the Settings is incomplete. It suppresses nothing.",
+    example: "spec.insights.suppressions[0].reason: must say why these insights are not to be shown; the entry suppresses nothing",
+  },
   ModeUnknown: {
     meaning: "A KubernetesCluster has a mode that is not known. Nothing is written to its cluster.",
     example: "spec.mode: obsrve is not a mode, so the cluster is frozen and nothing is written to it: set manage, observe or freeze",

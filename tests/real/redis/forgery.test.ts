@@ -312,6 +312,45 @@ describeReal("who writes to Redis", ({ redis: command }) => {
     expect(redis.cli("--raw", "hvals", keyOf(":input:objects:cluster-2:/Service"))).not.toContain("evil");
   }, 60_000);
 
+  it("shows no insight that it has changed, added, taken away or moved, and the leader writes them again", async () => {
+    const follower = { isLeader: false, fence: 1, onChange: () => () => undefined };
+    fleet.startServer("a", { store: await connect() });
+    fleet.route("cluster-1", "a");
+    fleet.startAgent("cluster-1");
+    const everywhere = { apiVersion: "networking.istio.io/v1", kind: "VirtualService", spec: { hosts: ["reviews"] } };
+    for (const name of ["one", "two"])
+      await fleet.cluster("cluster-1").create({ ...everywhere, metadata: { name, namespace: "bookinfo" } } as never);
+    const told = async (server: string) =>
+      [...((await fleet.server(server).insights())?.objects ?? [])]
+        .filter(({ object }) => object.kind === "VirtualService")
+        .map(({ object, insights }) => `${object.name} ${insights.map(({ insight }) => insight.message).join()}`);
+    await vi.waitFor(async () => expect(await told("a")).toHaveLength(2), soon);
+    const right = await told("a");
+    const kind = ":insights:objects::networking.istio.io/VirtualService";
+    await vi.waitFor(() => expect(get(kind, "two.bookinfo.cluster-1")).toContain("BP0001"), soon);
+    const [one, two] = ["one", "two"].map((name) => get(kind, `${name}.bookinfo.cluster-1`));
+    const forgeries: readonly (() => unknown)[] = [
+      () => set(kind, "one.bookinfo.cluster-1", (one ?? "").replace("BP0001", "BP0009")),
+      () => redis.cli("hdel", keyOf(kind), "one.bookinfo.cluster-1"),
+      () => set(kind, "three.bookinfo.cluster-1", one ?? ""),
+      () => set(kind, "one.bookinfo.cluster-1", two ?? ""),
+    ];
+    for (const [i, forge] of forgeries.entries()) {
+      forge();
+      const name = `reader-${i}`;
+      fleet.startServer(name, { store: await connect(), leadership: follower });
+      const seen = new Set<string>();
+      await vi.waitFor(async () => {
+        const now = await told(name);
+        seen.add(now.join("; "));
+        expect(now).toEqual(right);
+      }, soon);
+      // Absent, or as it was found: nothing else is ever shown.
+      expect(["", right.join("; ")]).toEqual(expect.arrayContaining([...seen]));
+      await fleet.stopServer(name);
+    }
+  }, 60_000);
+
   /** A Service of cluster-2 under a new name, with a head that says so as far as one without the key can. */
   function forgeService(): void {
     const key = keyOf(":input:objects:cluster-2:/Service");

@@ -34,6 +34,10 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
   },
   "apps/meshctl/src/commands/accessLogs.ts": { "/^[1-5](\\d\\d|xx)$/": flag },
   "packages/api/src/cilium/ciliumPolicyReport.ts": { "/\\s+/g": { bound: OBJECT, worst: filled("a  ") } },
+  "packages/api/src/settings/suppressions.ts": {
+    "/^[A-Z]{2,3}(?:\\d{4}|\\d{0,3}\\*)$/": { bound: OBJECT, worst: ended("RTE1", "!") },
+    "/^\\d{4}-\\d{2}-\\d{2}$/": { bound: OBJECT, worst: filled("2027-01-31") },
+  },
   "packages/dataplane/src/accessLog.ts": { "/:\\d+$/": { bound: LOG_ENTRY, worst: ended(":1", "!") } },
   "packages/dataplane/src/accessLogQuery.ts": {
     "/^[1-5](\\d\\d|xx)$/": { bound: HEADERS, worst: filled("5") },
@@ -234,6 +238,7 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
   },
   "packages/translators/src/policy/ineffective.ts": {
     "/^spec\\.cilium\\.allowFrom\\[\\d+\\]\\./": { bound: OBJECT, worst: ended("spec.cilium.allowFrom[", "9".repeat(9)) },
+    "/^spec\\.insights\\.suppressions\\[\\d+\\]\\./": { bound: OBJECT, worst: ended("spec.insights.suppressions[", "9".repeat(9)) },
     "/\\.virtualDestination(Matcher|Refs)$/": { bound: OBJECT, worst: ended(".virtualDestination", "!") },
     "/(sourceSelector|destinationSelectors?|httpRequestMatchers|federation\\.selectors)\\[\\d+\\]/": {
       bound: OBJECT,

@@ -11,6 +11,7 @@ import {
 } from "@isthmus/core";
 import { type AgeSource, statusesOf, type Translation, translate, type UserObjectStatusUpdate } from "@isthmus/translators";
 import type { Io } from "../io.ts";
+import { plainText } from "../output/plainText.ts";
 import { type Doubt, knownObjects } from "./checks/knownObjects.ts";
 import { withNearMisses } from "./checks/nearMisses.ts";
 import { placementDoubts } from "./checks/placement.ts";
@@ -108,7 +109,7 @@ async function objectsOf({ file: paths, texts = [] }: Input, io: Io): Promise<re
   const unreadable: Unreadable[] = [];
   const empty: string[] = [];
   for (const file of [...(await readInputFiles(paths, io)), ...texts]) {
-    const parsed = parseDocuments(file, (count) => io.progress(`reading ${file.name}: ${count} documents`));
+    const parsed = parseDocuments(file, (count) => io.progress(`reading ${plainText(file.name)}: ${count} documents`));
     unreadable.push(...parsed.unreadable);
     if (file.isNamed && parsed.documents.length + parsed.unreadable.length === 0) empty.push(file.name);
     for (const document of parsed.documents) {

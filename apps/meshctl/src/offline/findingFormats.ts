@@ -1,24 +1,34 @@
 import { DISCOVERY_FINDINGS, FINDINGS, INPUT_FINDINGS } from "@isthmus/translators";
+import { plainText, withoutHidden } from "../output/plainText.ts";
 import { type OfflineFinding, placeText, type Severity } from "./findings.ts";
 
 /** How findings are printed for other programs. */
 export type FindingFormat = "json" | "sarif" | "github";
 
-/** Findings as one text. `meaning` knows codes that are in no catalogue of findings. */
+/** Findings as one text, without what a terminal acts on. `meaning` knows codes that are in no catalogue of findings. */
 export function formatted(
   findings: readonly OfflineFinding[],
   format: FindingFormat,
   version: string,
   meaning: (code: string) => string | undefined = meaningOf,
 ): string {
-  if (format === "json") return `${JSON.stringify({ findings }, undefined, 2)}\n`;
-  if (format === "github") return findings.map((finding) => `${workflowCommand(finding)}\n`).join("");
-  return `${JSON.stringify(sarif(findings, { version, meaning }), undefined, 2)}\n`;
+  const plain = findings.map(plainFinding);
+  if (format === "json") return `${JSON.stringify({ findings: plain }, undefined, 2)}\n`;
+  if (format === "github") return plain.map((finding) => `${workflowCommand(finding)}\n`).join("");
+  return `${JSON.stringify(sarif(plain, { version, meaning }), undefined, 2)}\n`;
 }
 
-/** A finding for people. */
+/** A finding for people: one line. */
 export function findingText(finding: OfflineFinding): string {
-  return `${placeText(finding)}${finding.message} [${finding.code}]`;
+  return plainText(`${placeText(finding)}${finding.message} [${finding.code}]`, LONGEST_LINE);
+}
+
+// A path, and a sentence that may list names.
+const LONGEST_LINE = 8_192;
+
+/** Files and messages have names and texts that others wrote: logs are read on terminals. */
+function plainFinding({ message, file, ...finding }: OfflineFinding): OfflineFinding {
+  return { ...finding, message: withoutHidden(message), ...(file === undefined ? {} : { file: withoutHidden(file) }) };
 }
 
 /** What each code means; undefined for what is not in a catalogue. */

@@ -1,11 +1,19 @@
 import type { InsightSeverity } from "@isthmus/insights";
 import type { FindingFormat } from "./findingFormats.ts";
 
-/** What `meshctl insights` was asked for. */
-export interface InsightsOptions {
-  readonly file: readonly string[];
+/** How insights are printed, wherever they come from. */
+export interface InsightsPrinting {
   readonly output: "text" | FindingFormat;
   readonly failOn: InsightSeverity;
+  /** Suppressed ones are printed as well. */
+  readonly suppressed?: true;
+}
+
+/** What `meshctl insights` was asked for, of files. */
+export interface InsightsOptions extends InsightsPrinting {
+  readonly file?: readonly string[];
+  /** Files with the page /snapshots/input of a server. */
+  readonly snapshot?: readonly string[];
   readonly namespace: string;
   readonly agentCluster?: string;
 }

@@ -196,6 +196,41 @@ const cilium = userFields(
   { description: "Enforcement at the network layer by Cilium." },
 );
 
+// As long as a name may be.
+const pattern = (description: string) => Type.String({ description, maxLength: 253 });
+
+const insights = userFields(
+  {
+    suppressions: listOf(
+      userFields({
+        code: Type.String({
+          description: "Code of the insights, such as BP0001, or the beginning of codes and `*`, such as RTE10*. Required.",
+        }),
+        object: userFields(
+          {
+            cluster: pattern("Cluster of the objects; empty: the management cluster. Default: all."),
+            namespace: pattern("Namespace of the objects. Default: all."),
+            kind: pattern("Kind of the objects, such as VirtualService. Default: all."),
+            name: pattern("Name of the objects. Default: all."),
+          },
+          { description: "Objects that the insights are about; in each member, `*` stands for any text. Default: all." },
+        ),
+        reason: Type.String({
+          maxLength: 1024,
+          description: "Why they are not to be shown. Required: an entry without a reason suppresses nothing.",
+        }),
+        until: Type.String({ description: "Last day of the suppression in UTC, such as 2027-01-31. Default: no end." }),
+      }),
+      {
+        description:
+          "Insights that are not shown, but counted. An entry that is incomplete, has ended, or has an unknown field suppresses nothing.",
+        maxItems: 256,
+      },
+    ),
+  },
+  { description: "What is said of insights: what is wrong in the fleet, and what to do about it." },
+);
+
 const settingsSpec = userFields(
   {
     mtls: mtlsSchema,
@@ -204,6 +239,7 @@ const settingsSpec = userFields(
     discovery,
     failover,
     federation,
+    insights,
     policies,
     relay,
     workloadClusterResources,

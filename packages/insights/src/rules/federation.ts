@@ -1,7 +1,7 @@
 import { Destination, Mesh, VirtualMesh } from "@isthmus/api";
 import { displayName, formatRef, type Index, keyOf, refOf } from "@isthmus/core";
 import { kubectl } from "../insight.ts";
-import { defineRule, lookUp, type RuleFinding } from "../rule.ts";
+import { defineRule, lookUp, lookUpPart, type RuleFinding } from "../rule.ts";
 
 const meshesNamed: Index<VirtualMesh> = ({ spec }) =>
   (spec?.meshes ?? []).map(({ name = "", namespace = "" }) => keyOf({ name, namespace, clusterName: "" }));
@@ -79,7 +79,7 @@ export const everythingExported = defineRule({
   },
 });
 
-function endpointsOf({ spec }: Destination): number {
+function endpointsOf(spec: Destination["spec"]): number {
   return (spec?.kubeService?.endpointSubsets ?? []).reduce((sum, { endpoints = [] }) => sum + endpoints.length, 0);
 }
 
@@ -99,7 +99,7 @@ export const federatedWithoutEndpoints = defineRule({
   *find(destination) {
     const { spec, status } = destination;
     const ref = spec?.kubeService?.ref;
-    if (ref === undefined || (status?.appliedFederation?.federatedToMeshes ?? []).length === 0 || endpointsOf(destination) > 0) return;
+    if (ref === undefined || (status?.appliedFederation?.federatedToMeshes ?? []).length === 0 || endpointsOf(spec) > 0) return;
     yield {
       message: `Service ${displayName(ref)} is federated and has no endpoints: requests from other clusters fail`,
       remedy: {
@@ -110,19 +110,22 @@ export const federatedWithoutEndpoints = defineRule({
   },
 });
 
+// Of their statuses, which every policy changes, nothing is read.
+const namesakes = lookUpPart(Destination, { key: byServiceName, index: byServiceName, select: ({ spec }) => spec });
+
 /** RES1002. */
 export const singleBackend = defineRule({
   code: "RES1002",
   severity: "warning",
   meaning: "A federated service has a single pod in all clusters together.",
   of: Destination,
-  reads: { namesakes: lookUp(Destination, { key: byServiceName, index: byServiceName }) },
+  reads: { namesakes },
   *find(destination, { lookup }) {
     const { spec, status } = destination;
     const ref = spec?.kubeService?.ref;
     if (ref === undefined || (status?.appliedFederation?.federatedToMeshes ?? []).length === 0) return;
     const count = lookup("namesakes").reduce((sum, one) => sum + endpointsOf(one), 0);
-    if (count !== 1 || endpointsOf(destination) !== 1) return;
+    if (count !== 1 || endpointsOf(spec) !== 1) return;
     yield {
       message: `Service ${displayName(ref)} is federated and has one pod in all clusters together`,
       remedy: { text: "scale its workload to 2 pods or more, or run it in a second cluster" },
@@ -130,7 +133,7 @@ export const singleBackend = defineRule({
   },
 });
 
-function portsText({ spec }: Destination): string {
+function portsText(spec: Destination["spec"]): string {
   const texts = (spec?.kubeService?.ports ?? []).map(({ port, protocol = "TCP" }) => `${port}/${protocol}`);
   return texts.sort().join(", ") || "none";
 }
@@ -141,13 +144,13 @@ export const portsDiffer = defineRule({
   severity: "warning",
   meaning: "Services of the same name have different ports in different clusters.",
   of: Destination,
-  reads: { namesakes: lookUp(Destination, { key: byServiceName, index: byServiceName }) },
+  reads: { namesakes },
   find: (destination, { lookup }): readonly RuleFinding[] => {
     const ref = destination.spec?.kubeService?.ref;
     const [first] = lookup("namesakes");
-    const other = first?.spec?.kubeService?.ref;
-    if (first === undefined || ref === undefined || other === undefined || portsText(first) === portsText(destination)) return [];
-    const message = `Service ${ref.namespace}/${ref.name} has ports ${portsText(destination)} in ${ref.clusterName}, and ${portsText(first)} in ${other.clusterName}`;
+    const other = first?.kubeService?.ref;
+    if (first === undefined || ref === undefined || other === undefined || portsText(first) === portsText(destination.spec)) return [];
+    const message = `Service ${ref.namespace}/${ref.name} has ports ${portsText(destination.spec)} in ${ref.clusterName}, and ${portsText(first)} in ${other.clusterName}`;
     return [{ field: "spec.kubeService.ports", message, remedy: { text: "give both the same ports if one stands in for the other" } }];
   },
 });

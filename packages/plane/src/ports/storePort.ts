@@ -50,8 +50,11 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** `input`: what the agent of a cluster has reported. `translated`: what is desired in a cluster. */
-export type StoreSection = "input" | "translated";
+/**
+ * `input`: what the agent of a cluster has reported. `translated`: what is desired in a cluster. `insights`: what is wrong in the fleet, in
+ * one partition, that of the management cluster.
+ */
+export type StoreSection = "input" | "translated" | "insights";
 
 export interface StorePartition {
   readonly section: StoreSection;

@@ -47,7 +47,7 @@ export interface ReconcileLoopOptions extends ReconcileSettings {
   readonly events: ServerEventHub;
 }
 
-/** Runs after `inputChanged`, `reconcileDue` and `leadershipGained`; emits `desiredChanged` and `statusesDue`. */
+/** Runs after `inputChanged`, `reconcileDue` and `leadershipGained`; emits `desiredChanged`, `statusesDue` and `translated`. */
 export function startReconcileLoop(options: ReconcileLoopOptions, signal: AbortSignal): ReconcileLoop {
   const { inputs, kinds, link, notices, publisher, sharing, delivery, telemetry, meter, events, clock, log } = options;
   const { view, store } = inputs;
@@ -99,6 +99,7 @@ export function startReconcileLoop(options: ReconcileLoopOptions, signal: AbortS
     if (core.waiting > 0) events.emit("reconcileDue");
     if (core.translation !== undefined) events.emit("desiredChanged", "", core.translation.networking.inCluster(""));
     events.emit("statusesDue");
+    events.emit("translated");
   }
 
   const loop = coalesced(reconcile, { clock, pauseMs: BATCH_MS }, signal);

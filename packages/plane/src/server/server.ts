@@ -17,6 +17,7 @@ import { deliveryLog } from "./delivery.ts";
 import { expiryMetrics } from "./expiries.ts";
 import { fleetCertificates } from "./fleetCertificates.ts";
 import { startServerInputs } from "./inputs.ts";
+import { type FleetInsights, startInsightsLoop } from "./insightsLoop.ts";
 import { startLeaderWrites } from "./leaderWrites.ts";
 import { REQUESTED_KINDS, startMeshTrust } from "./meshTrust.ts";
 import { agentNoticeSender } from "./notices.ts";
@@ -52,6 +53,8 @@ export interface Server {
   pendingIn(clusterName: string): Iterable<Rejection>;
   /** Every certificate and token that it knows of, without what is secret. */
   certificates(options?: { readonly hasForecasts?: boolean }): readonly CertificateEntry[];
+  /** What is wrong in the fleet, as the leader has found it; undefined: it has found nothing out yet. Rejects with StoreError. */
+  insights(): Promise<FleetInsights | undefined>;
   /** Figures as they are now, beside those that the meter was given. */
   metrics(): readonly Metric[];
   readonly ended: Promise<void>;
@@ -209,6 +212,20 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     signal,
   );
 
+  const insights = startInsightsLoop(
+    {
+      ...options,
+      inputs,
+      reconciled: reconcile,
+      leadership,
+      sharedStore: options.sharing?.store,
+      instance: sharing.instance,
+      meter,
+      events,
+    },
+    signal,
+  );
+
   return {
     view,
     store,
@@ -224,6 +241,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     cannotConnect: statuses.cannotConnect,
     pendingIn: delivery.pendingIn,
     certificates: certificates.entries,
+    insights: insights.read,
     metrics() {
       const { translation, waiting } = reconcile;
       const { lags } = telemetry;
@@ -240,6 +258,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
         }),
         ...expiryMetrics(certificates.entries()),
         ...sharing.metrics(),
+        ...insights.metrics(),
       ];
     },
     ended: Promise.all([
@@ -251,6 +270,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
       members.ended,
       trust.ended,
       requests.ended,
+      insights.ended,
     ]).then(() => undefined),
   };
 }

@@ -23,6 +23,8 @@ export interface ServerEvents {
   readonly leadershipGained: readonly [];
   /** Translation has to run. */
   readonly reconcileDue: readonly [];
+  /** Inputs were translated, and what follows was handed on. */
+  readonly translated: readonly [];
   /** Statuses may have changed. */
   readonly statusesDue: readonly [];
 }

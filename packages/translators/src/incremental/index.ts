@@ -1,4 +1,4 @@
-export { changesSince } from "./changes.ts";
+export { type Changes, changesSince } from "./changes.ts";
 export { type Derived, derived, updated } from "./derived.ts";
 export { inputKind, inputTable, type Join, type JoinSource, join } from "./join.ts";
 export { reuseIfEqual } from "./rows.ts";

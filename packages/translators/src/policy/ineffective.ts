@@ -2,6 +2,7 @@ import {
   AccessPolicy,
   type IneffectiveField,
   ineffectiveFields,
+  insightSuppressions,
   KubernetesCluster,
   MOST_PROBLEMS,
   Settings,
@@ -51,6 +52,13 @@ const TOO_MUCH_FEDERATED =
   "nothing is federated, because ignoring the field could federate too much; the rest of this VirtualMesh is in force";
 const NO_OTHER_GATEWAY = "no gateway is used in place of those that it may mean";
 const CLOSED_AS_MEANT = "until it is corrected, it counts as globalAccessPolicy: ENABLED";
+
+/** What to say of entries of the Settings that suppress no insights, though that was meant. */
+export function suppressionFindings(settings: Settings): readonly Finding[] {
+  return insightSuppressions(settings).problems.map(({ path, message }) =>
+    warningFinding("SuppressionIgnored", `${path}: ${message}; the entry suppresses nothing`),
+  );
+}
 
 /** Of a misspelt setting: it counts where it restricts (`settingsInForce`). */
 function settingFinding(field: IneffectiveField): Finding {
@@ -175,11 +183,14 @@ const IN_ENTRY = /(sourceSelector|destinationSelectors?|httpRequestMatchers|fede
 const OTHER_DESTINATIONS = /\.virtualDestination(Matcher|Refs)$/;
 // A caller beside those of AccessPolicies.
 const ALLOWED_CALLER = /^spec\.cilium\.allowFrom\[\d+\]\./;
+// Of insights that are not to be shown.
+const SUPPRESSION = /^spec\.insights\.suppressions\[\d+\]\./;
 const NO_EFFECT = "the field is ignored";
 
 function consequenceOf({ path }: IneffectiveField): string {
   if (OTHER_DESTINATIONS.test(path)) return "it selects nothing";
   if (ALLOWED_CALLER.test(path)) return "the entry that contains it allows nobody";
+  if (SUPPRESSION.test(path)) return "the entry that contains it suppresses nothing";
   return IN_ENTRY.test(path) ? "the entry that contains it selects nothing" : NO_EFFECT;
 }
 

@@ -125,7 +125,7 @@ function hostsIn(caller: string, { entries, rules, routes }: ClusterObjects, pla
         return { labels, cluster: home ?? gateway ?? caller, ...(gateway === undefined ? {} : { gateway: address }) };
       };
       const endpoints = (entry.spec?.endpoints ?? []).map(endpointOf);
-      // Istio adds these to the pods of the Service, all who sees the object (docs/decisions/0085).
+      // Istio adds these to the pods of the Service, no matter which namespace sees the object (docs/decisions/0085).
       if (service !== undefined) known.set(host, { kind: "Service", endpoints: [...service.endpoints, ...endpoints] });
       else if (isSeen(entry)) known.set(host, { kind: home === undefined ? "VirtualDestination" : "FederatedService", endpoints });
     }

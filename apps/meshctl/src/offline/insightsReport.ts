@@ -1,0 +1,132 @@
+import { formatRef } from "@isthmus/core";
+import { type Insight, type InsightSeverity, REPORTED_CODES, RULES } from "@isthmus/insights";
+import type { Io } from "../io.ts";
+import { plainJson, plainText, withoutHidden } from "../output/plainText.ts";
+import { counted } from "./check.ts";
+import { formatted } from "./findingFormats.ts";
+import { type OfflineFinding, placeText, type Severity } from "./findings.ts";
+import type { InsightsPrinting } from "./insightsOptions.ts";
+
+/** An insight, and where it stands in the input, or since when it has been there. */
+export interface PrintedInsight extends Insight {
+  readonly file?: string;
+  readonly line?: number;
+  /** RFC 3339. */
+  readonly since?: string;
+}
+
+/** One that somebody does not want to see. */
+export interface PrintedSuppressed {
+  readonly insight: PrintedInsight;
+  readonly reason: string;
+  readonly until?: string;
+  readonly by: string;
+}
+
+/** One that is no more. */
+export interface PrintedEnded {
+  readonly code: string;
+  readonly object: Insight["object"];
+  readonly field: string;
+  readonly message: string;
+  readonly since: string;
+  readonly until: string;
+}
+
+/** What there is to print. */
+export interface InsightsReport {
+  readonly shown: readonly PrintedInsight[];
+  readonly suppressed: readonly PrintedSuppressed[];
+  /** Suppressions on objects that are not in force. */
+  readonly problems: readonly string[];
+  readonly ended?: readonly PrintedEnded[];
+}
+
+/**
+ * Prints insights on `out`, and on `err` how many there are, after `read`, which says of what. Whatever was written by others is without what a
+ * terminal acts on. Gives 1 where one is as bad as `failOn`.
+ */
+export async function printInsights(
+  { problems, ended, ...report }: InsightsReport,
+  { output, failOn, ...options }: InsightsPrinting,
+  { version, read, io }: { readonly version: string; readonly read: string; readonly io: Io },
+): Promise<0 | 1> {
+  const { colors } = io;
+  const shown = report.shown.map(withPasteable);
+  const suppressed = report.suppressed.map((one) => ({ ...one, insight: withPasteable(one.insight) }));
+  for (const problem of problems) io.err(`${colors.dim("note:")} ${plainText(problem)}\n`);
+  if (output === "json") {
+    const told = plainJson({ insights: shown, suppressed, ...(ended === undefined ? {} : { ended }) });
+    await io.out(`${JSON.stringify(told, undefined, 2)}\n`);
+  } else if (output !== "text") await io.out(formatted(shown.map(findingOf), output, version, meaningOf));
+  else {
+    for (const insight of shown) await io.out(textOf(insight, io));
+    for (const one of options.suppressed === true ? suppressed : []) await io.out(suppressedText(one, io));
+    for (const one of ended ?? []) await io.out(endedText(one, io));
+  }
+  io.note(`${read}; ${tally(shown)}${suppressed.length === 0 ? "" : `; ${suppressed.length} suppressed`}\n`);
+  return shown.some(({ severity }) => WEIGHTS[severity] >= WEIGHTS[failOn]) ? 1 : 0;
+}
+
+const WEIGHTS: Readonly<Record<InsightSeverity, number>> = { info: 0, warning: 1, error: 2 };
+const FINDING_SEVERITIES: Readonly<Record<InsightSeverity, Severity>> = { info: "note", warning: "warning", error: "rejected" };
+
+function findingOf(insight: PrintedInsight): OfflineFinding {
+  const { severity, code, remedy, file, line } = insight;
+  const { command } = remedy;
+  return {
+    severity: FINDING_SEVERITIES[severity],
+    code,
+    message: `${sentence(insight)}. Remedy: ${remedy.text}${command === undefined ? "" : `: ${command}`}`,
+    ...(file === undefined ? {} : { file }),
+    ...(line === undefined ? {} : { line }),
+  };
+}
+
+function sentence({ object, field, message, nearMiss, targets = [] }: Insight): string {
+  const [first, ...others] = targets;
+  const on = first === undefined ? "" : ` (on ${formatRef(first)}${others.length === 0 ? "" : ` and ${others.length} more`})`;
+  const meant = nearMiss === undefined ? "" : ` (did you mean ${nearMiss}?)`;
+  return `${formatRef(object)}: ${field === "" ? "" : `${field}: `}${message}${meant}${on}`;
+}
+
+function textOf(insight: PrintedInsight, { colors }: Io): string {
+  const { severity, code, remedy, since } = insight;
+  const color = { error: colors.red, warning: colors.yellow, info: colors.dim }[severity];
+  const { command } = remedy;
+  const began = since === undefined ? "" : `, since ${since}`;
+  const line = plainText(`${placeText(insight)}${sentence(insight)} [${code}]${began}`, LONGEST_LINE);
+  return `${color(`${severity}:`)} ${line}\n  ${plainText(remedy.text)}${command === undefined ? "" : `\n    ${command}`}\n`;
+}
+
+function suppressedText({ insight, reason, until, by }: PrintedSuppressed, { colors }: Io): string {
+  const end = until === undefined ? "" : ` until ${until}`;
+  const line = `${placeText(insight)}${sentence(insight)} [${insight.code}]`;
+  return `${colors.dim("suppressed:")} ${plainText(line, LONGEST_LINE)}\n  ${plainText(`by ${by}${end}: ${reason}`)}\n`;
+}
+
+function endedText({ object, field, message, code, since, until }: PrintedEnded, { colors }: Io): string {
+  const line = `${formatRef(object)}: ${field === "" ? "" : `${field}: `}${message} [${code}], from ${since} to ${until}`;
+  return `${colors.dim("ended:")} ${plainText(line, LONGEST_LINE)}\n`;
+}
+
+// A path, a sentence, and what was meant.
+const LONGEST_LINE = 8_192;
+
+/** With a command only if that does what it says when it is pasted: without what is hidden in it, or in several lines, it would be another one. */
+function withPasteable(insight: PrintedInsight): PrintedInsight {
+  const { text, command, patch } = insight.remedy;
+  if (command === undefined || (!command.includes("\n") && withoutHidden(command) === command)) return insight;
+  return { ...insight, remedy: { text, ...(patch === undefined ? {} : { patch }) } };
+}
+
+function tally(insights: readonly Insight[]): string {
+  const of = (severity: InsightSeverity) => insights.filter((insight) => insight.severity === severity).length;
+  return `${counted(of("error"), "error")}, ${counted(of("warning"), "warning")}, ${of("info")} info`;
+}
+
+function meaningOf(code: string): string | undefined {
+  return (
+    RULES.find((rule) => rule.code === code)?.meaning ?? Object.entries(REPORTED_CODES).find(([reported]) => reported === code)?.[1].meaning
+  );
+}

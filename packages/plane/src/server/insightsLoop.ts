@@ -1,0 +1,193 @@
+import { type CooperativeTask, kindKeyOf, type Meter, type Metric, messageOf } from "@isthmus/core";
+import {
+  type DatedObject,
+  type EndedInsight,
+  historyAfter,
+  type Insight,
+  type InsightHistory,
+  type Insights,
+  insightsInSteps,
+  intendedNames,
+  NO_HISTORY,
+  objectChanges,
+  withLastKnown,
+} from "@isthmus/insights";
+import { whileLeading } from "../leader/leadership.ts";
+import { type Leadership, type Store, StoreError } from "../ports/clusterPort.ts";
+import { insightSharing } from "../replication/insightSharing.ts";
+import type { KeptInsights } from "../replication/keptInsights.ts";
+import { coalesced } from "../runtime/coalesce.ts";
+import { runTimeSliced, SLICE_MS } from "../runtime/timeSlices.ts";
+import type { ServerInputs } from "./inputs.ts";
+import type { ReconcileLoop } from "./reconcileLoop.ts";
+import type { ServerEventHub } from "./serverEvents.ts";
+import type { ServerOptions } from "./serverOptions.ts";
+
+/** What is wrong in the fleet, as the leader has found it. */
+export interface FleetInsights {
+  /** Of which moment: when the last translation that it follows from was taken up. Milliseconds since 1970. */
+  readonly at: number;
+  /** In the order of their keys. */
+  readonly objects: Iterable<DatedObject>;
+  readonly ended: Iterable<EndedInsight>;
+  /** Clusters of which nothing is known, so that what is wrong there is what was found before. */
+  readonly unknown: readonly string[];
+  /** Gives the same insight, with what was probably meant. */
+  readonly withNearMiss: (insight: Insight) => Insight;
+}
+
+/** Keeps what is wrong in the fleet up to date, on the leader, behind translation. */
+export interface InsightsLoop {
+  /** Of this replica while it leads, else of the store; undefined: there is nothing yet. Rejects with StoreError. */
+  read(): Promise<FleetInsights | undefined>;
+  /** Of the leader; none on another replica. */
+  metrics(): readonly Metric[];
+  readonly ended: Promise<void>;
+}
+
+export interface InsightsLoopOptions extends Pick<ServerOptions, "kinds" | "namespace" | "clock" | "sliceMs" | "log"> {
+  readonly inputs: Pick<ServerInputs, "view" | "store">;
+  readonly reconciled: Pick<ReconcileLoop, "translation" | "waiting">;
+  readonly leadership: Leadership;
+  /** Where there is none, there is one replica. */
+  readonly sharedStore: Store | undefined;
+  /** Names this replica among all that run or ran. */
+  readonly instance: string;
+  readonly meter: Meter;
+  readonly events: ServerEventHub;
+}
+
+/**
+ * Runs on the leader after `translated`, when everything that follows from a change has been handed on, at most once a second and at least once a
+ * minute, in slices; and writes what it found to the store, for which nothing waits.
+ */
+export function startInsightsLoop(options: InsightsLoopOptions, signal: AbortSignal): InsightsLoop {
+  const { inputs, kinds, namespace, reconciled, leadership, sharedStore: store, instance, meter, events, clock, log } = options;
+  const { view, store: snapshots } = inputs;
+  const sharing = store && insightSharing({ store, instance, wake: () => requestWrite(), clock, log });
+  if (store !== undefined && sharing !== undefined) store.subscribe(sharing.hear, signal);
+  let turn: Turn | undefined;
+  // Of the turn.
+  let request: () => void = () => undefined;
+  let requestWrite: () => void = () => undefined;
+
+  function unknown(): readonly string[] {
+    return [...view.snapshot.of(kinds.registration)]
+      .filter(({ metadata }) => metadata.namespace === namespace && isUnknown(metadata.name))
+      .map(({ metadata }) => metadata.name)
+      .sort();
+  }
+
+  function isUnknown(clusterName: string): boolean {
+    return (snapshots.clusters.get(clusterName)?.phase ?? "unknown") === "unknown";
+  }
+
+  function start(until: AbortSignal): { readonly ended: Promise<void> } {
+    const mine: Turn = { insights: undefined, history: NO_HISTORY, lastKnown: undefined, at: 0 };
+    turn = mine;
+
+    async function update(): Promise<void> {
+      const { translation, waiting } = reconciled;
+      // A fleet that is just being heard seems to lack much.
+      if (translation === undefined || waiting > 0) return;
+      const at = clock.now();
+      const slicing = { clock, sliceMs: options.sliceMs ?? SLICE_MS };
+      const sliced = <T>(steps: CooperativeTask<T>): Promise<T> => runTimeSliced(steps, slicing, until);
+      const next = await sliced(insightsInSteps(translation, { namespace, now: at, management: view.snapshot }, mine.insights));
+      const changes = objectChanges(next.byObject, mine.insights?.byObject);
+      const absent = new Set(unknown());
+      const { lastKnown } = mine;
+      const known = lastKnown === undefined ? mine.history : await sliced(withLastKnown(mine.history, lastKnown.objects, lastKnown.ended));
+      mine.history = await sliced(historyAfter(known, changes, { at, isKnown: (name) => !absent.has(name) }));
+      if (mine.lastKnown === lastKnown) mine.lastKnown = undefined;
+      mine.insights = next;
+      mine.at = at;
+      meter.record("gloo_mesh_insights_time_sec", (clock.now() - at) / 1_000);
+      writes.request();
+    }
+
+    async function write(): Promise<void> {
+      if (sharing === undefined || mine.insights === undefined || !leadership.isLeader) return;
+      try {
+        if (!sharing.hasBegun) {
+          mine.lastKnown = await sharing.begin();
+          // What earlier leaders knew is taken up before anything is written.
+          if (mine.lastKnown !== undefined) return runs.request();
+        }
+        if (mine.lastKnown !== undefined) return;
+        if ((await sharing.write(mine.history, mine.at)) === "written") return;
+        log.debug({ instance }, "another replica writes insights");
+      } catch (error) {
+        // Sharing tells of a store that is away.
+        if (!(error instanceof StoreError)) throw error;
+        log.debug({ instance }, `cannot write insights: ${messageOf(error)}; retrying`);
+      }
+      await clock.sleep(RETRY_MS, until);
+      writes.request();
+    }
+
+    async function ticks(): Promise<void> {
+      while (!until.aborted) {
+        await clock.sleep(TICK_MS, until).catch(() => undefined);
+        runs.request();
+      }
+    }
+
+    const writes = coalesced(write, { clock, pauseMs: 0, restMs: REST_MS }, until);
+    const runs = coalesced(update, { clock, pauseMs: PAUSE_MS, restMs: REST_MS }, until);
+    request = runs.request;
+    requestWrite = writes.request;
+    runs.request();
+    return {
+      ended: Promise.all([writes.ended, runs.ended, ticks()]).then(() => {
+        if (turn === mine) turn = undefined;
+        sharing?.stop();
+      }),
+    };
+  }
+
+  events.on("translated", () => request());
+  // Translation does not read what is said there of agents.
+  events.on("managementChanged", ({ put }) => {
+    if (put.some((resource) => kindKeyOf(resource) === kindKeyOf(kinds.registration))) request();
+  });
+
+  return {
+    async read() {
+      const withNearMiss = intendedNames(reconciled.translation?.attached ?? view.snapshot);
+      if (turn?.insights !== undefined) {
+        const { history, at } = turn;
+        return { at, objects: history.current, ended: history.ended, unknown: unknown(), withNearMiss };
+      }
+      const kept = await sharing?.read();
+      return kept && { ...kept, unknown: unknown(), withNearMiss };
+    },
+    metrics() {
+      return (turn?.insights?.counts ?? []).flatMap(({ code, severity, shown, suppressed }): readonly Metric[] => {
+        const labels = { code, severity };
+        return [
+          { name: "gloo_mesh_insights", labels, value: shown },
+          { name: "gloo_mesh_insights_suppressed", labels, value: suppressed },
+        ];
+      });
+    },
+    ended: whileLeading(leadership, start, signal),
+  };
+}
+
+/** One turn of leading. */
+interface Turn {
+  insights: Insights | undefined;
+  history: InsightHistory;
+  /** What the store has of earlier leaders, until a run has taken it up. */
+  lastKnown: KeptInsights | undefined;
+  at: number;
+}
+
+// Behind translation, statuses, and what both set off.
+const PAUSE_MS = 200;
+// What somebody looks at may be a second old.
+const REST_MS = 1_000;
+// Certificates end, and so do suppressions, without a change.
+const TICK_MS = 60_000;
+const RETRY_MS = 5_000;
