@@ -85,7 +85,7 @@ test("names of objects cannot break out of a command", async () => {
   expect(out).toContain("kubectl --context 'c1; touch x'\\'''");
 });
 
-test("a page that was saved of a server is read as files are, with clusters that are away", async () => {
+test("a page that was saved of a server is read as files are, with clusters that are offline", async () => {
   const path = pathOf("REL1001");
   expect((await run("", "--snapshot", path)).out).toContain("[REL1001]");
   expect((await run("", "--snapshot", path, "-f", path)).err).toContain("--file and --snapshot are mutually exclusive");

@@ -97,7 +97,7 @@ test.each([
   [JSON.stringify({ at: AT, items: [{ code: "BP0001" }] })],
   [JSON.stringify({ at: AT, items: [null] })],
   [JSON.stringify({ at: AT, items: [{ ...item("x"), targets: [{}] }] })],
-])("what is no list of insights is told: %s", async (text) => {
+])("what is no list of insights is reported: %s", async (text) => {
   const { code, out, err } = await run(text);
   expect({ code, out }).toEqual({ code: 2, out: "" });
   expect(err).toContain("/insights: the answer is no list of insights");

@@ -23,7 +23,7 @@ function* linesOf({ at, objects, ended, unknown, withNearMiss }: FleetInsights, 
   const problems: string[] = [];
   let passed = 0;
   for (const { object, insights, problems: told } of objects) {
-    // Whoever waits for other things must not wait for what is passed over.
+    // A page that waits for other things must not wait for what is passed over.
     if (++passed % PASSED_AT_ONCE === 0) yield "";
     if (only !== undefined && object.clusterName !== only) continue;
     clusters.add(object.clusterName);

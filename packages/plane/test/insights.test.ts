@@ -102,7 +102,7 @@ describe("insights of a running plane", () => {
     expect(countOf("server", "gloo_mesh_insights_suppressed")).toBe(1);
   });
 
-  it("say that a cluster is away, which translation does not read", async () => {
+  it("say that a cluster is offline, which translation does not read", async () => {
     await register(fleet);
     fleet.startServer();
     for (const name of ["cluster-1", "cluster-2"]) fleet.startAgent(name);
@@ -116,7 +116,7 @@ describe("insights of a running plane", () => {
 });
 
 describe("insights in the store", () => {
-  it("are what the leader has found, for the other replica and for whoever reads the store", async () => {
+  it("are what the leader has found, for the other replica and for readers of the store", async () => {
     await pair();
     await eventually(async () => expect((await told("b")).current).toEqual((await told("a")).current));
     expect(countOf("b", "gloo_mesh_insights")).toBe(undefined);
@@ -129,7 +129,7 @@ describe("insights in the store", () => {
     expect(names).toContain("everywhere");
   });
 
-  it("have begun when they began, whoever leads", async () => {
+  it("have begun when they began, no matter which replica leads", async () => {
     const leads = await pair();
     const { current } = await told("a");
     await eventually(async () => expect((await told("b")).current).toEqual(current));

@@ -118,7 +118,7 @@ export function startInsightsLoop(options: InsightsLoopOptions, signal: AbortSig
         if ((await sharing.write(mine.history, mine.at)) === "written") return;
         log.debug({ instance }, "another replica writes insights");
       } catch (error) {
-        // Sharing tells of a store that is away.
+        // Sharing reports a store that cannot be reached.
         if (!(error instanceof StoreError)) throw error;
         log.debug({ instance }, `cannot write insights: ${messageOf(error)}; retrying`);
       }
