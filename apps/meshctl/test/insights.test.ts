@@ -118,7 +118,7 @@ function hostile(): string {
   );
 }
 
-test.each(["text", "json", "sarif", "github"])("nothing that a terminal acts on is printed as %s", async (output) => {
+test.each(["text", "json", "sarif", "junit", "github", "markdown"])("nothing that a terminal acts on is printed as %s", async (output) => {
   const { out, err } = await run(hostile(), "-f", "-", "-o", output);
   expect(out).toContain("evil");
   expect(actedOn(out)).toEqual([]);

@@ -424,4 +424,24 @@ describe("meshctl validate", () => {
     const { out } = await validate(["-f", "-", "-o", "github"], WRONG);
     expect(out).toMatch(new RegExp(`^::error file=standard input,line=${line},title=Malformed::TrafficPolicy shop/slow: `, "m"));
   });
+  it("gives them as JUnit and as a table of Markdown, in which no text of others is markup", async () => {
+    const hostile = `${DISCOVERED}---${policy("slow", "'<a href=x>&|[l](http://h) @all #1'")}`;
+    const line = hostile.split("\n").findIndex((text) => text.includes("requestTimeout")) + 1;
+    const { out: junit, code } = await validate(["-f", "-", "-o", "junit"], hostile);
+    expect(code).toBe(1);
+    expect(junit).toMatch(
+      /^<\?xml version="1.0" encoding="UTF-8"\?>\n<testsuites>\n {2}<testsuite name="meshctl" tests="1" failures="1">\n/,
+    );
+    expect(junit).toContain(
+      `<testcase classname="meshctl" name="Malformed" file="standard input" line="${line}"><failure type="rejected" `,
+    );
+    expect(junit).toContain("&quot;&lt;a href=x&gt;&amp;|[l](http://h) @all #1&quot;");
+    expect((await validate(["-f", "-", "-o", "junit"], DISCOVERED)).out).toContain('<testcase classname="meshctl" name="no findings"/>');
+    const { out: table } = await validate(["-f", "-", "-o", "markdown"], hostile);
+    expect(table).toMatch(
+      /^\| severity \| code \| where \| finding \|\n\|---\|---\|---\|---\|\n\| rejected \| Malformed \| standard input:\d+ \| /,
+    );
+    expect(table).toContain('"&lt;a href=x&gt;&amp;\\|\\[l\\]\\(http&#58;//h\\) &#64;all &#35;1"');
+    expect((await validate(["-f", "-", "-o", "markdown"], DISCOVERED)).out).toBe("No findings.\n");
+  });
 });

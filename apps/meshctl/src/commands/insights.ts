@@ -2,6 +2,7 @@ import { UsageError } from "@isthmus/core";
 import { Command, Option } from "commander";
 import { version } from "../../package.json";
 import type { ManagementTarget } from "../cluster/managementCluster.ts";
+import { FINDING_FORMATS } from "../offline/formatNames.ts";
 import type { InsightsOptions } from "../offline/insightsOptions.ts";
 import { ADMIN_HELP, type AdminFlags, adminAnswers, checkAdminFlags, withAdmin } from "./adminOptions.ts";
 import { type CommandRuntime, inManagement } from "./commandRuntime.ts";
@@ -19,7 +20,7 @@ export function insightsCommand(runtime: CommandRuntime): Command {
     )
     .option("-f, --file <path...>", "files or directories with YAML or JSON, instead of a running server; - reads standard input")
     .option("--snapshot <file...>", "instead of -f: the page /snapshots/input of a server's admin port, saved to a file")
-    .addOption(new Option("-o, --output <format>", "format of the insights").choices(["text", "json", "sarif", "github"]).default("text"))
+    .addOption(new Option("-o, --output <format>", "format of the insights").choices(["text", ...FINDING_FORMATS]).default("text"))
     .addOption(
       new Option("--fail-on <severity>", "exit with code 1 for insights of this severity or higher")
         .choices(["info", "warning", "error"])

@@ -1,6 +1,7 @@
 import { Command, Option } from "commander";
 import { version } from "../../package.json";
 import type { ExitCode, Io } from "../io.ts";
+import { FINDING_FORMATS } from "../offline/formatNames.ts";
 import type { ValidateOptions } from "../offline/validateOptions.ts";
 
 /** `--fail-on`, which translate and validate share. */
@@ -17,7 +18,7 @@ export function validateCommand(io: Io, finish: (code: ExitCode) => void): Comma
     .requiredOption("-f, --file <path...>", "files or directories with YAML or JSON; - reads standard input")
     .addOption(
       new Option("-o, --output <format>", "text prints to standard error; the machine-readable formats print to standard output")
-        .choices(["text", "json", "sarif", "github"])
+        .choices(["text", ...FINDING_FORMATS])
         .default("text"),
     )
     .addOption(failOnOption())

@@ -1,9 +1,7 @@
 import { DISCOVERY_FINDINGS, FINDINGS, INPUT_FINDINGS } from "@isthmus/translators";
 import { plainText, withoutHidden } from "../output/plainText.ts";
 import { type OfflineFinding, placeText, type Severity } from "./findings.ts";
-
-/** How findings are printed for other programs. */
-export type FindingFormat = "json" | "sarif" | "github";
+import type { FindingFormat } from "./formatNames.ts";
 
 /** Findings as one text, without what a terminal acts on. `meaning` knows codes that are in no catalogue of findings. */
 export function formatted(
@@ -14,6 +12,8 @@ export function formatted(
 ): string {
   const plain = findings.map(plainFinding);
   if (format === "json") return `${JSON.stringify({ findings: plain }, undefined, 2)}\n`;
+  if (format === "junit") return junit(plain);
+  if (format === "markdown") return markdown(plain);
   if (format === "github") return plain.map((finding) => `${workflowCommand(finding)}\n`).join("");
   return `${JSON.stringify(sarif(plain, { version, meaning }), undefined, 2)}\n`;
 }
@@ -52,6 +52,59 @@ function workflowCommand({ severity, code, message, file, line }: OfflineFinding
 
 const WORKFLOW_LEVELS: Readonly<Record<Severity, string>> = { note: "notice", warning: "warning", rejected: "error" };
 const SARIF_LEVELS: Readonly<Record<Severity, string>> = { note: "note", warning: "warning", rejected: "error" };
+
+/** One test case for each finding, which fails unless it is a note; without any finding one that passes. Source: github.com/testmoapp/junitxml. */
+function junit(findings: readonly OfflineFinding[]): string {
+  const failures = findings.filter(({ severity }) => severity !== "note").length;
+  const cases = findings.map(({ severity, code, message, file, line }) => {
+    const place = `${file === undefined ? "" : ` file="${xmlText(file)}"`}${line === undefined ? "" : ` line="${line}"`}`;
+    const text = xmlText(message);
+    const said =
+      severity === "note" ? `<system-out>${text}</system-out>` : `<failure type="${severity}" message="${text}">${text}</failure>`;
+    return `    <testcase classname="meshctl" name="${xmlText(code)}"${place}>${said}</testcase>\n`;
+  });
+  const [tests, all] = findings.length === 0 ? [1, ['    <testcase classname="meshctl" name="no findings"/>\n']] : [findings.length, cases];
+  return (
+    '<?xml version="1.0" encoding="UTF-8"?>\n' +
+    `<testsuites>\n  <testsuite name="meshctl" tests="${tests}" failures="${failures}">\n${all.join("")}  </testsuite>\n</testsuites>\n`
+  );
+}
+
+/** For an element or an attribute in double quotes. U+FFFE and U+FFFF may not be in a document. */
+function xmlText(text: string): string {
+  return text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;")
+    .replaceAll("\n", "&#10;")
+    .replaceAll("\t", "&#9;")
+    .replaceAll("\ufffe", "")
+    .replaceAll("\uffff", "");
+}
+
+/** A table, as for a comment on a pull request. */
+function markdown(findings: readonly OfflineFinding[]): string {
+  if (findings.length === 0) return "No findings.\n";
+  const rows = findings.map(
+    ({ severity, code, message, file, line }) =>
+      `| ${severity} | ${markdownText(code)} | ${file === undefined ? "" : markdownText(line === undefined ? file : `${file}:${line}`)} | ${markdownText(message)} |\n`,
+  );
+  return `| severity | code | where | finding |\n|---|---|---|---|\n${rows.join("")}`;
+}
+
+/** Every character that has a meaning in Markdown stands for itself; so no text of others becomes a link, an image, a mention or HTML. */
+function markdownText(text: string): string {
+  return text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll("\n", " ")
+    .replaceAll("#", "&#35;")
+    .replaceAll("@", "&#64;")
+    .replaceAll("://", "&#58;//")
+    .replace(/[\\`*_{}[\]()!|~]/g, "\\$&");
+}
 
 // Source: OASIS, Static Analysis Results Interchange Format 2.1.0.
 function sarif(

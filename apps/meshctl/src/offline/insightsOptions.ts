@@ -1,5 +1,5 @@
 import type { InsightSeverity } from "@isthmus/insights";
-import type { FindingFormat } from "./findingFormats.ts";
+import type { FindingFormat } from "./formatNames.ts";
 
 /** How insights are printed, wherever they come from. */
 export interface InsightsPrinting {

@@ -1,5 +1,5 @@
-import type { FindingFormat } from "./findingFormats.ts";
 import type { Severity } from "./findings.ts";
+import type { FindingFormat } from "./formatNames.ts";
 
 /** What `meshctl validate` was asked for. */
 export interface ValidateOptions {
