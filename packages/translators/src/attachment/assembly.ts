@@ -1,4 +1,4 @@
-import { type Destination, IssuedCertificate, Mesh, Pod, Secret, type VirtualMesh, Workload } from "@isthmus/api";
+import { AccessLogRecord, type Destination, IssuedCertificate, Mesh, Pod, Secret, type VirtualMesh, Workload } from "@isthmus/api";
 import { equalJson, exactly, internList, keyOf, keyOfResource, matchesLabels, type Resource, type Snapshot } from "@isthmus/core";
 import { derived } from "../incremental/derived.ts";
 import { inputKind, inputTable, join, unionOf } from "../incremental/join.ts";
@@ -9,7 +9,8 @@ import { generatedRootName } from "../policy/generatedRoots.ts";
 import { serviceKeyOf } from "../policy/hostnames.ts";
 import { byMesh, byPodLabel, byService, podLabelKey } from "../policy/indexes.ts";
 import { podNetworkOf } from "../policy/podNetwork.ts";
-import { meshCluster } from "../policy/policyScope.ts";
+import { meshCluster, type PolicyLimit, policyScopeFrom } from "../policy/policyScope.ts";
+import { recordsIn } from "./accessLogRecords/matching.ts";
 import type { AttachedPolicies } from "./attachedPolicies.ts";
 import { byCallers, byPlaceOfTrust, isSameTrust } from "./callingMeshes.ts";
 import {
@@ -151,9 +152,13 @@ export const meshInputs = derived({
     gateways: join({ from: meshes, to: attachedMeshes, select: ({ gateways }) => gateways }),
     workloads: join({ from: meshes, to: workloads, index: byMesh }),
     issued: join({ from: meshes, key: byIssuedCertificate, to: issuedCertificates }),
+    accessLogRecords: join({ from: meshes, to: inputKind<AttachedSources, AccessLogRecord>(AccessLogRecord), matching: recordsIn }),
   },
   make: (mesh, { lookup, context: translationContext }): MeshInputs => {
     const [virtualMesh] = lookup("virtualMesh");
+    const scope = policyScopeFrom(translationContext);
+    const mayReach = ({ clusterName }: PolicyLimit) => clusterName === undefined || clusterName === meshCluster(mesh);
+    const accessLogRecords = lookup("accessLogRecords").filter((record) => mayReach(scope.limitOf(record)));
     if (virtualMesh === undefined) {
       return {
         mesh,
@@ -163,6 +168,7 @@ export const meshInputs = derived({
         workloads: NONE,
         rootSecret: undefined,
         issued: undefined,
+        accessLogRecords,
         translationContext,
       };
     }
@@ -174,6 +180,7 @@ export const meshInputs = derived({
       workloads: lookup("workloads"),
       rootSecret: secretOfPlane(lookup("rootSecrets"), translationContext),
       issued: lookup("issued")[0],
+      accessLogRecords,
       translationContext,
     };
   },
