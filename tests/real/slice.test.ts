@@ -1,4 +1,5 @@
 import {
+  AccessLogRecord,
   AccessPolicy,
   Destination,
   Gateway,
@@ -144,6 +145,7 @@ describeReal("the main job on real Kubernetes", (components) => {
       { kind: AccessPolicy, spec: { destinationSelector: nowhere } },
       { kind: VirtualDestination, spec: { hostname: "nowhere.example", port: { number: 80 } } },
       { kind: ServiceDependency, spec: { sourceSelectors: [{ kubeWorkloadMatcher: { namespaces: ["nowhere"] } }] } },
+      { kind: AccessLogRecord, spec: { workloadSelectors: [{ kubeWorkloadMatcher: { namespaces: ["nowhere"] } }] } },
       { kind: Settings, spec: { failover: {} } },
     ];
     const nameOf = ({ kind }: Kind) => (kind === Settings.kind ? "settings" : "columns");

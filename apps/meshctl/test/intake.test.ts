@@ -77,7 +77,8 @@ metadata: {name: b}
     expect(message("trafficcontrol.policy.gloo.solo.io/v2", "RateLimitPolicy")).toMatch(/API v2.*: use EnvoyFilter/);
     expect(message("trafficcontrol.policy.gloo.solo.io/v2", "YetUnknownPolicy")).toMatch(/API v2.*: use TrafficPolicy/);
     expect(message("rbac.enterprise.mesh.gloo.solo.io/v1", "Role")).toMatch(/is not supported: use RBAC of Kubernetes/);
-    expect(message("observability.enterprise.mesh.gloo.solo.io/v1", "AccessLogRecord")).toMatch(/is not supported: use Telemetry/);
+    expect(message("observability.policy.gloo.solo.io/v2", "AccessLogPolicy")).toMatch(/API v2.*: use AccessLogRecord/);
+    expect(message("observability.enterprise.mesh.gloo.solo.io/v1", "AccessLogRecords")).toMatch(/AccessLogRecord/);
     expect(of("enterprise.gloo.solo.io/v1", "AuthConfig")).toMatchObject({ rejected: [], notes: [expect.stringMatching(/^ignored/)] });
     expect(of("gateway.example.com/v1", "TrafficPolicy")).toMatchObject({
       rejected: [],

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { AccessPolicy, ServiceDependency, TrafficPolicy, VirtualDestination } from "@isthmus/api";
+import { AccessLogRecord, AccessPolicy, ServiceDependency, TrafficPolicy, VirtualDestination } from "@isthmus/api";
 import { describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { meshctl } from "../src/meshctl.ts";
@@ -61,11 +61,14 @@ describe("the examples of docs/policies", () => {
     expect(io.written.out).toMatch(/^ELSEWHERE +reviews\.bookinfo\.svc\.cluster\.local +cluster-1 /m);
   });
 
-  test.each([TrafficPolicy, AccessPolicy, VirtualDestination, ServiceDependency])("show each field of $kind", ({ kind, definition }) => {
-    const shown = new Set(examples.filter(({ object }) => object.kind === kind).flatMap(({ object }) => fieldsOf(object.spec)));
-    const fields = fieldsOfSchema((definition.fields as { readonly spec: Schema }).spec);
-    expect(fields.filter((field) => !shown.has(field) && !(field in NOT_SHOWN))).toEqual([]);
-  });
+  test.each([TrafficPolicy, AccessPolicy, VirtualDestination, ServiceDependency, AccessLogRecord])(
+    "show each field of $kind",
+    ({ kind, definition }) => {
+      const shown = new Set(examples.filter(({ object }) => object.kind === kind).flatMap(({ object }) => fieldsOf(object.spec)));
+      const fields = fieldsOfSchema((definition.fields as { readonly spec: Schema }).spec);
+      expect(fields.filter((field) => !shown.has(field) && !(field in NOT_SHOWN))).toEqual([]);
+    },
+  );
 
   test("show everything but what has no effect", () => {
     const all = [TrafficPolicy, AccessPolicy, VirtualDestination].flatMap(({ definition }) =>

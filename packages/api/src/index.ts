@@ -45,6 +45,13 @@ export {
 } from "./discovery/mesh.ts";
 export { meshClusters, meshInstallationOf } from "./discovery/meshPlace.ts";
 export { Workload } from "./discovery/workload.ts";
+export {
+  type AccessLogFilter,
+  type AccessLogger,
+  type AccessLogPatch,
+  AGENT_CLUSTER,
+  type AgentClusterPatch,
+} from "./istio/accessLogFilter.ts";
 export { AuthorizationPolicy, type AuthorizationRule, type AuthorizationSource } from "./istio/authorizationPolicy.ts";
 export { type ConnectionPolicy, DestinationRule, type Subset } from "./istio/destinationRule.ts";
 export { EnvoyFilter, type HttpFilter } from "./istio/envoyFilter.ts";
@@ -91,6 +98,7 @@ export type { MtlsConfig } from "./networking/trust.ts";
 export { lastAcceptedVirtualDestination, VirtualDestination, type VirtualDestinationSpec } from "./networking/virtualDestination.ts";
 export { VirtualMesh, type VirtualMeshSpec } from "./networking/virtualMesh.ts";
 export type { WeightedDestination } from "./networking/weightedDestination.ts";
+export { AccessLogRecord, type AccessLogRecordSpec, lastAcceptedAccessLogRecord } from "./observability/accessLogRecord.ts";
 export { parseOffline } from "./offline.ts";
 export {
   agedKinds,

@@ -37,6 +37,7 @@ import { ServiceDependency } from "./networking/serviceDependency.ts";
 import { TrafficPolicy } from "./networking/trafficPolicy.ts";
 import { VirtualDestination } from "./networking/virtualDestination.ts";
 import { VirtualMesh } from "./networking/virtualMesh.ts";
+import { AccessLogRecord } from "./observability/accessLogRecord.ts";
 import { Settings } from "./settings/settings.ts";
 import type { Fields, KindDefinition } from "./shared/defineKind.ts";
 import { HTTPRouteGroup } from "./smi/httpRouteGroup.ts";
@@ -148,6 +149,7 @@ const ROLES: readonly Role[] = [
   { kind: VirtualMesh, tasks: ["watchedByServer", "hasUserStatus", "contributed", "comparedByAge"] },
   { kind: VirtualDestination, tasks: ["watchedByServer", "hasUserStatus", "contributed", "comparedByAge"] },
   { kind: ServiceDependency, tasks: ["watchedByServer", "hasUserStatus", "contributed"] },
+  { kind: AccessLogRecord, tasks: ["watchedByServer", "hasUserStatus", "contributed"] },
   // Never sent by agents. Of those of the management plane, `project` leaves out all but public certificates. Translation
   // asks for a generated root by a Secret with placeholders: that is an order for the one who makes keys, and never written as it is.
   { kind: Secret, tasks: ["watchedByServer", "inPlaneNamespace"] },

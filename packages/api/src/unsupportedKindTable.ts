@@ -11,7 +11,7 @@ const TRAFFIC = "use TrafficPolicy of networking.mesh.gloo.solo.io/v1";
 const ACCESS = "use AccessPolicy of networking.mesh.gloo.solo.io/v1";
 const INGRESS = "use Gateway and VirtualService of Istio for ingress traffic";
 const RATE_LIMITS = "use EnvoyFilter of Istio for rate limits";
-const ACCESS_LOGS = "use Telemetry of Istio for access logs";
+const ACCESS_LOGS = "use AccessLogRecord of observability.enterprise.mesh.gloo.solo.io/v1, or Telemetry of Istio";
 const GATEWAY_FILTERS = "use EnvoyFilter of Istio";
 const JOINED_HOST = "use VirtualDestination of networking.enterprise.mesh.gloo.solo.io/v1beta1";
 const FAILOVER_SERVICE = `${JOINED_HOST}, with the same hostname and port, meshList.meshes for meshes, and static.destinations, in the same order, for backingServices`;
@@ -40,7 +40,6 @@ export const UNSUPPORTED_KINDS: readonly UnsupportedGroup[] = [
     },
   },
   { group: "rbac.enterprise.mesh.gloo.solo.io", kinds: { "*": `is not supported: ${ROLES}` } },
-  { group: "observability.enterprise.mesh.gloo.solo.io", kinds: { "*": `is not supported: ${ACCESS_LOGS}` } },
   {
     group: ".enterprise.mesh.gloo.solo.io",
     kinds: {
@@ -51,7 +50,6 @@ export const UNSUPPORTED_KINDS: readonly UnsupportedGroup[] = [
       RateLimiterServerConfig: `is not supported: ${RATE_LIMITS}`,
       RateLimitServerConfig: `is not supported: ${RATE_LIMITS}`,
       RateLimitClientConfig: `is not supported: ${RATE_LIMITS}`,
-      AccessLogRecord: `is not supported: ${ACCESS_LOGS}`,
       FailoverService: `is not supported: ${FAILOVER_SERVICE}`,
     },
   },

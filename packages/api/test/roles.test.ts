@@ -47,5 +47,6 @@ test("users write what is neither published nor a Secret: a backup holds it", ()
     "VirtualMesh",
     "VirtualDestination",
     "ServiceDependency",
+    "AccessLogRecord",
   ]);
 });

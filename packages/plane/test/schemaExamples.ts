@@ -1,4 +1,5 @@
 import {
+  AccessLogRecord,
   AccessPolicy,
   contributedKinds,
   KubernetesCluster,
@@ -267,11 +268,26 @@ const EXAMPLES: Readonly<Record<string, Readonly<Record<string, Example>>>> = {
     },
     "spec.destinationSelectors[].kubeServiceRefs.services[].name": { value: "stock" },
   },
+  [AccessLogRecord.kind]: {
+    "spec.workloadSelectors[].kubeWorkloadMatcher.labels{}": { value: "stock" },
+    "spec.workloadSelectors[].kubeWorkloadMatcher.namespaces": { value: ["nowhere"] },
+    "spec.workloadSelectors[].kubeWorkloadMatcher.clusters": { value: ["west"] },
+    "spec.filters[].statusCodeMatcher": { given: { "spec.filters": [{ statusCodeMatcher: { value: 400, comparator: "GE" } }] } },
+    "spec.filters[].statusCodeMatcher.value": { value: 500 },
+    "spec.filters[].statusCodeMatcher.comparator": { value: "LE" },
+    "spec.filters[].headerMatcher": { given: { "spec.filters": [{ headerMatcher: { name: "x-debug", value: "a.*" } }] } },
+    "spec.filters[].headerMatcher.name": { value: "x-user" },
+    "spec.includedRequestHeaders": { value: ["x-user"] },
+    "spec.includedResponseHeaders": { value: ["x-user"] },
+    "spec.includedResponseTrailers": { value: ["grpc-status"] },
+    "spec.includedFilterStateObjects": { value: ["wasm.key"] },
+  },
   [KubernetesCluster.kind]: {
     "spec.providerInfo": { isSilent: "describes the cluster for people and for tools of the published product; it asks for nothing" },
   },
   [Settings.kind]: {
     spec: { beside: [VIRTUAL_MESH] },
+    "spec.agentServices.address": { value: "agent.example.com:9988", beside: [objectSaying(AccessLogRecord, {})] },
     "spec.cilium": { given: { "spec.cilium": ON }, beside: CILIUM },
     "spec.cilium.accessPolicies": { given: {}, value: "ENABLED", beside: CILIUM },
     "spec.cilium.allowFrom[]": { given: { "spec.cilium": { ...ON, allowFrom: [{ namespace: "monitoring" }] } }, beside: CILIUM },

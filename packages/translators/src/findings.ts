@@ -1,5 +1,6 @@
 import type { Report, ResourceRef } from "@isthmus/core";
 import { VIRTUAL_DESTINATION_FINDINGS } from "./virtualDestinationFindings.ts";
+import { WORKLOAD_FINDINGS } from "./workloadFindings.ts";
 
 /** Something to tell the one who wrote a resource. */
 export interface Finding {
@@ -66,7 +67,7 @@ export const FINDINGS = {
   },
   SelectorNotUnderstood: {
     meaning:
-      "An AccessPolicy uses an unknown or unsupported selector, or a TrafficPolicy has an unknown field beside its selectors. The policy is rejected, because ignoring the field could allow, or apply to, too much. Of a VirtualMesh with an unknown field beside its federation selectors, nothing is federated. A ServiceDependency with such a field is in force as it was last accepted, or limits nothing.",
+      "An AccessPolicy uses an unknown or unsupported selector, or a TrafficPolicy has an unknown field beside its selectors. The policy is rejected, because ignoring the field could allow, or apply to, too much. Of a VirtualMesh with an unknown field beside its federation selectors, nothing is federated. A ServiceDependency with such a field is in force as it was last accepted, or limits nothing; an AccessLogRecord is as it was last accepted, or logs nothing.",
     example:
       "spec.sourceSelector[0].requestIdentityMatcher: not supported, callers are identified by workload identity, not by a token of the request; the policy is rejected, because ignoring the field could allow too much",
   },
@@ -215,7 +216,8 @@ export const FINDINGS = {
     example: "the valid part of this policy is in force here; callers that are not found are not allowed",
   },
   LastAcceptedInForce: {
-    meaning: "An AccessPolicy, VirtualDestination or ServiceDependency cannot be translated. Its last accepted spec stays in force.",
+    meaning:
+      "An AccessPolicy, VirtualDestination, ServiceDependency or AccessLogRecord cannot be translated. Its last accepted spec stays in force.",
     example:
       "this policy cannot be translated, so its last accepted spec (generation 3), status.lastAccepted, stays in force here: correct or delete it",
   },
@@ -355,31 +357,11 @@ export const FINDINGS = {
   },
   NothingSelected: {
     meaning:
-      "A policy or ServiceDependency, or an entry of its destinationSelector, selects no Service in a mesh, or it selects no workload.",
+      "A policy, ServiceDependency or AccessLogRecord, or an entry of its destinationSelector, selects no Service in a mesh, or it selects no workload.",
     example:
       "spec.destinationSelector: selects no Service in a mesh, so this policy has no effect: no Service is in namespace bokinfo (did you mean bookinfo?)",
   },
-  DependenciesNotLimited: {
-    meaning:
-      "The proxies of a workload are not limited to what its ServiceDependencies name: another one selects everything or was never accepted, or nothing that they name can be called from there.",
-    example:
-      "Workload gloo-mesh/web-shop-cluster-1-deployment is not limited, because ServiceDependency shop/all, which selects it too, selects everything: correct that one",
-  },
-  PodLabelsShared: {
-    meaning: "A Sidecar for a workload would apply to pods of another one too, or to all pods of its namespace. None is written.",
-    example:
-      "Workload gloo-mesh/web-shop-cluster-1-deployment is not limited, because pods of Workload gloo-mesh/web-canary-shop-cluster-1-deployment have all of its labels and would lose hosts too: give its pods a label of their own",
-  },
-  SidecarTaken: {
-    meaning: "A user-created Sidecar selects the pods of a workload. It stays, and none is written.",
-    example:
-      "Workload gloo-mesh/web-shop-cluster-1-deployment has Sidecar shop/mine in cluster-1 of a user already, and Istio uses only one, so that one stays: remove it, or narrow the sourceSelectors",
-  },
-  SidecarReplaced: {
-    meaning: "A user-created Sidecar for a whole namespace is not used for a workload with a Sidecar of its own.",
-    example:
-      "Sidecar shop/default in cluster-1 of a user, for all pods of its namespace, is not used for Workload gloo-mesh/web-shop-cluster-1-deployment any more, as Istio prefers a Sidecar with a workloadSelector: move what it needs of that one",
-  },
+  ...WORKLOAD_FINDINGS,
   NotFederated: {
     meaning: "Traffic is sent to a service of another cluster that is not federated to every cluster that calls it.",
     example:

@@ -3,7 +3,7 @@ import { growthOf, LARGE_TEXT, leastCpuMs, MOST_GROWTH, PATIENCE_MS, repeated, S
 import { describe, expect, it } from "vitest";
 import { MAX_MESH_CONFIG_BYTES, meshConfigOf } from "../src/discovery/detectors/istioMeshConfig.ts";
 import { imageVersion } from "../src/discovery/image.ts";
-import { labelFindings, regexFindings } from "../src/meshes/istio/limits.ts";
+import { labelFindings, regexFindings } from "../src/policy/limits.ts";
 
 // Regular expressions that are put together when the program runs; all others are in tests/security/harness/regularExpressions.ts.
 const RUNS: readonly (readonly [string, (text: string) => unknown, readonly string[]])[] = [

@@ -30,6 +30,7 @@ export function networkingFleets(): fc.Arbitrary<readonly AnyResource[]> {
       userObjects: fc.array(userObject(), { maxLength: 2 }),
       virtualDestinations: fc.array(virtualDestination(), { maxLength: 3 }),
       serviceDependencies: fc.array(serviceDependency(), { maxLength: 3 }),
+      accessLogRecords: fc.array(accessLogRecord(), { maxLength: 3 }),
       userSidecars: fc.array(userSidecar(), { maxLength: 2 }),
     })
     .map((parts) => distinct(Object.values(parts).flat()));
@@ -315,6 +316,36 @@ function serviceDependency(): fc.Arbitrary<AnyResource> {
     .map(({ name, origin: from, spec: wanted, lastAccepted }) => {
       const status = lastAccepted === undefined ? {} : { status: { lastAccepted: { generation: 1, spec: lastAccepted } } };
       return object("networking.enterprise.mesh.gloo.solo.io/v1beta1", "ServiceDependency", name, { spec: wanted, ...status }, from);
+    });
+}
+
+/** What workloads log: right, wrong in some part, or right before it was changed. */
+function accessLogRecord(): fc.Arbitrary<AnyResource> {
+  const filter = fc.constantFrom(
+    { statusCodeMatcher: { value: 400, comparator: "GE" } },
+    { headerMatcher: { name: "X-Debug", value: "a+", regex: true } },
+    { headerMatcher: { name: "x user" } },
+    {},
+  );
+  const spec = fc.record(
+    {
+      workloadSelectors: fc.constantFrom(
+        [{}],
+        [{ kubeWorkloadMatcher: { clusters: ["east"] } }],
+        [{ kubeWorkloadMatcher: { labels: { app: "cart" } } }, { kubeWorkloadMatcher: { namespaces: ["shop"], clusters: ["west"] } }],
+        [{ kubeWorkloadMatcher: { labels: { app: "nobody" } } }],
+        [{ kubeServiceMatcher: {} }],
+      ),
+      filters: fc.array(filter, { maxLength: 2 }),
+      includedRequestHeaders: fc.constantFrom(["X-User"], ["cookie"]),
+    },
+    { requiredKeys: [] },
+  );
+  return fc
+    .record({ name: fc.constantFrom(...NAMES), origin: origin(), spec, lastAccepted: fc.option(spec, { nil: undefined }) })
+    .map(({ name, origin: from, spec: wanted, lastAccepted }) => {
+      const status = lastAccepted === undefined ? {} : { status: { lastAccepted: { generation: 1, spec: lastAccepted } } };
+      return object("observability.enterprise.mesh.gloo.solo.io/v1", "AccessLogRecord", name, { spec: wanted, ...status }, from);
     });
 }
 

@@ -7,15 +7,17 @@ import { expect, test } from "vitest";
 import { statusesOf, type Translation, translate } from "../src/index.ts";
 
 const OPTIONS = { namespace: "gloo-mesh", stage: "networking" } as const;
-const root = fileURLToPath(new URL("../testdata/serviceDependencies", import.meta.url));
-const cases = readdirSync(root).filter((file) => file.endsWith(".in.yaml"));
+const root = fileURLToPath(new URL("../testdata", import.meta.url));
+const cases = ["serviceDependencies", "accessLogRecords"].flatMap((folder) =>
+  readdirSync(join(root, folder)).flatMap((file) => (file.endsWith(".in.yaml") ? [join(folder, file)] : [])),
+);
 
 function contentOf(translation: Translation): object {
   const outputs = [...translation.networking].map(({ resource, parents }) => ({ resource, parents }));
   return { outputs, statuses: statusesOf(translation) };
 }
 
-// Random worlds seldom have all that a Sidecar follows from: here each object of a world that has it comes and goes by itself.
+// Random worlds seldom have all that a Sidecar or an EnvoyFilter follows from: here each object of a world that has it comes and goes by itself.
 test.each(cases)("%s: a world in which an object comes or goes equals one that never was another", (file) => {
   const resources: readonly Resource[] = readInput(readFileSync(join(root, file), "utf8")).resources;
   const whole = snapshotOf(resources);

@@ -1,4 +1,5 @@
 import {
+  AccessLogRecord,
   AccessPolicy,
   contributedKinds,
   deliveredKinds,
@@ -93,6 +94,10 @@ function policies(cluster: string, step: 0 | 1): readonly AnyResource[] {
     object(ServiceDependency, "every-dependency", {
       sourceSelectors: [{ kubeWorkloadMatcher: { labels: { app: "productpage" }, namespaces: ["bookinfo"], clusters: [cluster] } }],
       destinationSelectors: services(step === 0 ? "details" : "reviews", "bookinfo"),
+    }),
+    object(AccessLogRecord, "every-record", {
+      workloadSelectors: [{ kubeWorkloadMatcher: { labels: { app: "productpage" }, namespaces: ["bookinfo"], clusters: [cluster] } }],
+      filters: [{ statusCodeMatcher: { value: step === 0 ? 400 : 500, comparator: "GE" } }],
     }),
     object(TrafficPolicy, "every-split", {
       destinationSelector: services("cart", "shop"),

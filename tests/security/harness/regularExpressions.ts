@@ -233,6 +233,27 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
       worst: (length) => `spec.localized.failoverDirectives[${filled("1")(length)}].x`,
     },
   },
+  "packages/translators/src/policy/accessLogRecordForm.ts": {
+    "/^[\\u0021-\\u007e]+$/": { bound: 256, worst: ended("a", " ") },
+  },
+  "packages/translators/src/policy/agentAddress.ts": {
+    "/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/i": { bound: 260, worst: ended("a", "-") },
+    "/^([^:]{1,253})(?::(\\d{1,5}))?$/": { bound: 260, worst: ended("a", ":") },
+  },
+  "packages/translators/src/policy/re2.ts": {
+    "/^(?:[dDwWsSbBAzafnrtv]|x[0-9A-Fa-f]{2}|[pP][LMNPSZC]|[!-/:-@[-`{-~])/": { bound: 24, worst: filled("x") },
+    "/^\\{(\\d{1,9})(?:,(\\d{0,9}))?\\}/": { bound: 24, worst: (length) => `{${filled("1")(length)}` },
+    "/^\\[:\\^?(?:alnum|alpha|ascii|blank|cntrl|digit|graph|lower|print|punct|space|upper|word|xdigit):\\]/": {
+      bound: 24,
+      worst: filled("[:"),
+    },
+    "/^[bBAz]/": { bound: 24, worst: filled("b") },
+    "/^-\\\\[dDwWsSpP]/": { bound: 24, worst: filled("-\\") },
+    "/^\\[\\^?\\]/": { bound: 24, worst: filled("[") },
+  },
+  "packages/translators/src/meshes/istio/accessLogs/accessLogs.ts": {
+    "/[^a-z0-9]+$/": { bound: 30, worst: ended(".", "a") },
+  },
   "packages/translators/src/policy/serviceDependencyFindings.ts": {
     "/^spec\\.[^.[]+$/": { bound: OBJECT, worst: (length) => `spec.${filled("a")(length)}.` },
   },
@@ -258,7 +279,7 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
       { bound: OBJECT, worst: ended("a.a-a/", "!") },
   },
   "packages/translators/src/meshes/istio/authorizationPolicies.ts": { "/[{}]/": { bound: OBJECT, worst: filled("a") } },
-  "packages/translators/src/meshes/istio/limits.ts": {
+  "packages/translators/src/policy/limits.ts": {
     "/^[!#$%&'*+\\-.^_`|~0-9A-Za-z]+$/": { bound: OBJECT, worst: ended("a", " ") },
     "/^[^\\u0000-\\u0008\\u000a-\\u001f\\u007f]*$/": { bound: OBJECT, worst: ended("a", "\u0000") },
     "/%[^%]+%/g": { bound: OBJECT, worst: filled("%a") },

@@ -20,6 +20,7 @@ export type KindName =
   | "VirtualMesh"
   | "VirtualDestination"
   | "ServiceDependency"
+  | "AccessLogRecord"
   | "KubernetesCluster";
 
 /** What `get` prints. Names only: the kinds themselves are loaded when a command reads them. */
@@ -53,6 +54,7 @@ export const PRINTED_KINDS: readonly PrintedKind[] = [
     kinds: ["VirtualDestination"],
   },
   { name: "servicedependencies", aliases: ["servicedependency", "sdep"], description: "ServiceDependencies", kinds: ["ServiceDependency"] },
+  { name: "accesslogrecords", aliases: ["accesslogrecord", "alr"], description: "AccessLogRecords", kinds: ["AccessLogRecord"] },
   { name: "clusters", aliases: ["cluster", "kubernetesclusters"], description: "the registered clusters", kinds: ["KubernetesCluster"] },
 ];
 

@@ -54,6 +54,12 @@
   verbs:
     - list # the state at the start, and after a watch has expired
     - watch # changes as they happen
+# reported to the management server
+- apiGroups: ["observability.enterprise.mesh.gloo.solo.io"]
+  resources: [accesslogrecords]
+  verbs:
+    - list # the state at the start, and after a watch has expired
+    - watch # changes as they happen
 # counted, and reported to the management server, as far as the Settings ask for it
 - apiGroups: ["cilium.io"]
   resources: [ciliumendpoints, ciliumidentities, ciliumnodes]
@@ -117,6 +123,11 @@
 # statuses of user resources in this cluster
 - apiGroups: ["networking.enterprise.mesh.gloo.solo.io"]
   resources: [virtualdestinations/status, servicedependencies/status]
+  verbs:
+    - patch # server-side apply of the status alone
+# statuses of user resources in this cluster
+- apiGroups: ["observability.enterprise.mesh.gloo.solo.io"]
+  resources: [accesslogrecords/status]
   verbs:
     - patch # server-side apply of the status alone
 # which kinds the cluster serves, and since when not

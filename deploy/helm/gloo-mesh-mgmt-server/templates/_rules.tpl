@@ -36,6 +36,12 @@
   verbs:
     - list # the state at the start, and after a watch has expired
     - watch # changes as they happen
+# users' resources, and what is published of workload clusters
+- apiGroups: ["observability.enterprise.mesh.gloo.solo.io"]
+  resources: [accesslogrecords]
+  verbs:
+    - list # the state at the start, and after a watch has expired
+    - watch # changes as they happen
 # statuses of user resources
 - apiGroups: ["settings.mesh.gloo.solo.io"]
   resources: [settings/status]
@@ -49,6 +55,11 @@
 # statuses of user resources
 - apiGroups: ["networking.enterprise.mesh.gloo.solo.io"]
   resources: [virtualdestinations/status, servicedependencies/status]
+  verbs:
+    - patch # server-side apply of the status alone
+# statuses of user resources
+- apiGroups: ["observability.enterprise.mesh.gloo.solo.io"]
+  resources: [accesslogrecords/status]
   verbs:
     - patch # server-side apply of the status alone
 # which kinds the cluster serves, and since when not
@@ -181,6 +192,12 @@
   verbs:
     - list # the state at the start, and after a watch has expired
     - watch # changes as they happen
+# reported to the management server
+- apiGroups: ["observability.enterprise.mesh.gloo.solo.io"]
+  resources: [accesslogrecords]
+  verbs:
+    - list # the state at the start, and after a watch has expired
+    - watch # changes as they happen
 # counted, and reported to the management server, as far as the Settings ask for it
 - apiGroups: ["cilium.io"]
   resources: [ciliumendpoints, ciliumidentities, ciliumnodes]
@@ -244,6 +261,11 @@
 # statuses of user resources in this cluster
 - apiGroups: ["networking.enterprise.mesh.gloo.solo.io"]
   resources: [virtualdestinations/status, servicedependencies/status]
+  verbs:
+    - patch # server-side apply of the status alone
+# statuses of user resources in this cluster
+- apiGroups: ["observability.enterprise.mesh.gloo.solo.io"]
+  resources: [accesslogrecords/status]
   verbs:
     - patch # server-side apply of the status alone
 # which kinds the cluster serves, and since when not

@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { defineKind, type Value } from "../shared/defineKind.ts";
 import { fields, listOf, mapOf, oneOfWords } from "../shared/schema.ts";
+import { accessLogPatch, agentClusterPatch } from "./accessLogFilter.ts";
 
 // An EnvoyFilter can make a proxy run any code: nothing but what is said here is written, no matter who asks an agent for it.
 const CLOSED = { additionalProperties: false };
@@ -18,17 +19,20 @@ const subFilter = fields({ name: Type.String() }, CLOSED);
 const filterChain = fields({ filter: fields({ name: Type.String(), subFilter }, CLOSED) }, CLOSED);
 const match = fields({ context: oneOfWords(["SIDECAR_INBOUND"]), listener: fields({ filterChain }, CLOSED) }, CLOSED);
 const patch = fields({ operation: oneOfWords(["INSERT_BEFORE"]), value: httpFilter }, CLOSED);
-const configPatch = fields({ applyTo: oneOfWords(["HTTP_FILTER"]), match, patch }, { ...CLOSED, required: ["applyTo"] });
+const httpFilterPatch = fields({ applyTo: oneOfWords(["HTTP_FILTER"]), match, patch }, { ...CLOSED, required: ["applyTo"] });
 // Without labels it would be about every pod of its namespace.
 const workloadSelector = fields({ labels: mapOf(Type.String(), { minProperties: 1 }) }, { ...CLOSED, required: ["labels"] });
 
 const NAME = { apiVersion: "networking.istio.io/v1alpha3", kind: "EnvoyFilter", plural: "envoyfilters" } as const;
 
-const writtenForm = defineKind({
-  ...NAME,
-  fields: { spec: fields({ workloadSelector, configPatches: listOf(configPatch) }, { ...CLOSED, required: ["workloadSelector"] }) },
-  isClosed: true,
-});
+// What is about some pods, each with its labels; and what is about all, and so can only add the agent.
+const ofWorkload = fields(
+  { workloadSelector, configPatches: Type.Union([listOf(httpFilterPatch), listOf(accessLogPatch)]) },
+  { ...CLOSED, required: ["workloadSelector"] },
+);
+const ofMesh = fields({ configPatches: listOf(agentClusterPatch, { maxItems: 1 }) }, { ...CLOSED, required: ["configPatches"] });
+
+const writtenForm = defineKind({ ...NAME, fields: { spec: Type.Union([ofWorkload, ofMesh]) }, isClosed: true });
 
 /**
  * Changes what Istio makes of Envoy's configuration for some pods of its namespace. Users have others, of any form. Istio serves it in

@@ -231,8 +231,21 @@ const insights = userFields(
   { description: "What is said of insights: what is wrong in the fleet, and what to do about it." },
 );
 
+const agentServices = userFields(
+  {
+    address: Type.String({
+      maxLength: 260,
+      description:
+        "Host, or host and port, under which proxies connect to the agent of their cluster, such as to send access logs. Default: the Service " +
+        "gloo-mesh-agent in the namespace of the agent, and port 9977.",
+    }),
+  },
+  { description: "Services of agents for the proxies of their cluster." },
+);
+
 const settingsSpec = userFields(
   {
+    agentServices,
     mtls: mtlsSchema,
     cilium,
     networkingExtensionServers: listOf(userFields(grpcServerFields), { unsupported: "not supported, extension servers are not called" }),

@@ -45,6 +45,55 @@ test.each([
   expect(check.put(envoyFilter(spec))).toMatchObject({ reason: "Content", message: expect.stringContaining("EnvoyFilter shop/cart") });
 });
 
+const HCM = "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
+const connectionManager = { listener: { filterChain: { filter: { name: "envoy.filters.network.http_connection_manager" } } } };
+
+function loggingTo(cluster: string, changes: object = {}, beside: object = {}): object {
+  const common = { log_name: "accesslog.one.shop", grpc_service: { envoy_grpc: { cluster_name: cluster }, timeout: "5s" }, ...changes };
+  const type = "type.googleapis.com/envoy.extensions.access_loggers.grpc.v3.HttpGrpcAccessLogConfig";
+  const logger = { name: "envoy.access_loggers.http_grpc", typed_config: { "@type": type, common_config: common } };
+  const value = { typed_config: { "@type": HCM, access_log: [logger], ...beside } };
+  return { applyTo: "NETWORK_FILTER", match: { context: "ANY", ...connectionManager }, patch: { operation: "MERGE", value } };
+}
+
+function agentCluster(changes: object = {}, operation = "ADD"): object {
+  const options = {
+    "@type": "type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions",
+    explicit_http_config: { http2_protocol_options: {} },
+  };
+  const address = { socket_address: { address: "gloo-mesh-agent.gloo-mesh.svc.cluster.local", port_value: 9977 } };
+  const value = {
+    name: "gloo-mesh-agent",
+    type: "STRICT_DNS",
+    connect_timeout: "1s",
+    typed_extension_protocol_options: { "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": options },
+    load_assignment: { cluster_name: "gloo-mesh-agent", endpoints: [{ lb_endpoints: [{ endpoint: { address } }] }] },
+    ...changes,
+  };
+  return { applyTo: "CLUSTER", match: { context: "ANY" }, patch: { operation, value } };
+}
+
+test("EnvoyFilters that send access logs to the agent are written", () => {
+  expect(check.put(envoyFilter({ workloadSelector, configPatches: [loggingTo("gloo-mesh-agent")] }))).toBeUndefined();
+  expect(check.put(envoyFilter({ configPatches: [agentCluster()] }))).toBeUndefined();
+});
+
+test.each([
+  ["access logs for somebody else", { workloadSelector, configPatches: [loggingTo("outbound|80||evil.example")] }],
+  ["access logs under another name", { workloadSelector, configPatches: [loggingTo("gloo-mesh-agent", { log_name: "other" })] }],
+  ["more of a connection manager", { workloadSelector, configPatches: [loggingTo("gloo-mesh-agent", {}, { http_filters: [] })] }],
+  ["access logs of every pod", { configPatches: [loggingTo("gloo-mesh-agent")] }],
+  ["another cluster", { configPatches: [agentCluster({ name: "other" })] }],
+  ["a change of a cluster", { configPatches: [agentCluster({}, "MERGE")] }],
+  ["a cluster of another type", { configPatches: [agentCluster({ type: "ORIGINAL_DST" })] }],
+  ["a cluster with a transport of its own", { configPatches: [agentCluster({ transport_socket: {} })] }],
+  ["two clusters", { configPatches: [agentCluster(), agentCluster()] }],
+  ["the cluster of some pods", { workloadSelector, configPatches: [agentCluster()] }],
+  ["an access logger beside a filter", { workloadSelector, configPatches: [patchWith(CSRF), loggingTo("gloo-mesh-agent")] }],
+])("an EnvoyFilter for %s is refused", (_, spec) => {
+  expect(check.put(envoyFilter(spec))).toMatchObject({ reason: "Content" });
+});
+
 test("an EnvoyFilter without spec, or with more beside it, is refused", () => {
   const spec = { workloadSelector, configPatches: [patchWith(CSRF)] };
   expect(check.put(envoyFilter(spec, { more: {} }))).toMatchObject({ reason: "Content" });

@@ -1,4 +1,4 @@
-import { type Destination, IssuedCertificate, Mesh, Pod, Secret, type VirtualMesh, Workload } from "@isthmus/api";
+import { AccessLogRecord, type Destination, IssuedCertificate, Mesh, Pod, Secret, type VirtualMesh, Workload } from "@isthmus/api";
 import { equalJson, exactly, internList, keyOf, keyOfResource, matchesLabels, type Resource, type Snapshot } from "@isthmus/core";
 import { derived } from "../incremental/derived.ts";
 import { inputKind, inputTable, join, unionOf } from "../incremental/join.ts";
@@ -9,7 +9,8 @@ import { generatedRootName } from "../policy/generatedRoots.ts";
 import { serviceKeyOf } from "../policy/hostnames.ts";
 import { byMesh, byPodLabel, byService, destinationsByCluster, podLabelKey } from "../policy/indexes.ts";
 import { podNetworkOf } from "../policy/podNetwork.ts";
-import { meshCluster } from "../policy/policyScope.ts";
+import { meshCluster, type PolicyLimit, policyScopeFrom } from "../policy/policyScope.ts";
+import { recordsIn } from "./accessLogRecords/matching.ts";
 import type { AttachedPolicies } from "./attachedPolicies.ts";
 import { byCallers, byPlaceOfTrust, isSameTrust } from "./callingMeshes.ts";
 import {
@@ -155,9 +156,13 @@ export const meshInputs = derived({
     workloads: join({ from: meshes, to: workloads, index: byMesh }),
     issued: join({ from: meshes, key: byIssuedCertificate, to: issuedCertificates }),
     offline: join({ from: meshes, key: byCluster, to: offlineClusters }),
+    accessLogRecords: join({ from: meshes, to: inputKind<AttachedSources, AccessLogRecord>(AccessLogRecord), matching: recordsIn }),
   },
   make: (mesh, { lookup, context: translationContext }): MeshInputs => {
     const [virtualMesh] = lookup("virtualMesh");
+    const scope = policyScopeFrom(translationContext);
+    const mayReach = ({ clusterName }: PolicyLimit) => clusterName === undefined || clusterName === meshCluster(mesh);
+    const accessLogRecords = lookup("accessLogRecords").filter((record) => mayReach(scope.limitOf(record)));
     if (virtualMesh === undefined) {
       return {
         mesh,
@@ -168,6 +173,7 @@ export const meshInputs = derived({
         rootSecret: undefined,
         issued: undefined,
         isOffline: false,
+        accessLogRecords,
         translationContext,
       };
     }
@@ -180,6 +186,7 @@ export const meshInputs = derived({
       rootSecret: secretOfPlane(lookup("rootSecrets"), translationContext),
       issued: lookup("issued")[0],
       isOffline: lookup("offline").length > 0,
+      accessLogRecords,
       translationContext,
     };
   },

@@ -5,6 +5,7 @@ import { updated } from "../incremental/derived.ts";
 import { transition } from "../incremental/transition.ts";
 import type { TranslationContext } from "../meshes/inputs.ts";
 import { byService, indexedForAttachment } from "../policy/indexes.ts";
+import { noRecords, recordsAfter } from "./accessLogRecords/checked.ts";
 import { type AttachedPolicies, type AttachedPoliciesTables, attachedPolicies, noAttachedPolicies } from "./attachedPolicies.ts";
 import { federationDoubtsAfter, noFederationDoubts } from "./federatedNothing.ts";
 import type { FederationSizes } from "./federationSizes.ts";
@@ -53,6 +54,8 @@ export interface Attachment {
   readonly federationDoubts: Table<SelectionDoubt>;
   /** ServiceDependencies of which something is to be said by themselves. */
   readonly dependencies: Table<CheckedObject>;
+  /** AccessLogRecords of which something is to be said by themselves. */
+  readonly accessLogRecords: Table<CheckedObject>;
 }
 
 /** Nothing attached to anything. */
@@ -73,6 +76,7 @@ export function nothingAttached(): Attachment {
     doubts: noSelectionDoubts(),
     federationDoubts: noFederationDoubts(),
     dependencies: noDependencies(),
+    accessLogRecords: noRecords(),
   };
 }
 
@@ -98,16 +102,15 @@ export function* attachPolicies(step: AttachmentStep, before: Attachment): Coope
     doubts: before.federationDoubts,
     places: before.doubts.places,
   });
-  const dependencies = yield* dependenciesAfter(
-    transition<DependencyTables>(
-      { inputs, translationContext, places: doubts.places.names },
-      since && {
-        before: { inputs: since.inputs, translationContext: since.translationContext, places: before.doubts.places.names },
-        changes: since.changes,
-      },
-    ),
-    before.dependencies,
+  const ofWorkloads = transition<DependencyTables>(
+    { inputs, translationContext, places: doubts.places.names },
+    since && {
+      before: { inputs: since.inputs, translationContext: since.translationContext, places: before.doubts.places.names },
+      changes: since.changes,
+    },
   );
+  const dependencies = yield* dependenciesAfter(ofWorkloads, before.dependencies);
+  const accessLogRecords = yield* recordsAfter(ofWorkloads, before.accessLogRecords);
   const changesIn = <V extends object>(after: Table<V>, earlier: Table<V>) =>
     since?.changes.between(after, earlier) ?? after.changesSince(earlier);
   const { known, federation, loads } = yield* policyDestinations(step, before, { membership, meshes });
@@ -129,7 +132,7 @@ export function* attachPolicies(step: AttachmentStep, before: Attachment): Coope
   const virtualIps = yield* assignedVirtualIps(step, known, { before: before.virtualIps, changes: knownChanges });
   const hosts = virtualHosts(step, before.virtualHosts);
   const offline = offlineIn(step, before.offline);
-  const rest = { virtualIps, virtualHosts: hosts, offline, others, doubts, federationDoubts, dependencies };
+  const rest = { virtualIps, virtualHosts: hosts, offline, others, doubts, federationDoubts, dependencies, accessLogRecords };
   return { membership, federation, loads, ...sources, attachedPolicies: judged, supports, ...rest };
 }
 
@@ -156,6 +159,7 @@ export const REPORTING_ATTACHMENTS: readonly ((attachment: Attachment) => Table<
   ({ doubts }) => doubts.access,
   ({ federationDoubts }) => federationDoubts,
   ({ dependencies }) => dependencies,
+  ({ accessLogRecords }) => accessLogRecords,
   ({ others }) => others.settings,
   ({ others }) => others.registrations,
 ];

@@ -15,6 +15,7 @@ import { type Finding, reportOf, warningFinding } from "../findings.ts";
 import { type Derived, derived, updated } from "../incremental/derived.ts";
 import { inputKind } from "../incremental/join.ts";
 import type { Transition } from "../incremental/transition.ts";
+import { addressFindings } from "../policy/agentAddress.ts";
 import { ineffectiveFindings, registrationFindings, suppressionFindings } from "../policy/ineffective.ts";
 import type { InputTables } from "./policies.ts";
 
@@ -50,7 +51,7 @@ function noObjects(): Table<CheckedObject> {
 const checkedSettings = checked(Settings, (settings, namespace) => {
   const { name, namespace: place = "", clusterName = "" } = settings.metadata;
   const isUsed = name === USED && place === namespace && clusterName === "";
-  return isUsed ? [...ineffectiveFindings(settings), ...suppressionFindings(settings)] : [notUsed(namespace)];
+  return isUsed ? [...ineffectiveFindings(settings), ...suppressionFindings(settings), ...addressFindings(settings)] : [notUsed(namespace)];
 });
 const checkedRegistrations = checked(KubernetesCluster, registrationFindings);
 

@@ -1,4 +1,5 @@
 import type {
+  AccessLogRecord,
   AccessPolicy,
   Destination,
   IssuedCertificate,
@@ -128,6 +129,8 @@ export interface MeshInputs {
   readonly issued: IssuedCertificate | undefined;
   /** Whether others are to call its cluster no more while they have something else to call. */
   readonly isOffline: boolean;
+  /** The AccessLogRecords that can select Workloads of its cluster, in key order. */
+  readonly accessLogRecords: readonly AccessLogRecord[];
   readonly translationContext: TranslationContext;
 }
 
@@ -168,8 +171,8 @@ export interface VirtualDestinationInputs {
   readonly translationContext: TranslationContext;
 }
 
-/** All that the translation of one Workload may read which ServiceDependencies select. */
-export interface DependentWorkloadInputs {
+/** All that the translation of one Workload may read which ServiceDependencies or AccessLogRecords select. */
+export interface SelectedWorkloadInputs {
   readonly workload: Workload;
   /** The mesh it is in. */
   readonly mesh: Mesh;
@@ -185,6 +188,12 @@ export interface DependentWorkloadInputs {
   readonly neighbors: readonly Workload[];
   /** Sidecars of users in its namespace. */
   readonly userSidecars: readonly Sidecar[];
+  /** The AccessLogRecords that are in force on it, in key order. */
+  readonly accessLogRecords: readonly AccessLogRecord[];
+  /** Other Workloads in its namespace and mesh, whose labels are all among those of its pods: what is written for them is for it, too. */
+  readonly coveredBy: readonly Workload[];
+  /** Namespace of the agent in its cluster; "" while none is known. */
+  readonly agentNamespace: string;
   readonly translationContext: TranslationContext;
 }
 

@@ -15,9 +15,9 @@ import type { ClusterObjectRef, Kind, ObjectRef, Report, ResourceRef } from "@is
 import type { Finding } from "../findings.ts";
 import type { TrustDomain } from "../policy/trustDomain.ts";
 import type {
-  DependentWorkloadInputs,
   DestinationInputs,
   MeshInputs,
+  SelectedWorkloadInputs,
   TargetTranslation,
   TranslationContext,
   UserObject,
@@ -47,8 +47,8 @@ export interface MeshTranslator {
   /** What makes a VirtualDestination's host callable in such meshes. Called for every VirtualDestination in force, also without such a mesh. */
   translateVirtualDestination?(inputs: VirtualDestinationInputs): TargetTranslation;
 
-  /** What a Workload needs that ServiceDependencies select. */
-  translateWorkload?(inputs: DependentWorkloadInputs): TargetTranslation;
+  /** What a Workload needs that ServiceDependencies or AccessLogRecords select. */
+  translateWorkload?(inputs: SelectedWorkloadInputs): TargetTranslation;
 
   /** What such meshes would refuse in how a TrafficPolicy says which requests it is for, whatever Destinations it selects. */
   requestFindings?(spec: TrafficPolicySpec): readonly Finding[];

@@ -2,11 +2,11 @@ import { formatRef, refOf } from "@isthmus/core";
 import { reportOf, warningFinding } from "../findings.ts";
 import { effectiveAccessPolicies } from "../meshes/enforcedAccess.ts";
 import {
-  type DependentWorkloadInputs,
   type DestinationInputs,
   emptyTranslation,
   type MeshInputs,
   mergeTranslations,
+  type SelectedWorkloadInputs,
   type TargetTranslation,
   type VirtualDestinationInputs,
   type VirtualMeshInputs,
@@ -14,7 +14,7 @@ import {
 import { joinableMeshes, meshTranslators, meshTypeName, translatorOf } from "../meshes/meshTranslators.ts";
 
 /** Whatever networking makes something of: one record of inputs each. */
-export type TargetInputs = DestinationInputs | MeshInputs | VirtualMeshInputs | VirtualDestinationInputs | DependentWorkloadInputs;
+export type TargetInputs = DestinationInputs | MeshInputs | VirtualMeshInputs | VirtualDestinationInputs | SelectedWorkloadInputs;
 
 /** Of a mesh that is discovered and not configured: the one who wrote a policy for it must not take it for enforced. */
 function notWritten({
@@ -50,10 +50,18 @@ function virtualDestinationTranslation(inputs: VirtualDestinationInputs): Target
 }
 
 /** Of a mesh whose proxies know all hosts, or are not configured. */
-function notLimited({ workload, mesh, dependencies }: DependentWorkloadInputs): TargetTranslation {
+function notLimited({ workload, mesh, dependencies, accessLogRecords }: SelectedWorkloadInputs): TargetTranslation {
   const target = refOf(workload);
-  const message = `${formatRef(target)} is in ${formatRef(refOf(mesh))}, ${meshTypeName(mesh)}, whose proxies cannot be limited to hosts, so this ServiceDependency has no effect there: narrow the sourceSelectors`;
-  return { outputs: [], reports: dependencies.map((one) => reportOf(refOf(one), warningFinding("MeshNotWritten", message), target)) };
+  const where = `${formatRef(target)} is in ${formatRef(refOf(mesh))}, ${meshTypeName(mesh)}`;
+  const notLogged = `${where}, whose proxies are not configured, so this AccessLogRecord has no effect there: narrow the workloadSelectors`;
+  const message = `${where}, whose proxies cannot be limited to hosts, so this ServiceDependency has no effect there: narrow the sourceSelectors`;
+  return {
+    outputs: [],
+    reports: [
+      ...dependencies.map((one) => reportOf(refOf(one), warningFinding("MeshNotWritten", message), target)),
+      ...accessLogRecords.map((one) => reportOf(refOf(one), warningFinding("MeshNotWritten", notLogged), target)),
+    ],
+  };
 }
 
 /** What networking makes of one target. */

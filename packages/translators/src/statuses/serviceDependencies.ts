@@ -1,5 +1,5 @@
-import { type ServiceDependency, Sidecar, Workload } from "@isthmus/api";
-import { equalJson, type Report, refOf, resourceKeyOf, type Table } from "@isthmus/core";
+import { type AccessLogRecord, type ServiceDependency, Sidecar, Workload } from "@isthmus/api";
+import { equalJson, type Report } from "@isthmus/core";
 import { observedMetadata } from "../attachment/meshes.ts";
 import type { TranslatedTarget } from "../pipeline/targets.ts";
 import { userRefOf } from "../policy/userResources.ts";
@@ -39,7 +39,7 @@ export function serviceDependencyStatus(dependency: ServiceDependency, { reports
 }
 
 /** What has no errors is what a later mistake falls back on; else that stays which was before. */
-function acceptedForm({ spec = {}, status, metadata }: ServiceDependency, own: readonly Report[]): object {
+export function acceptedForm({ spec = {}, status, metadata }: ServiceDependency | AccessLogRecord, own: readonly Report[]): object {
   const { lastAccepted } = status ?? {};
   const isSound = own.every(({ state }) => state !== "INVALID");
   const isOther = lastAccepted?.spec !== undefined && !equalJson(lastAccepted.spec, spec);
@@ -53,18 +53,16 @@ function acceptedForm({ spec = {}, status, metadata }: ServiceDependency, own: r
 // 32 KiB: a status is part of its object, which has room for about 1 MiB.
 const MAX_ACCEPTED = 32 * 1024;
 
-/** The status of a Workload: to which hosts its proxies are limited, and by whom. */
-export function workloadStatus(workload: Workload, targets: Table<TranslatedTarget>): object {
-  const observed = observedMetadata(workload);
-  const target = targets.row(resourceKeyOf(refOf(workload)));
-  const sidecar = target?.outputs.find(({ resource }) => resource.kind === Sidecar.kind)?.resource as Sidecar | undefined;
-  if (target === undefined || !("workload" in target.inputs) || sidecar === undefined) return observed;
+/** To which hosts the proxies of a Workload are limited, and by whom. */
+export function appliedDependencies({ inputs, outputs }: TranslatedTarget): object {
+  const sidecar = outputs.find(({ resource }) => resource.kind === Sidecar.kind)?.resource as Sidecar | undefined;
+  if (!("workload" in inputs) || sidecar === undefined) return {};
   const hosts = (sidecar.spec?.egress ?? []).flatMap(({ hosts: list = [] }) => list);
-  const applied = target.inputs.dependencies.map((one) => ({
+  const applied = inputs.dependencies.map((one) => ({
     serviceDependencyRef: userRefOf(one),
     ...(one.metadata.generation === undefined ? {} : { observedGeneration: one.metadata.generation }),
   }));
   // Those of the control plane are not what it depends on.
   const destinationHostnames = hosts.flatMap((host) => (host.startsWith("*/") ? [host.slice("*/".length)] : [])).slice(0, LISTED);
-  return { ...observed, serviceDependencies: { appliedServiceDependencies: applied, destinationHostnames } };
+  return { serviceDependencies: { appliedServiceDependencies: applied, destinationHostnames } };
 }

@@ -1,4 +1,5 @@
 import {
+  AccessLogRecord,
   AccessPolicy,
   Destination,
   ServiceDependency,
@@ -197,6 +198,23 @@ export const dependentWorkloads = join({
 /** Targets by the ServiceDependencies that select them. */
 function byDependency({ inputs }: TranslatedTarget): readonly string[] {
   return "workload" in inputs ? inputs.dependencies.map((one) => userKeyOf(refOf(one))) : NONE;
+}
+
+/** Each AccessLogRecord → the Workloads that it selects, with what was made of them. */
+export const loggingWorkloads = join({
+  from: users,
+  when: ({ kind }: Resource) => kind === AccessLogRecord.kind,
+  key: (object: Resource) => [userKeyOf(refOf(object))],
+  to: inputTable(
+    ({ index }: Indexes) => index.translation.cache.targets,
+    ({ key }) => key,
+  ),
+  index: byRecord,
+});
+
+/** Targets by the AccessLogRecords that select them. */
+function byRecord({ inputs }: TranslatedTarget): readonly string[] {
+  return "workload" in inputs ? inputs.accessLogRecords.map((one) => userKeyOf(refOf(one))) : NONE;
 }
 
 /** By VirtualMesh, the Destinations that it would federate. */

@@ -17,10 +17,10 @@ import type { Translation } from "../pipeline/translate.ts";
 import { userKeyOf } from "../policy/userResources.ts";
 import type { Delivery } from "./delivery.ts";
 import { meshesCountedAnew, meshStatus } from "./meshes.ts";
-import { workloadStatus } from "./serviceDependencies.ts";
 import { updateStatusIndex } from "./statusIndex.ts";
 import type { StatusTables, UserFindings } from "./statusJoins.ts";
 import { policySelections, type UserStatus, userFindings, userStatuses } from "./userStatuses.ts";
+import { workloadStatus } from "./workloadStatuses.ts";
 import { answeredFor, noSelectedWorkloads, type PolicySelection, updateSelectedWorkloads } from "./workloads.ts";
 
 export type { Delivery, DeliveryState } from "./delivery.ts";

@@ -1,4 +1,12 @@
-import { type AccessPolicy, ServiceDependency, Settings, type TrafficPolicy, VirtualDestination, VirtualMesh } from "@isthmus/api";
+import {
+  AccessLogRecord,
+  type AccessPolicy,
+  ServiceDependency,
+  Settings,
+  type TrafficPolicy,
+  VirtualDestination,
+  VirtualMesh,
+} from "@isthmus/api";
 import { type JsonObject, type Report, type Resource, type ResourceRef, refOf } from "@isthmus/core";
 import { backingSelectors } from "../attachment/backingSelectors.ts";
 import { observedMetadata } from "../attachment/meshes.ts";
@@ -7,6 +15,7 @@ import { isSame, reuseIfEqual } from "../incremental/rows.ts";
 import { byMesh } from "../policy/indexes.ts";
 import { isWithinLimit, type PolicyScope } from "../policy/policyScope.ts";
 import { userKeyOf } from "../policy/userResources.ts";
+import { accessLogRecordStatus } from "./accessLogRecords.ts";
 import { conditionsOf, messagesOf, NO_PROGRESS } from "./approval.ts";
 import { groupAlone } from "./meshGroups.ts";
 import { policyStatus } from "./policies.ts";
@@ -18,6 +27,7 @@ import {
   federated,
   findings,
   isPolicy,
+  loggingWorkloads,
   membership,
   meshGroups,
   orders,
@@ -90,6 +100,7 @@ export const userStatuses = derived({
     selectableVirtualDestinations,
     translatedVirtualDestinations,
     dependentWorkloads,
+    loggingWorkloads,
   },
   make: (object, { key, lookup, context, before }): UserStatus | undefined => {
     const told = () => ({
@@ -112,6 +123,7 @@ export const userStatuses = derived({
         return virtualDestinationStatus(object, { ...told(), inputs: inputs !== undefined && "homes" in inputs ? inputs : undefined });
       }
       if (isServiceDependency(object)) return serviceDependencyStatus(object, { ...told(), workloads: lookup("dependentWorkloads") });
+      if (isAccessLogRecord(object)) return accessLogRecordStatus(object, { ...told(), workloads: lookup("loggingWorkloads") });
       return isSettings(object) && isUsed(object, context) ? settingsStatus(object, told().reports) : undefined;
     };
     const status = statusOf();
@@ -136,6 +148,10 @@ function isVirtualDestination(object: Resource): object is VirtualDestination {
 
 function isServiceDependency(object: Resource): object is ServiceDependency {
   return object.kind === ServiceDependency.kind;
+}
+
+function isAccessLogRecord(object: Resource): object is AccessLogRecord {
+  return object.kind === AccessLogRecord.kind;
 }
 
 function isSettings(object: Resource): object is Settings {

@@ -1,5 +1,7 @@
 import { AuthorizationPolicy, DestinationRule, VirtualService } from "@isthmus/api";
+import { mergeTranslations } from "../inputs.ts";
 import type { MeshTranslator } from "../meshTranslator.ts";
+import { accessLogsOf } from "./accessLogs/accessLogs.ts";
 import { trustDomainOf } from "./callers.ts";
 import { evaluatePolicies } from "./conflicts/conflicts.ts";
 import { translateIstioDestination } from "./istio.ts";
@@ -27,7 +29,7 @@ export const istioTranslator: MeshTranslator = {
   translateMesh: translateIstioMesh,
   translateVirtualMesh: rootSecretOf,
   translateVirtualDestination,
-  translateWorkload: sidecarFor,
+  translateWorkload: (inputs) => mergeTranslations([sidecarFor(inputs), accessLogsOf(inputs)]),
   requestFindings,
   ruleFindings: (rules, context) => findingsOfRules(rules, { allowsHeaderOperators: allowsHeaderOperators(context) }),
   virtualMeshFindings,

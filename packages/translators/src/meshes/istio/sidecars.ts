@@ -4,17 +4,17 @@ import { type Finding, invalidFinding, reportOf, warningFinding } from "../../fi
 import { clusterDomainOf, localHostname } from "../../policy/hostnames.ts";
 import { dependencyFormOf } from "../../policy/serviceDependencyFindings.ts";
 import { isFederatedTo } from "../../policy/virtualDestinationTargets.ts";
-import { type DependentWorkloadInputs, emptyTranslation, type TargetTranslation } from "../inputs.ts";
+import { emptyTranslation, type SelectedWorkloadInputs, type TargetTranslation } from "../inputs.ts";
 import { originOf, outputOf } from "../outputMetadata.ts";
 
 /**
  * A Sidecar with the hosts that a Workload depends on; none where it could take away what the Workload calls, or something of another one
  * (docs/decisions/0072). Source: istio.io/docs/reference/config/networking/sidecar.
  */
-export function sidecarFor(inputs: DependentWorkloadInputs): TargetTranslation {
+export function sidecarFor(inputs: SelectedWorkloadInputs): TargetTranslation {
   const { workload, dependencies, translationContext } = inputs;
   const { controller, podLabels = {} } = workload.spec?.kubernetes ?? {};
-  if (controller === undefined) return emptyTranslation;
+  if (controller === undefined || dependencies.length === 0) return emptyTranslation;
   const hosts = hostsOf(inputs);
   const findings = findingsOf(inputs, hosts);
   const target = refOf(workload);
@@ -27,7 +27,7 @@ export function sidecarFor(inputs: DependentWorkloadInputs): TargetTranslation {
 }
 
 /** The hosts by which a Workload calls what it depends on. */
-function hostsOf({ workload, mesh, destinations, virtualHosts, translationContext }: DependentWorkloadInputs): readonly string[] {
+function hostsOf({ workload, mesh, destinations, virtualHosts, translationContext }: SelectedWorkloadInputs): readonly string[] {
   const { clusterName } = workload.spec?.kubernetes?.controller ?? {};
   const hostOf = (destination: Destination) => {
     const service = destination.spec?.kubeService?.ref;
@@ -41,13 +41,13 @@ function hostsOf({ workload, mesh, destinations, virtualHosts, translationContex
 }
 
 /** Services of the control plane, such as for tracing; not the federated hosts, whose ServiceEntries are in its namespace too. */
-function controlPlaneHosts({ workload, mesh, translationContext }: DependentWorkloadInputs): readonly string[] {
+function controlPlaneHosts({ workload, mesh, translationContext }: SelectedWorkloadInputs): readonly string[] {
   const { namespace = "" } = mesh.spec?.istio?.installation ?? {};
   const domain = clusterDomainOf(workload.spec?.kubernetes?.controller?.clusterName ?? "", translationContext.clusterDomains);
   return namespace === "" ? [] : [`${namespace}/*.${namespace}.svc.${domain}`];
 }
 
-function isLimited(inputs: DependentWorkloadInputs, hosts: readonly string[]): boolean {
+function isLimited(inputs: SelectedWorkloadInputs, hosts: readonly string[]): boolean {
   const { open, neighbors, workload } = inputs;
   const { podLabels = {} } = workload.spec?.kubernetes ?? {};
   const isAlone = Object.keys(podLabels).length > 0 && neighbors.length === 0;
@@ -56,7 +56,7 @@ function isLimited(inputs: DependentWorkloadInputs, hosts: readonly string[]): b
 
 type Findings = (dependency: ServiceDependency) => readonly Finding[];
 
-function findingsOf(inputs: DependentWorkloadInputs, hosts: readonly string[]): Findings {
+function findingsOf(inputs: SelectedWorkloadInputs, hosts: readonly string[]): Findings {
   const { workload, open, neighbors } = inputs;
   const name = formatRef(refOf(workload));
   const { podLabels = {} } = workload.spec?.kubernetes ?? {};
@@ -116,7 +116,7 @@ function all(finding: Finding): Findings {
 }
 
 /** Sidecars of users that select the Workload's pods, and those for its whole namespace. */
-function usersOwn({ workload, userSidecars }: DependentWorkloadInputs): {
+function usersOwn({ workload, userSidecars }: SelectedWorkloadInputs): {
   readonly selecting: readonly Sidecar[];
   readonly ofNamespace: readonly Sidecar[];
 } {

@@ -1,7 +1,7 @@
 import { escapedRegex, type StringMatch } from "@isthmus/api";
 import { type Finding, invalidFinding } from "../../../findings.ts";
+import { corsHeaderFindings, corsMethodFindings, regexFindings } from "../../../policy/limits.ts";
 import { durationFindings, istioDuration, SECOND } from "../durations.ts";
-import { corsHeaderFindings, corsMethodFindings, regexFindings } from "../limits.ts";
 import { defineFeature } from "./feature.ts";
 
 const PATH = "spec.policy.corsPolicy";

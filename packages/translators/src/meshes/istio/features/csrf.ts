@@ -1,6 +1,6 @@
 import type { StringMatch } from "@isthmus/api";
 import { type Finding, invalidFinding, warningFinding } from "../../../findings.ts";
-import { regexFindings } from "../limits.ts";
+import { regexFindings } from "../../../policy/limits.ts";
 import { shareFindings } from "../percentage.ts";
 import { defineFeature } from "./feature.ts";
 

@@ -1,6 +1,6 @@
 import type { HeaderManipulation, HttpRoute } from "@isthmus/api";
 import { type Finding, warningFinding } from "../../../findings.ts";
-import { changedHeaderFindings, hasOperator, headerValueFindings } from "../limits.ts";
+import { changedHeaderFindings, hasOperator, headerValueFindings } from "../../../policy/limits.ts";
 import { defineFeature } from "./feature.ts";
 
 /** Headers to add and to remove. */

@@ -1,6 +1,7 @@
 import type { HttpRoute, WeightedDestination } from "@isthmus/api";
 import { displayName } from "@isthmus/core";
 import { type Finding, invalidFinding } from "../../../findings.ts";
+import { labelFindings } from "../../../policy/limits.ts";
 import {
   portFindings,
   portsOf,
@@ -10,7 +11,6 @@ import {
   unfederatedServiceFindings,
 } from "../../../policy/serviceRefs.ts";
 import type { PolicyReference } from "../../meshTranslator.ts";
-import { labelFindings } from "../limits.ts";
 import { subsetNameOf } from "../subsets.ts";
 import { virtualHostFindings } from "../virtualDestination/virtualHostFindings.ts";
 import { defineReferringFeature, type RouteContext } from "./feature.ts";

@@ -3,11 +3,12 @@ import { reportOf, warningFinding } from "../../../findings.ts";
 import { meshCluster } from "../../../policy/policyScope.ts";
 import { failoverInForce } from "../../../policy/virtualMeshFailover.ts";
 import { emptyTranslation, type MeshInputs, mergeTranslations, type TargetTranslation } from "../../inputs.ts";
+import { agentClusterOf } from "../accessLogs/agentCluster.ts";
 import { eastWestGatewaysOf } from "./eastWestGateways.ts";
 import { globalAccessOf } from "./globalAccess.ts";
 import { certificatesOf } from "./mtls.ts";
 
-/** What its VirtualMesh wants of one Istio mesh. Each part stands alone: a fault in one leaves the others in force. */
+/** What its VirtualMesh, or the mesh itself, wants of one Istio mesh. Each part stands alone: a fault in one leaves the others in force. */
 export function translateIstioMesh(inputs: MeshInputs): TargetTranslation {
   return mergeTranslations([
     trustDomainOf(inputs),
@@ -15,6 +16,7 @@ export function translateIstioMesh(inputs: MeshInputs): TargetTranslation {
     certificatesOf(inputs),
     eastWestGatewaysOf(inputs),
     globalAccessOf(inputs),
+    agentClusterOf(inputs),
   ]);
 }
 

@@ -1,16 +1,17 @@
-import { type Destination, ServiceDependency, Sidecar, VirtualDestination, Workload } from "@isthmus/api";
-import { exactly, keyOf, keyOfResource, matchesLabels } from "@isthmus/core";
-import { derived } from "../../incremental/derived.ts";
-import { inputKind, inputTable, join } from "../../incremental/join.ts";
-import type { DependentWorkloadInputs } from "../../meshes/inputs.ts";
-import { NETWORKING_OWNER_LABEL } from "../../meshes/outputMetadata.ts";
-import { byMesh, byPodLabel, podLabelKey } from "../../policy/indexes.ts";
-import { isWithinLimit, policyScopeFrom, workloadLocation } from "../../policy/policyScope.ts";
-import { selectsDestination } from "../../policy/selectors.ts";
-import { dependencyFormOf } from "../../policy/serviceDependencyFindings.ts";
-import { type AttachedSources, destinations, sortedUniqueKeys } from "../destinationJoins.ts";
-import { possibleHosts } from "../virtualDestinations/forms.ts";
-import { dependedOn, leadingTo, selectingSources } from "./matching.ts";
+import { AccessLogRecord, type Destination, ServiceDependency, Sidecar, VirtualDestination, Workload } from "@isthmus/api";
+import { exactly, keyOf, keyOfResource, matchesLabels, type Resource } from "@isthmus/core";
+import { derived } from "../incremental/derived.ts";
+import { inputKind, inputTable, join } from "../incremental/join.ts";
+import type { SelectedWorkloadInputs } from "../meshes/inputs.ts";
+import { NETWORKING_OWNER_LABEL } from "../meshes/outputMetadata.ts";
+import { byMesh, byPodLabel, podLabelKey } from "../policy/indexes.ts";
+import { isWithinLimit, policyScopeFrom, workloadLocation } from "../policy/policyScope.ts";
+import { selectsDestination } from "../policy/selectors.ts";
+import { dependencyFormOf } from "../policy/serviceDependencyFindings.ts";
+import { selectingRecords } from "./accessLogRecords/matching.ts";
+import { type AttachedSources, destinations, sortedUniqueKeys } from "./destinationJoins.ts";
+import { dependedOn, leadingTo, selectingSources } from "./serviceDependencies/matching.ts";
+import { possibleHosts } from "./virtualDestinations/forms.ts";
 
 const workloads = inputKind<AttachedSources, Workload>(Workload);
 const attachedMeshes = inputTable(
@@ -26,7 +27,7 @@ const dependencies = join({
 // Thousands of workloads may depend on the same.
 const selected = join({ from: dependencies.source, to: destinations, matching: dependedOn, isShared: true });
 
-/** The inputs of each Workload that a ServiceDependency selects. */
+/** The inputs of each Workload that a ServiceDependency or an AccessLogRecord selects. */
 export const workloadInputs = derived({
   from: workloads,
   context: ({ translationContext }) => translationContext,
@@ -40,15 +41,29 @@ export const workloadInputs = derived({
       isShared: true,
     }),
     mesh: join({ from: workloads, key: byMesh, to: attachedMeshes, select: ({ view }) => view }),
+    agentNamespace: join({
+      from: workloads,
+      key: byMesh,
+      to: attachedMeshes,
+      select: ({ mesh }) => mesh.spec?.agentInfo?.agentNamespace ?? "",
+    }),
+    accessLogRecords: join({
+      from: workloads,
+      to: inputKind<AttachedSources, AccessLogRecord>(AccessLogRecord),
+      matching: selectingRecords,
+    }),
     // Of those only that have one of its labels: the rest is compared below.
     neighbors: join({ from: workloads, key: byFirstLabel, to: workloads, index: byPodLabel }),
+    covering: join({ from: workloads, key: byPodLabel, to: workloads, index: byFirstLabel }),
     userSidecars: join({ from: workloads, key: byPlace, to: inputKind<AttachedSources, Sidecar>(Sidecar), index: byPlaceOfUsers }),
   },
-  make: (workload, { key, lookup, context: translationContext }): DependentWorkloadInputs | undefined => {
+  make: (workload, { key, lookup, context: translationContext }): SelectedWorkloadInputs | undefined => {
     const scope = policyScopeFrom(translationContext);
-    const selecting = lookup("dependencies").filter((one) => isWithinLimit(scope.limitOf(one), workloadLocation(workload)));
+    const isInReach = (one: Resource) => isWithinLimit(scope.limitOf(one), workloadLocation(workload));
+    const selecting = lookup("dependencies").filter(isInReach);
+    const accessLogRecords = lookup("accessLogRecords").filter(isInReach);
     const [mesh] = lookup("mesh");
-    if (selecting.length === 0 || mesh === undefined) return undefined;
+    if ((selecting.length === 0 && accessLogRecords.length === 0) || mesh === undefined) return undefined;
     // What is selected by those that are limited to other places is not meant here.
     const isMeant = (destination: Destination) =>
       selecting.some((one) => {
@@ -71,11 +86,22 @@ export const workloadInputs = derived({
           (one) => keyOfResource(one) !== key && matchesLabels(podLabels, one.spec?.kubernetes?.podLabels),
         ),
       ),
-      userSidecars: lookup("userSidecars"),
+      userSidecars: selecting.length === 0 ? NONE : lookup("userSidecars"),
+      accessLogRecords,
+      coveredBy:
+        accessLogRecords.length === 0 ? NONE : exactly([...new Set(lookup("covering"))].filter((one) => isCovering(one, workload))),
+      agentNamespace: lookup("agentNamespace")[0] ?? "",
       translationContext,
     };
   },
 });
+
+/** Whether what selects the pods of one Workload selects those of another one in its mesh, too. Of two with the same labels the first covers the second. */
+function isCovering(one: Workload, other: Workload): boolean {
+  const [labels, others] = [one.spec?.kubernetes?.podLabels ?? {}, other.spec?.kubernetes?.podLabels ?? {}];
+  if (one === other || !matchesLabels(labels, others) || byMesh(one)[0] !== byMesh(other)[0]) return false;
+  return Object.keys(labels).length < Object.keys(others).length || keyOfResource(one) < keyOfResource(other);
+}
 
 /** Workloads by one label of their pods, in their place. */
 function byFirstLabel({ spec }: Workload): readonly string[] {

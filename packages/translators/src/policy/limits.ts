@@ -1,4 +1,4 @@
-import { type Finding, invalidFinding } from "../../findings.ts";
+import { type Finding, invalidFinding } from "../findings.ts";
 
 /**
  * What Istio's own validation refuses in values that users write freely: better reported here, beside the policy, than by a cluster.
@@ -12,6 +12,13 @@ const PSEUDO_HEADERS = new Set([":method", ":scheme", ":authority", ":path", ":s
 export function matchedHeaderFindings(path: string, name = ""): readonly Finding[] {
   if (HEADER_NAME.test(name) || PSEUDO_HEADERS.has(name)) return [];
   return [invalidFinding("ValueInvalid", `${path}: "${name}" is not a valid header name, such as x-user`)];
+}
+
+/** A header by its name alone. */
+export function headerNameFindings(path: string, name: string): readonly Finding[] {
+  return HEADER_NAME.test(name)
+    ? []
+    : [invalidFinding("ValueInvalid", `${path}: ${JSON.stringify(name)} is not a valid header name, such as x-user`)];
 }
 
 /** A header that is shown to browsers; `*` is any. */

@@ -1,0 +1,113 @@
+import { AccessLogRecord, type AccessLogRecordSpec, ineffectiveFields, lastAcceptedAccessLogRecord } from "@isthmus/api";
+import { equalJson } from "@isthmus/core";
+import { type Finding, invalidFinding, warningFinding } from "../findings.ts";
+import { memoizeRow } from "../incremental/memoizeRow.ts";
+import { fieldMessage } from "./ineffective.ts";
+import { headerNameFindings, matchedHeaderFindings, regexFindings } from "./limits.ts";
+import { re2Findings } from "./re2.ts";
+
+/** What is in force of an AccessLogRecord (docs/decisions/0094). */
+export interface AccessLogRecordForm {
+  /** Undefined: nothing of it, as it has errors and nothing was accepted before, as far as is known. */
+  readonly spec: AccessLogRecordSpec | undefined;
+  /** About the spec by itself. */
+  readonly findings: readonly Finding[];
+}
+
+/** The spec; where it has errors the last accepted one; where none is known, nothing: a guess could log what nobody asked for. */
+export const accessLogRecordFormOf = memoizeRow((record: AccessLogRecord): AccessLogRecordForm => {
+  const { spec = {}, status } = record;
+  const findings = specFindings(spec);
+  if (isSound(findings)) return { spec, findings };
+  const last = lastAcceptedAccessLogRecord(record);
+  if (last === undefined || equalJson(last, spec) || !isSound(specFindings(last))) return { spec: undefined, findings };
+  const { generation } = status?.lastAccepted ?? {};
+  const which = generation === undefined ? "" : ` (generation ${generation})`;
+  const kept = `spec: has errors, so the last accepted spec${which}, status.lastAccepted, stays in force: correct it`;
+  return { spec: last, findings: [...findings, warningFinding("LastAcceptedInForce", kept)] };
+});
+
+function isSound(findings: readonly Finding[]): boolean {
+  return findings.every(({ state }) => state !== "INVALID");
+}
+
+const SPEC = AccessLogRecord.definition.fields.spec;
+const HEADER_LISTS = ["includedRequestHeaders", "includedResponseHeaders", "includedResponseTrailers"] as const;
+
+function specFindings(spec: AccessLogRecordSpec): readonly Finding[] {
+  const { filters = [], includedFilterStateObjects = [] } = spec;
+  return [
+    ...ineffectiveFields(SPEC, spec, "spec").map((field) =>
+      invalidFinding(
+        "SelectorNotUnderstood",
+        fieldMessage(field, "nothing is logged, because without the field more could be than was meant"),
+      ),
+    ),
+    ...filters.flatMap((filter, i) => filterFindings(filter, `spec.filters[${i}]`)),
+    ...HEADER_LISTS.flatMap((field) =>
+      (spec[field] ?? []).flatMap((name, i) => [
+        ...headerNameFindings(`spec.${field}[${i}]`, name),
+        ...maskedFindings(`spec.${field}[${i}]`, name),
+      ]),
+    ),
+    ...includedFilterStateObjects.flatMap((key, i) => stateObjectFindings(key, `spec.includedFilterStateObjects[${i}]`)),
+  ];
+}
+
+type LogFilter = NonNullable<AccessLogRecordSpec["filters"]>[number];
+
+function filterFindings({ statusCodeMatcher, headerMatcher }: LogFilter, path: string): readonly Finding[] {
+  if ((statusCodeMatcher === undefined) === (headerMatcher === undefined)) {
+    const message =
+      statusCodeMatcher === undefined
+        ? `${path}: has neither statusCodeMatcher nor headerMatcher: set one of them, or remove the entry`
+        : `${path}: has both statusCodeMatcher and headerMatcher: write an entry for each; a request is logged if one of them matches`;
+    return [invalidFinding("LogFilterInvalid", message)];
+  }
+  if (statusCodeMatcher !== undefined) return codeFindings(statusCodeMatcher.value, `${path}.statusCodeMatcher.value`);
+  const { name, value = "", regex = false } = headerMatcher ?? {};
+  return [
+    ...matchedHeaderFindings(`${path}.headerMatcher.name`, name),
+    ...(regex && value === ""
+      ? [
+          invalidFinding(
+            "LogFilterInvalid",
+            `${path}.headerMatcher.value: is empty, but regex is true: set the regular expression, or remove regex`,
+          ),
+        ]
+      : []),
+    ...(regex && value !== ""
+      ? [...regexFindings(`${path}.headerMatcher.value`, value), ...re2Findings(`${path}.headerMatcher.value`, value)]
+      : []),
+  ];
+}
+
+/** Codes that a response can have. Source: RFC 9110, section 15. */
+function codeFindings(value: number | undefined, path: string): readonly Finding[] {
+  if (value !== undefined && value >= 100 && value <= 599) return [];
+  const what = value === undefined ? "is missing" : `${value} is not a status code`;
+  return [invalidFinding("LogFilterInvalid", `${path}: ${what}: set a number from 100 to 599`)];
+}
+
+// Of what the sink of the agent masks in every entry.
+const MASKED: ReadonlySet<string> = new Set(["authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key"]);
+
+function maskedFindings(path: string, name: string): readonly Finding[] {
+  if (!MASKED.has(name.toLowerCase())) return [];
+  return [
+    warningFinding(
+      "HeaderMasked",
+      `${path}: agents mask the values of ${name}: entries only tell that it was there; remove it if that is no use`,
+    ),
+  ];
+}
+
+function stateObjectFindings(key: string, path: string): readonly Finding[] {
+  if (/^[\u0021-\u007e]+$/.test(key)) return [];
+  return [
+    invalidFinding(
+      "ValueInvalid",
+      `${path}: ${JSON.stringify(key)} is not a key of Envoy's filter state: use printable characters without spaces`,
+    ),
+  ];
+}
