@@ -52,6 +52,8 @@ export function fleetTrust({ clock, management, clusters, seed }: FleetTrustOpti
   const lastSecrets = new Map<string, AnyResource>();
   /** Contents that agents wrote, by cluster. */
   const written = new Map([...clusters.keys()].map((name) => [name, new Set<string>()]));
+  /** CAs that control planes made for themselves, by cluster, also such as somebody has deleted: a control plane goes on with it until it restarts. */
+  const own = new Map([...clusters.keys()].map((name) => [name, new Set<string>()]));
   const tampered = new Set<string>();
   /** Left by a VirtualMesh that continues without them. */
   const left = new Set<string>();
@@ -69,6 +71,12 @@ export function fleetTrust({ clock, management, clusters, seed }: FleetTrustOpti
   );
   for (const [name, cluster] of clusters) remember(name, cluster.object(CACERTS));
   for (const cluster of [management, ...clusters.values()]) learnKeys(cluster);
+  for (const name of clusters.keys()) rememberOwn(name);
+
+  function rememberOwn(name: string): void {
+    const certificate = dataOf(clusters.get(name)?.object(OWN_CA))["ca-cert.pem"];
+    if (certificate !== undefined) own.get(name)?.add(certificate);
+  }
 
   function learnKeys(cluster: SimulatedCluster): void {
     for (const object of cluster.objects()) if (kindKeyOf(object) === SECRET) keys.learn(dataOf(object));
@@ -110,9 +118,8 @@ export function fleetTrust({ clock, management, clusters, seed }: FleetTrustOpti
     const isAdopted = before?.metadata.annotations?.["isthmus.mesh/adopt"] === "true";
     if (before !== undefined && !isAdopted && written.get(name)?.has(contentOf(before)) !== true)
       return "somebody else wrote what stood there";
-    const own = dataOf(clusters.get(name)?.object(OWN_CA))["ca-cert.pem"];
     const authority = meshes.get(name)?.authority;
-    if (before === undefined && authority !== undefined && authority.signer !== own) {
+    if (before === undefined && authority !== undefined && own.get(name)?.has(authority.signer) !== true) {
       return "it was deleted, and the control plane goes on with what stood there";
     }
     const data = dataOf(after);
@@ -144,6 +151,7 @@ export function fleetTrust({ clock, management, clusters, seed }: FleetTrustOpti
       const [secret, last] = [cluster.object(CACERTS), lastSecrets.get(name)];
       if (secret !== last && (secret === undefined || last === undefined || contentOf(secret) !== contentOf(last))) tampered.add(name);
       keys.learn(dataOf(cluster.object(OWN_CA)));
+      rememberOwn(name);
       if (tampered.has(name)) keys.learn(dataOf(secret));
     }
   }

@@ -34,7 +34,7 @@ const checkedRecords: Derived<DependencyTables, CheckedObject> = derived({
     const form = accessLogRecordFormOf(record);
     const { clusterName, namespace } = policyScopeFrom(context).limitOf(record);
     const [names] = lookup("places");
-    // A limited one is told nothing of what lies beyond.
+    // A limited one is reported nothing of what lies beyond.
     const isTold = clusterName === undefined && namespace === undefined && form.spec !== undefined;
     const isDoubtful = isTold && names !== undefined && names.clustersOfWorkloads.length > 0 && lookup("workload").length === 0;
     const findings = isDoubtful ? [...form.findings, noWorkload(form, names)] : form.findings;

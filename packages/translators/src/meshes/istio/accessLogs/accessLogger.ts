@@ -30,7 +30,7 @@ export function accessLoggerOf(record: AccessLogRecord): AccessLogger {
   };
 }
 
-/** By which entries of several records are told apart. */
+/** What distinguishes entries of several records. */
 function logName({ metadata: { name, namespace = "", clusterName = "" } }: AccessLogRecord): string {
   return ["accesslog", name, namespace, ...(clusterName === "" ? [] : [clusterName])].join(".");
 }

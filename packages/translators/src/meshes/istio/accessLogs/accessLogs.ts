@@ -28,7 +28,7 @@ export function accessLogsOf(inputs: SelectedWorkloadInputs): TargetTranslation 
     const message = `${formatRef(target)} sends no access logs, because its pods have no labels by which an EnvoyFilter could select them alone: give them a label`;
     return all(invalidFinding("PodLabelsShared", message));
   }
-  // Whoever has all labels of a Workload that is selected is selected itself: nobody logs who was not meant, and nobody twice.
+  // A pod with all labels of a Workload that is selected is selected itself: no pod logs that was not meant, and none twice.
   const written = accessLogRecords.filter((record) => !inputs.coveredBy.some((one) => isSelectedBy(record, one, inputs)));
   const outputs = written.map((record) => {
     const identity = { name: filterName(record, workload), namespace, clusterName };
