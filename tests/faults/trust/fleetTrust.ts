@@ -52,7 +52,7 @@ export function fleetTrust({ clock, management, clusters, seed }: FleetTrustOpti
   const lastSecrets = new Map<string, AnyResource>();
   /** Contents that agents wrote, by cluster. */
   const written = new Map([...clusters.keys()].map((name) => [name, new Set<string>()]));
-  /** CAs that control planes made for themselves, by cluster, also such as somebody has deleted: a control plane goes on with it until it restarts. */
+  /** CAs that control planes made for themselves, by cluster, also such as somebody has deleted: a control plane continues with it until it restarts. */
   const own = new Map([...clusters.keys()].map((name) => [name, new Set<string>()]));
   const tampered = new Set<string>();
   /** Left by a VirtualMesh that continues without them. */
