@@ -62,7 +62,10 @@ export function serverRights(): Rights {
   const policies = ["trafficpolicies", "accesspolicies", "virtualmeshes"].map((plural) => `networking.mesh.gloo.solo.io/${plural}`);
   const settings = "settings.mesh.gloo.solo.io/settings";
   const clusters = "multicluster.solo.io/kubernetesclusters";
-  const enterprise = ["virtualdestinations", "servicedependencies"].map((plural) => `networking.enterprise.mesh.gloo.solo.io/${plural}`);
+  const enterprise = [
+    ...["virtualdestinations", "servicedependencies"].map((plural) => `networking.enterprise.mesh.gloo.solo.io/${plural}`),
+    "observability.enterprise.mesh.gloo.solo.io/accesslogrecords",
+  ];
   return {
     everywhere: [
       ...[...discovery, ...policies, ...enterprise, settings, clusters].flatMap((name) => READ.map((verb) => `${name} ${verb}`)),
