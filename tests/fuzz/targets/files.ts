@@ -41,6 +41,7 @@ export const files: Target = {
           readInput: async () => input,
           out: async () => undefined,
           err: (text: string) => void complaints.push(text),
+          note: () => undefined,
           progress: () => undefined,
           colors: { red: plain, yellow: plain, dim: plain },
         };

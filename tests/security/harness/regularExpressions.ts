@@ -96,6 +96,7 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
   "apps/meshctl/src/offline/documents.ts": {
     "/ at position (\\d+)/": { trusted: "a message of JSON.parse, a sentence with a piece of the text" },
   },
+  "apps/meshctl/src/offline/findingFormats.ts": { "/[\\\\`*_{}[\\]()!|~]/g": { bound: OBJECT, worst: filled("*") } },
   "apps/meshctl/src/offline/findings.ts": {
     "/^(?:spec|metadata|status)(?:\\.\\w+|\\[\\d+\\])*(?=: )/": { bound: OBJECT, worst: (length) => `spec${filled(".a[1]")(length)}!` },
   },
