@@ -3,6 +3,7 @@ import {
   AccessPolicy,
   contributedKinds,
   deliveredKinds,
+  onDemandKinds,
   ServiceDependency,
   Settings,
   TrafficPolicy,
@@ -38,6 +39,8 @@ export async function exerciseEveryKind({ management, cluster, workload, server,
   const kinds = deliveredKinds().filter((kind) => !except.includes(kind));
   await applyAll(management, [virtualMesh({ federation: { permissive: {} } }), ...policies(cluster, 0)]);
   await areUsed(["create"]);
+  // An agent reads back what Cilium makes of policies at most once in 5 s, and counts at most once in 30 s: these must not be gone by then.
+  await areUsed(["list", "watch"], onDemandKinds());
   await applyAll(management, [virtualMesh({ federation: { permissive: {}, hostnameSuffix: "every" } }), ...policies(cluster, 1)]);
   await areUsed(["get", "update", "patch"]);
   for (const { apiVersion, kind, metadata } of policies(cluster, 1)) {

@@ -1,4 +1,4 @@
-import { clusterNameIn, type JsonObject, kindKeyOf, type Resource, type ResourceRef } from "@isthmus/core";
+import { clusterNameIn, type JsonObject, kindKeyOf, type Resource, type ResourceRef, resourceKeyOf } from "@isthmus/core";
 import {
   type DatedInsight,
   type DatedObject,
@@ -18,6 +18,7 @@ import type { PartitionContent } from "./partitionWriter.ts";
 export interface KeptInsights {
   /** Of which moment they are, in milliseconds since 1970; 0 where that cannot be read. */
   readonly at: number;
+  /** In the order of their keys. */
   readonly objects: readonly DatedObject[];
   readonly ended: readonly EndedInsight[];
 }
@@ -74,7 +75,17 @@ export function keptInsights(whole: ReadonlyMap<string, ReadonlyMap<string, stri
     }
   }
   const at = meta["at"];
-  return { at: typeof at === "number" ? at : 0, objects, ended };
+  return {
+    at: typeof at === "number" ? at : 0,
+    objects: sortedBy(objects, ({ object }) => resourceKeyOf(object)),
+    ended: sortedBy(ended, (one) => endedKey(one.object.clusterName, endedNameOf(one))),
+  };
+}
+
+/** As the leader has them: stores give them in any order. */
+function sortedBy<T>(values: readonly T[], keyOf: (value: T) => string): readonly T[] {
+  const keyed = values.map((value) => ({ key: keyOf(value), value }));
+  return keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ value }) => value);
 }
 
 /** The key of a dated object in the partition, and what is kept under it. */
