@@ -17,7 +17,8 @@ type Dated =
   FleetInsights["objects"] extends Iterable<infer D> ? (D extends { readonly insights: readonly (infer I)[] } ? I : never) : never;
 
 function* linesOf({ at, objects, ended, unknown, withNearMiss }: FleetInsights, only: string | undefined): Iterable<string> {
-  const bySeverity: Record<string, Dated[]> = { error: [], warning: [], info: [] };
+  // What a store has may be of another version, with other words.
+  const bySeverity = new Map<string, Dated[]>(SEVERITIES.map((severity) => [severity, []]));
   const counts = new Map<string, { readonly code: string; readonly severity: string; shown: number; suppressed: number }>();
   const clusters = new Set<string>();
   const problems: string[] = [];
@@ -33,7 +34,7 @@ function* linesOf({ at, objects, ended, unknown, withNearMiss }: FleetInsights, 
       const count = counts.get(`${code}/${severity}`) ?? { code, severity, shown: 0, suppressed: 0 };
       counts.set(`${code}/${severity}`, count);
       count[dated.suppression === undefined ? "shown" : "suppressed"]++;
-      bySeverity[severity]?.push(dated);
+      bySeverity.get(severity)?.push(dated);
     }
   }
   const sorted = [...counts.values()].sort((a, b) => (a.code < b.code ? -1 : 1));
@@ -42,7 +43,7 @@ function* linesOf({ at, objects, ended, unknown, withNearMiss }: FleetInsights, 
   const listed = new Map<string, number>();
   const omitted = new Map<string, number>();
   let separator = "\n";
-  for (const dated of Object.values(bySeverity).flat()) {
+  for (const dated of [...bySeverity.values()].flat()) {
     const { cluster } = dated.insight;
     const before = listed.get(cluster) ?? 0;
     if (before >= share) {
@@ -73,6 +74,8 @@ function timeText(ms: number): string {
   return new Date(ms).toISOString();
 }
 
+// The worst comes first.
+const SEVERITIES = ["error", "warning", "info"] as const;
 const PASSED_AT_ONCE = 1_000;
 const MOST_PROBLEMS = 100;
 // About 20 MB, of what meshctl reads at most 64.
