@@ -1,0 +1,80 @@
+import type { Resource, ResourceRef } from "@isthmus/core";
+import type { Insight } from "@isthmus/insights";
+
+/**
+ * What the console's server sends as Server-Sent Events on `STREAM_PATH`: the name of each event, with what its `data` holds as JSON. A stream begins
+ * with `reset` and ends its first part with `ready`; a browser that comes back with `Last-Event-ID` gets what it missed, or a `reset`.
+ */
+export interface ConsoleEvents {
+  /** Forget everything: what follows is from the beginning. */
+  readonly reset: ConsoleSource;
+  /** Objects as they are reported, discovered, declared, with their statuses: one `Snapshot`. Secrets never are among them. */
+  readonly change: ObjectChanges;
+  /** What translation wants in the clusters: a `Snapshot` of its own, as the same object may be reported in another form. */
+  readonly generated: ObjectChanges;
+  readonly insights: InsightChanges;
+  readonly certificates: readonly ConsoleCertificate[];
+  /** Everything that was known when the stream began has been sent. */
+  readonly ready: Record<string, never>;
+  /** Every few seconds, whether something changed or not. */
+  readonly clock: SnapshotClock;
+}
+
+/** Where the server has it from. */
+export interface ConsoleSource {
+  /** `server`: a management server in this process; `store`: Redis, whether or not a server runs; `file`: a saved snapshot, which never changes. */
+  readonly kind: "server" | "store" | "file";
+  /** Where, in words: an address, a file's name. */
+  readonly name: string;
+  readonly version: string;
+}
+
+/** Objects to put (whole), and names of objects that are gone. */
+export interface ObjectChanges {
+  readonly put: readonly Resource[];
+  readonly remove: readonly ResourceRef[];
+}
+
+/** Insights of the objects for which they changed. */
+export interface InsightChanges {
+  /** Of which moment, in ISO 8601; null: nothing has been found out yet. */
+  readonly at: string | null;
+  /** All that is wrong with each object now; none: nothing any more. */
+  readonly changed: readonly { readonly object: ResourceRef; readonly insights: readonly ConsoleInsight[] }[];
+  /** Clusters of which nothing is known, so that what is wrong there is what was found before. */
+  readonly unknown: readonly string[];
+}
+
+/** An insight, and since when it is there. */
+export interface ConsoleInsight extends Insight {
+  /** ISO 8601. */
+  readonly since: string;
+  readonly suppressed?: { readonly reason: string; readonly until?: string };
+}
+
+/** A certificate of the fleet, without its key. */
+export interface ConsoleCertificate {
+  readonly cluster: string;
+  /** What it is: `relay client certificate`, … as `meshctl cert list` names it. */
+  readonly kind: string;
+  readonly name: string;
+  readonly subject?: string;
+  readonly issuer?: string;
+  /** ISO 8601. */
+  readonly notAfter?: string;
+  readonly problem?: string;
+}
+
+/** How fresh what is shown is. Times in ISO 8601, of the server's clock. */
+export interface SnapshotClock {
+  readonly now: string;
+  /** When the source last answered; in the past while Redis cannot be reached. */
+  readonly at: string;
+  /** Of each cluster, when it was last heard of, as far as it is known; its objects are of that moment. */
+  readonly clusters: readonly { readonly name: string; readonly at: string | null }[];
+  /** What keeps the source from answering, if anything. */
+  readonly problem?: string;
+}
+
+/** Path of the stream. */
+export const STREAM_PATH = "/api/v1/stream";
