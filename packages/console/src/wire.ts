@@ -63,6 +63,14 @@ export interface ConsoleCertificate {
   /** ISO 8601. */
   readonly notAfter?: string;
   readonly problem?: string;
+  /** ISO 8601. */
+  readonly notBefore?: string;
+  /** `VALID`, `EXPIRING`, `EXPIRED`, `NO_EXPIRY` or `UNKNOWN`, as `meshctl cert list` has it. */
+  readonly state?: string;
+  /** What happens next, and who does it. */
+  readonly next?: string;
+  /** The VirtualMesh that uses it, as namespace/name. */
+  readonly virtualMesh?: string;
 }
 
 /** How fresh what is shown is. Times in ISO 8601, of the server's clock. */
