@@ -31,6 +31,7 @@ export const packageTable: Readonly<Record<string, PackageRule>> = {
     imports: ["core", "api", "plane", "certificates", "relay/session", "relay/inMemory"],
     browser: { except: ["restApi/"] },
   },
+  console: { imports: ["core", "api", "plane", "insights", "process"], browser: { only: ["wire.ts"] } },
   testing: { imports: "any", browser: "none", testsOnly: true },
 };
 
@@ -174,6 +175,16 @@ export const folderTable: Readonly<Record<string, Readonly<Record<string, Folder
       imports: ["kinds.ts", "apply", "."],
     },
     demo: { holds: "The manifests of the demo's clusters, as text.", imports: [] },
+    "index.ts": { holds: "What other packages may use.", imports: "any" },
+  },
+  console: {
+    "wire.ts": { holds: "What browsers are sent.", imports: [] },
+    events: {
+      holds: "From what is known at two moments to events, once for all browsers; what of an object they may have.",
+      imports: ["wire.ts"],
+    },
+    sources: { holds: "Where the fleet is read from.", imports: ["wire.ts", "events"] },
+    http: { holds: "The stream and the files, on a socket.", imports: ["wire.ts", "events"] },
     "index.ts": { holds: "What other packages may use.", imports: "any" },
   },
   testing: {

@@ -1,0 +1,5 @@
+export type { FleetMoment, FleetSource } from "./events/fleet.ts";
+export { type ConsoleHub, type ConsoleHubOptions, startConsoleHub } from "./events/hub.ts";
+export { type ConsoleServer, type ConsoleServerOptions, startConsoleServer } from "./http/consoleServer.ts";
+export { type ServerSourceOptions, serverSource } from "./sources/serverSource.ts";
+export * from "./wire.ts";
