@@ -23,7 +23,7 @@ export const packageTable: Readonly<Record<string, PackageRule>> = {
   relay: { imports: ["core", "certificates"], browser: { only: ["session/", "transport/inMemory.ts"] } },
   plane: { imports: ["core", "api", "translators", "insights", "certificates", "relay/session"], browser: "all" },
   kubernetes: { imports: ["core", "plane/ports"], browser: "none" },
-  store: { imports: ["core", "plane/ports"], browser: "none" },
+  store: { imports: ["core", "plane/ports", "process"], browser: "none" },
   process: { imports: ["core"], browser: "none" },
   dataplane: { imports: ["core"], browser: "none" },
   insights: { imports: ["core", "api", "translators"], browser: "all" },
@@ -31,7 +31,7 @@ export const packageTable: Readonly<Record<string, PackageRule>> = {
     imports: ["core", "api", "plane", "certificates", "relay/session", "relay/inMemory"],
     browser: { except: ["restApi/"] },
   },
-  console: { imports: ["core", "api", "plane", "insights", "process"], browser: { only: ["wire.ts"] } },
+  console: { imports: ["core", "certificates", "translators", "insights", "plane", "process"], browser: { only: ["wire.ts"] } },
   testing: { imports: "any", browser: "none", testsOnly: true },
 };
 
@@ -194,7 +194,7 @@ export const folderTable: Readonly<Record<string, Readonly<Record<string, Folder
   },
 };
 
-/** Apps of which every file must run in a browser; all other apps are Node programs. */
+/** Apps with a folder `client`, of which every file must run in a browser; all else of apps are Node programs. */
 export const browserApps: readonly string[] = ["ui"];
 
 /** Packages from npm that few places hide from all others, so that they can be replaced there: paths by prefix. */

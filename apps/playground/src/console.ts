@@ -1,4 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { type ConsoleServer, serverSource, startConsoleHub, startConsoleServer } from "@isthmus/console";
 import { UsageError } from "@isthmus/core";
 import { type Server, serverRoles, systemClock } from "@isthmus/plane";
@@ -42,7 +44,9 @@ async function listen({
   log,
   say,
 }: DemoConsoleOptions & { readonly hub: ReturnType<typeof startConsoleHub> }): Promise<ConsoleServer> {
-  const options = { host: "127.0.0.1", hub, log };
+  // Beside this program's own: the pages are those of the console's program.
+  const pages = fileURLToPath(new URL("../../ui/dist/client/", import.meta.url));
+  const options = { host: "127.0.0.1", hub, log, ...(existsSync(pages) ? { files: pages } : {}) };
   try {
     return await startConsoleServer({ ...options, port });
   } catch (error) {

@@ -5,13 +5,16 @@ import type { ConsoleHub } from "../events/hub.ts";
 import { STREAM_PATH } from "../wire.ts";
 import { SECURITY_HEADERS } from "./headers.ts";
 import { isLoopback, isLoopbackHost } from "./loopback.ts";
-import { writeStream } from "./stream.ts";
+import { readStaticFiles, type StaticFile, type StaticFiles } from "./staticFiles.ts";
+import { acceptsGzip, writeStream } from "./stream.ts";
 
 export interface ConsoleServerOptions {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
   readonly hub: ConsoleHub;
+  /** Directory of the pages' files. Default: there are none, and only the stream is served. */
+  readonly files?: string;
   readonly log: Log;
   /** Streams at a time. Default: 100. */
   readonly maxStreams?: number;
@@ -33,7 +36,8 @@ export async function startConsoleServer(options: ConsoleServerOptions): Promise
   if (!isLoopback(host))
     throw new UsageError(`the console is served on loopback only: ${host} is reached from elsewhere, and there is no login`);
   const stop = new AbortController();
-  const context: Context = { ...options, streams: { count: 0 }, signal: stop.signal };
+  const pages = options.files === undefined ? undefined : await readStaticFiles(options.files);
+  const context: Context = { ...options, pages, streams: { count: 0 }, signal: stop.signal };
   const listener: RequestListener = (request, response) => {
     answer(request, response, context).catch((error: unknown) => {
       log.warn({}, `the console cannot answer: ${messageOf(error)}`);
@@ -75,7 +79,7 @@ export async function startConsoleServer(options: ConsoleServerOptions): Promise
 const REQUEST_MS = 10_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 const KEPT_MS = 30_000;
-// On a stream the time is told every few seconds.
+// On a stream the time is sent every few seconds.
 const SILENCE_MS = 60_000;
 const STALLED_MS = 30_000;
 const MAX_STREAMS = 100;
@@ -83,6 +87,7 @@ const MAX_STREAMS = 100;
 const MAX_CONNECTIONS = 1_024;
 
 interface Context extends ConsoleServerOptions {
+  readonly pages: StaticFiles | undefined;
   readonly streams: { count: number };
   readonly signal: AbortSignal;
 }
@@ -99,7 +104,29 @@ async function answer(request: IncomingMessage, response: ServerResponse, contex
   }
   const { pathname } = new URL(request.url ?? "/", "http://localhost");
   if (pathname === STREAM_PATH) return stream(request, response, context);
-  tell(response, 404, "not found");
+  if (context.pages === undefined && pathname === "/") return tell(response, 404, NO_PAGES);
+  sendFile(request, response, context.pages?.find(pathname));
+}
+
+const NO_PAGES = `the pages of the console are not built: only its stream is served, at ${STREAM_PATH}`;
+
+function sendFile(request: IncomingMessage, response: ServerResponse, file: StaticFile | undefined): void {
+  if (file === undefined) {
+    tell(response, 404, "not found");
+    return;
+  }
+  const { type, content, compressed, etag, isImmutable } = file;
+  response.setHeader("cache-control", isImmutable ? "public, max-age=31536000, immutable" : "no-cache");
+  response.setHeader("etag", etag);
+  response.setHeader("vary", "accept-encoding");
+  if (request.headers["if-none-match"] === etag) {
+    response.writeHead(304).end();
+    return;
+  }
+  const isGzip = compressed !== undefined && acceptsGzip(request.headers["accept-encoding"]);
+  const body = isGzip ? compressed : content;
+  response.writeHead(200, { "content-type": type, "content-length": body.length, ...(isGzip ? { "content-encoding": "gzip" } : {}) });
+  response.end(request.method === "HEAD" ? undefined : body);
 }
 
 async function stream(request: IncomingMessage, response: ServerResponse, context: Context): Promise<void> {

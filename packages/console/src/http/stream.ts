@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ConsoleHub } from "../events/hub.ts";
 import { GZIP_HEADER, plainSegment } from "../events/segment.ts";
 
-export interface StreamOptions {
+export interface BrowserStreamOptions {
   readonly hub: Pick<ConsoleHub, "follow">;
   /** How long one segment may take to be taken, in milliseconds: then the browser is cut off. */
   readonly stalledMs: number;
@@ -13,7 +13,7 @@ export interface StreamOptions {
 export async function writeStream(
   request: IncomingMessage,
   response: ServerResponse,
-  { hub, stalledMs }: StreamOptions,
+  { hub, stalledMs }: BrowserStreamOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const gone = new AbortController();

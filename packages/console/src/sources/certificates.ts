@@ -1,9 +1,9 @@
-import { X509Certificate } from "node:crypto";
+import { certificateFacts, InvalidPem } from "@isthmus/certificates";
 import type { CertificateEntry } from "@isthmus/plane";
 import type { ConsoleCertificate } from "../wire.ts";
 
-/** Certificates as they are shown; who asks again has the same list as long as nothing has changed. `factsOf` remembers what certificates say. */
-export function shownCertificates(entries: readonly CertificateEntry[], factsOf: CertificateFacts): readonly ConsoleCertificate[] {
+/** Certificates as they are shown; who asks again has the same list as long as nothing has changed. `factsOf`: see `rememberedFacts`. */
+export function shownCertificates(entries: readonly CertificateEntry[], factsOf: FactsOfPem): readonly ConsoleCertificate[] {
   return entries.map((entry) => {
     const { use, cluster, name, namespace, state, next, notBefore, notAfter, virtualMesh } = entry;
     return {
@@ -22,11 +22,11 @@ export function shownCertificates(entries: readonly CertificateEntry[], factsOf:
 }
 
 /** What a certificate says of itself, by its PEM. */
-export type CertificateFacts = (pem: string) => Pick<ConsoleCertificate, "subject" | "issuer">;
+type FactsOfPem = (pem: string) => Pick<ConsoleCertificate, "subject" | "issuer">;
 
 /** Reads each certificate once, and remembers as many as fleets have. */
-export function certificateFacts(): CertificateFacts {
-  const known = new Map<string, ReturnType<CertificateFacts>>();
+export function rememberedFacts(): FactsOfPem {
+  const known = new Map<string, ReturnType<FactsOfPem>>();
   return (pem) => {
     const found = known.get(pem) ?? read(pem);
     if (known.size >= MOST_KNOWN) known.clear();
@@ -37,12 +37,13 @@ export function certificateFacts(): CertificateFacts {
 
 const MOST_KNOWN = 10_000;
 
-function read(pem: string): ReturnType<CertificateFacts> {
+function read(pem: string): ReturnType<FactsOfPem> {
   try {
-    const { subject, issuer } = new X509Certificate(pem);
-    return { subject: subject.replaceAll("\n", ", "), issuer: issuer.replaceAll("\n", ", ") };
-  } catch {
+    const { subject, issuer } = certificateFacts(pem);
+    return { subject, issuer };
+  } catch (error) {
     // An agent's word, or a Secret of somebody else's making.
+    if (!(error instanceof InvalidPem)) throw error;
     return {};
   }
 }

@@ -2,8 +2,9 @@ import { type Clock, deltaBetween, emptyOutputSet, emptySnapshot, type Kind, kin
 import { type FleetInsights, type Server, StoreError } from "@isthmus/plane";
 import { type FleetMoment, type FleetSource, NO_INSIGHTS } from "../events/fleet.ts";
 import type { ConsoleSource } from "../wire.ts";
-import { certificateFacts, shownCertificates } from "./certificates.ts";
+import { rememberedFacts, shownCertificates } from "./certificates.ts";
 import { insightRows } from "./insightRows.ts";
+import { isSameMoment } from "./sameMoment.ts";
 
 export interface ServerSourceOptions {
   readonly server: Pick<Server, "view" | "store" | "translation" | "insights" | "certificates">;
@@ -22,7 +23,7 @@ export function serverSource(options: ServerSourceOptions): FleetSource {
   const discovered = discoveredObjects(discoveryKinds);
   const management = withoutKinds(discoveryKinds);
   const generated = generatedObjects();
-  const factsOf = certificateFacts();
+  const factsOf = rememberedFacts();
   const heard = new Map<string, number>();
   let insights: FleetMoment["insights"] = { at: null, objects: NO_INSIGHTS, unknown: [] };
   let insightsOf: FleetInsights["objects"] = [];
@@ -60,28 +61,26 @@ export function serverSource(options: ServerSourceOptions): FleetSource {
         ...[...store.clusters.keys()].sort().map((name) => [`cluster ${name}`, store.snapshotIn(name)] as const),
       ]);
       const moment = { objects, generated: new Map([["", generated(translation?.networking)]]), insights, certificates };
-      last = isSame(last, moment) ? last : moment;
+      last = isSameMoment(last, moment) ? last : moment;
       return last;
     },
     clock: () => ({
       at: new Date(clock.now()).toISOString(),
-      clusters: [...server.store.clusters.keys()].sort().map((name) => {
+      clusters: [...server.store.clusters].sort(byName).map(([name, { phase, connected, agent }]) => {
         const at = heard.get(name);
-        return { name, at: at === undefined ? null : new Date(at).toISOString() };
+        const version = agent === undefined ? {} : { version: agent.version };
+        return { name, at: at === undefined ? null : new Date(at).toISOString(), phase, connected, ...version };
       }),
     }),
   };
 }
 
-// For what is counted anew each time it is asked for, and for what another replica may have to be asked.
-const SLOW_MS = 1_000;
-
-function isSame(a: FleetMoment | undefined, b: FleetMoment): a is FleetMoment {
-  if (a === undefined || a.insights !== b.insights || a.certificates !== b.certificates) return false;
-  const isSameMap = (one: FleetMoment["objects"], other: FleetMoment["objects"]) =>
-    one.size === other.size && [...one].every(([key, value]) => other.get(key) === value);
-  return isSameMap(a.objects, b.objects) && isSameMap(a.generated, b.generated);
+function byName(a: readonly [string, unknown], b: readonly [string, unknown]): number {
+  return a[0] < b[0] ? -1 : 1;
 }
+
+// For what is counted again each time it is asked for, and for what another replica may have to be asked.
+const SLOW_MS = 1_000;
 
 /** A snapshot without some kinds: the same one as before while the others do not change. */
 function withoutKinds(kinds: readonly Kind[]): (snapshot: Snapshot) => Snapshot {
