@@ -91,13 +91,19 @@ export function startConsoleHub(options: ConsoleHubOptions, signal: AbortSignal)
   async function read(): Promise<void> {
     try {
       const moment = await source.read(signal);
+      const isFirst = settled === undefined && moment !== undefined;
+      const hasRecovered = problem !== undefined;
       problem = undefined;
       if (moment !== undefined) await update(moment);
+      // What was said before is of another time.
+      if (isFirst || hasRecovered) await tick();
     } catch (error) {
       signal.throwIfAborted();
       const text = messageOf(error);
-      if (text !== problem) log.warn({}, `the console cannot read ${source.about.name}: ${text}; it shows what was known before`);
+      if (text === problem) return;
+      log.warn({}, `the console cannot read ${source.about.name}: ${text}; it shows what was known before`);
       problem = text;
+      await tick();
     }
   }
 
