@@ -27,6 +27,8 @@ export interface ConsoleServerOptions {
 /** A console that is served. */
 export interface ConsoleServer {
   readonly port: number;
+  /** Browsers that follow it now. */
+  readonly streams: number;
   close(): Promise<void>;
 }
 
@@ -66,6 +68,9 @@ export async function startConsoleServer(options: ConsoleServerOptions): Promise
   const address = server.address();
   return {
     port: typeof address === "object" && address !== null ? address.port : options.port,
+    get streams() {
+      return context.streams.count;
+    },
     close: () =>
       new Promise((resolve) => {
         stop.abort(new Error("the console is shutting down"));
