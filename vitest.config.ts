@@ -4,6 +4,8 @@ import { defineConfig } from "vitest/config";
 // What needs nothing but Node: unit, golden, properties, simulator, real sockets on loopback.
 export default defineConfig({
   test: {
+    // The developer may have a configuration of meshctl.
+    env: { MESHCTL_CONFIG: "" },
     include: [
       "packages/*/{src,test}/**/*.test.ts",
       "apps/*/{src,test}/**/*.test.ts",

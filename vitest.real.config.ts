@@ -5,6 +5,8 @@ import { LongestFirst } from "./tests/real/harness/longestFirst.ts";
 // heartbeat or lease or another, and none of what they promise is so tight that a busy machine could break it.
 export default defineConfig({
   test: {
+    // The developer may have a configuration of meshctl.
+    env: { MESHCTL_CONFIG: "" },
     include: ["tests/real/**/*.test.ts"],
     globalSetup: "tests/real/harness/buildApps.ts",
     testTimeout: 120_000,

@@ -180,6 +180,14 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
     trust: "own",
     steps: "putTrust - 1 2;wait - 2 0;loseApiServer a 0 0;reopen b 0 1",
   },
+  {
+    name: "a store that lost a fence grants a lower one, and its holder raises it above what another replica has followed",
+    seed: 2237859865,
+    clusters: 2,
+    hasStore: true,
+    hasAgentReplicas: true,
+    steps: "stopServer - 0 0;loseStoreWrites - 0 0;rotateCertificate a 0 0;wipeStore - 0 0",
+  },
 ];
 
 test.for(sampled(TRACES))("$name", { timeout: 60_000 }, async ({ steps, ...schedule }) => {

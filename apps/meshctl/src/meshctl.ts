@@ -14,6 +14,7 @@ import { connectRemote } from "./commands/clusterRegistration.ts";
 import { clusterStateCommands } from "./commands/clusterState.ts";
 import type { CommandRuntime } from "./commands/commandRuntime.ts";
 import { completionCommand } from "./commands/completion.ts";
+import { configCommand } from "./commands/config.ts";
 import { describeCommand } from "./commands/describe.ts";
 import { errorText } from "./commands/errorText.ts";
 import { explainCommand } from "./commands/explain.ts";
@@ -91,6 +92,7 @@ function programOf(runtime: CommandRuntime): Command {
     clusterGroup(runtime),
     certCommand(runtime),
     logsCommand(runtime),
+    configCommand(runtime),
     versionCommand(runtime),
     completionCommand(io),
   ];

@@ -192,7 +192,7 @@ export const METRICS = {
   },
   gloo_mesh_certificate_expiry_timestamp_seconds: {
     type: "gauge",
-    help: "Time at which the first certificate or token of a use expires, in seconds since 1970: relayRoot, relaySigning, relayServer, agent, meshIntermediate, meshRoot or joinToken. Roots of users in other namespaces are known to the leading server only.",
+    help: "Time at which the first certificate or token of a use expires, in seconds since 1970: relayRoot, relaySigning, relayServer, agent, meshIntermediate, meshRoot, externalRoot (Vault's, as the agent reads it) or joinToken. Roots of users in other namespaces are known to the leading server only.",
     labels: ["cluster", "use"],
     on: SERVER,
   },

@@ -34,11 +34,18 @@ export interface ApiCredentials {
 
 export type TlsSettings = Pick<RequestOptions, "ca" | "cert" | "key" | "rejectUnauthorized" | "servername">;
 
+/** A kubeconfig with several contexts. */
+export interface ContextKubeconfig extends Kubeconfig {
+  /** The name of the context that counts. */
+  readonly context: string;
+}
+
 /** Reads a kubeconfig. Throws UsageError when there is none, or when it does not say which cluster is meant. */
-export function loadKubeconfig(source: KubeconfigSource = {}): Kubeconfig {
+export function loadKubeconfig(source: KubeconfigSource = {}): ContextKubeconfig {
   const place = source.text !== undefined ? "the given kubeconfig" : source.path === undefined ? "kubeconfig" : `kubeconfig ${source.path}`;
   let access = accessOf(source, place);
   return {
+    context: access.context,
     server: serverOf(access, place),
     credentials: async (refused) => {
       if (refused) access = accessOf(source, place);

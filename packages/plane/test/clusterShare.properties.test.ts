@@ -8,7 +8,7 @@ const STEPS = ["hear", "work", "serve", "answer", "askOverview", "compare"] as c
 const AGENT = ["connect", "leave"] as const;
 const FAULTS = ["fail", "lose", "miss", "replicasChanged"] as const;
 const REGISTRATIONS = ["register", "unregister"] as const;
-const WORLD = ["report", "reportPart", "wipe", "restore", "distrust", "pass"] as const;
+const WORLD = ["report", "reportPart", "wipe", "failOver", "restore", "distrust", "pass"] as const;
 
 type Op =
   | {

@@ -7,6 +7,7 @@ import {
   type FollowerShare,
   isNewShare,
   NEW_SHARE,
+  NO_REPLICA,
   type OwnerShare,
   type ReadingShare,
   type ReleasingShare,
@@ -129,6 +130,26 @@ describe("a follower", () => {
     expect(stepShare(since, { ...compared, version: at(6), now: 300_000 }, AWAY)[0]).toEqual(waiting);
   });
 
+  test("raises the fence when another replica continues to write below what it has followed, and only then", () => {
+    const older = { isServed: true, since: undefined, isLasting: false };
+    const [found] = stepShare(reading, { type: "headFound", head: headAt(at(4)) }, AWAY);
+    expect(found).toMatchObject({ older });
+    const seen = { ...following, older };
+    const below = { ...compared, version: at(4) };
+    const [since] = stepShare(seen, below, AWAY);
+    expect(since).toMatchObject({ older: { since: 0, isLasting: false } });
+    const [lasting, effects] = stepShare(since, { ...below, now: 20_000 }, AWAY);
+    expect([lasting, effects]).toMatchObject([{ older: { isLasting: true } }, [WAKE]]);
+    const surpass = { type: "raiseFence", purpose: "surpass", above: 5 };
+    expect(stepShare(lasting, { type: "work" }, AWAY)[1]).toEqual([{ type: "start", task: surpass }]);
+    const granted = { type: "fenceGranted", fence: fenceOf(8), purpose: "surpass" } as const;
+    expect(stepShare(lasting, granted, AWAY)).toEqual([{ ...lasting, older: undefined }, []]);
+    expect(stepShare(since, { type: "raised", fence: 6, by: "two" }, AWAY)[0]).toEqual(following);
+    expect(stepShare(since, { ...compared, now: 20_000 }, AWAY)[0]).toEqual(following);
+    const [unserved] = stepShare({ ...seen, older: { ...older, isServed: false } }, below, AWAY);
+    expect(stepShare(unserved, { ...below, now: 20_000 }, AWAY)[0]).toMatchObject({ older: { isLasting: false } });
+  });
+
   test("forgets what it followed when the partition was cleared since", () => {
     expect(stepShare(following, { type: "cleared", fence: 5 }, AWAY)).toEqual([following, []]);
     expect(stepShare(following, { type: "cleared", fence: 6 }, AWAY)).toEqual([{ ...following, followed: undefined }, []]);
@@ -220,6 +241,16 @@ describe("an owner", () => {
     const released = { type: "released", followed: undefined } as const;
     expect(stepShare(releasing({ replica: "two" }), released, HERE)[1]).toEqual([{ type: "disconnect", to: "two" }, WAKE]);
     expect(stepShare(releasing({ replica: "two" }), released, AWAY)[1]).toEqual([WAKE]);
+  });
+
+  test("raises the fence once more, and keeps its agent, when no replica is to write under the one that was raised", () => {
+    const [yielding] = stepShare(owning, { type: "raised", fence: 9, by: NO_REPLICA }, HERE);
+    expect(yielding).toEqual(releasing({ replica: NO_REPLICA, fence: 9 }));
+    const followed = { version: at(7, 3), kinds };
+    const [next, effects] = stepShare(yielding, { type: "released", followed }, HERE);
+    expect([next, effects]).toEqual([{ ...NEW_SHARE, followed }, [WAKE]]);
+    const task = { type: "raiseFence", purpose: "write", above: 7 };
+    expect(stepShare(next, { type: "work" }, HERE)[1]).toEqual([{ type: "start", task }]);
   });
 
   test("doubts a store that has another version than it wrote, unless it has written since", () => {

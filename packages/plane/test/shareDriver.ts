@@ -51,8 +51,8 @@ export interface ShareReplica {
   overview:
     | { readonly version: StoreVersion | undefined; readonly asked: { readonly version: StoreVersion | undefined } | undefined }
     | undefined;
-  /** The highest fence by which this replica was deposed. */
-  deposedBy: number;
+  /** The fences that were taken from this replica. */
+  readonly taken: Set<number>;
 }
 
 /** What all replicas of a fleet have in common. */
@@ -115,7 +115,7 @@ export function shareDriver({ violations, history }: ShareRecord, leave: (one: S
       violated(one, "another fence without a new claim");
     const view = viewOf(one);
     if (before.type === "owner" && event.type === "raised" && (event.fence > before.fence.number || !view.isServed)) {
-      one.deposedBy = Math.max(one.deposedBy, before.fence.number);
+      one.taken.add(before.fence.number);
       if (share.type === "owner") violated(one, "goes on as the owner after another replica raised the fence");
     }
     if (event.type === "forgotten" && (before.type === "owner" || view.leads) && share.type !== "withdrawn")
@@ -153,7 +153,7 @@ export function shareDriver({ violations, history }: ShareRecord, leave: (one: S
         one.isWoken = true;
         break;
       case "openWriter":
-        if (effect.fence.number <= one.deposedBy) violated(one, "writes again under a fence that was taken from it");
+        if (one.taken.has(effect.fence.number)) violated(one, "writes again under a fence that was taken from it");
         one.writer = { fence: effect.fence.number, version: undefined, content: new Map(), meta: "", sequence: 0, isTrusted: true };
         break;
       case "closeWriter":

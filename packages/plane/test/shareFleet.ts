@@ -30,7 +30,7 @@ export function shareFleet(size: number) {
     const snapshots = snapshotStore({ kindOf: () => ConfigMap, isRegistered: () => one.isRegistered, log, changed: () => undefined });
     const one: ShareReplica = {
       ...{ name, leads, snapshots, texts: inputTexts({ snapshots, log }), inbox: [], share: NEW_SHARE, writer: undefined },
-      ...{ isRegistered: true, isWoken: false, asked: undefined, overview: undefined, deposedBy: 0 },
+      ...{ isRegistered: true, isWoken: false, asked: undefined, overview: undefined, taken: new Set() },
     };
     return one;
   }
@@ -206,6 +206,7 @@ export function shareFleet(size: number) {
     replicasChanged: (one: ShareReplica) => void dispatch(one, { type: "replicasChanged" }),
     distrust: store.distrust,
     wipe: store.wipe,
+    failOver: store.failOver,
     restore: store.restore,
     pass() {
       store.current.now += 10_000;

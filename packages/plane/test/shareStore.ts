@@ -1,7 +1,7 @@
 import type { Snapshot } from "@isthmus/core";
 import { isSameVersion, type StoreDelta, type StoreHead, type StoreNotice } from "../src/ports/clusterPort.ts";
 import { type ClusterMeta, metaJson } from "../src/replication/clusterMeta.ts";
-import type { ShareEvent } from "../src/replication/clusterShare.ts";
+import { NO_REPLICA, type ShareEvent } from "../src/replication/clusterShare.ts";
 import { acceptsHead } from "../src/replication/followerShare.ts";
 import { CLUSTER, type Content, deltaFrom, KIND, kindsOf, nameOf, partition, snapshotWith, textOf } from "./shareContent.ts";
 import {
@@ -23,11 +23,14 @@ export function shareStore(
 ) {
   /** The last few complete states, the newest last. */
   const saved: { readonly head: StoreHead; readonly content: Content }[] = [];
-  const store: { fence: number; now: number; partition: { head: StoreHead; content: Content } | undefined } = {
+  const store: { fence: number; now: number; behind: number; partition: { head: StoreHead; content: Content } | undefined } = {
     fence: 0,
-    now: 0,
+    now: 10_000,
+    behind: 0,
     partition: undefined,
   };
+
+  let hasFailedOver = false;
 
   function serve(one: ShareReplica): void {
     const { asked } = one;
@@ -35,9 +38,11 @@ export function shareStore(
     const { task } = asked;
     switch (task.type) {
       case "raiseFence": {
-        store.fence = Math.max(store.fence + 1, (task.above ?? 0) + 1, store.now);
+        // Two fences are never granted in one moment.
+        store.now += 10;
+        store.fence = Math.max(store.fence + 1, (task.above ?? 0) + 1, store.now - store.behind);
         const fence = { name: `input/${CLUSTER}`, number: store.fence };
-        tell({ type: "raised", fence, by: one.name });
+        tell({ type: "raised", fence, by: task.purpose === "surpass" ? NO_REPLICA : one.name });
         asked.answer = { type: "fenceGranted", fence, purpose: task.purpose };
         break;
       }
@@ -90,7 +95,7 @@ export function shareStore(
     { content, delta, meta, complete }: { content: Content; delta: StoreDelta | undefined; meta: ClusterMeta; complete: boolean },
   ): boolean {
     if (one.share.type !== "owner" || one.share.fence.number !== writer.fence) violated(one, `writes as ${one.share.type}`);
-    if (writer.fence <= one.deposedBy) violated(one, "writes after it was deposed");
+    if (one.taken.has(writer.fence)) violated(one, "writes after it was deposed");
     const base = store.partition?.head.version;
     const version = { fence: writer.fence, sequence: ++writer.sequence };
     const head = { version, complete, kinds: kindsOf(content), meta: metaJson(meta) };
@@ -146,13 +151,20 @@ export function shareStore(
     restore(): void {
       const [earlier] = saved;
       if (earlier === undefined) return;
-      Object.assign(store, { partition: earlier, fence: earlier.head.version.fence });
+      Object.assign(store, { partition: earlier, fence: earlier.head.version.fence, behind: 0 });
       store.now += 1_000;
     },
     /** The store loses everything. Its fences go on above the ones before, as time has passed. */
     wipe(): void {
-      Object.assign(store, { partition: undefined, fence: 0 });
+      Object.assign(store, { partition: undefined, fence: 0, behind: 0 });
       store.now += 1_000;
+    },
+    /** Another one takes over, which has nothing yet and whose clock is behind: its fences are below the ones before. */
+    failOver(): void {
+      // Once, and by no multiple of what time passes by: no fence is granted twice.
+      if (hasFailedOver) return;
+      hasFailedOver = true;
+      Object.assign(store, { partition: undefined, fence: 0, behind: 5_000.5 });
     },
   };
 }

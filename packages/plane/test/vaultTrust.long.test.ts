@@ -42,6 +42,16 @@ describe("a VirtualMesh with Vault", () => {
     expect(ca.checkIssued(new X509Certificate(first))).toBe(true);
     expect(ca.subjectAltName).toBe("URI:spiffe://cluster.local/ns/istio-system/sa/istiod");
 
+    const roots = () =>
+      fleet
+        .server()
+        .certificates()
+        .filter(({ use }) => use === "externalRoot");
+    const ends = new Date(new X509Certificate(first).validTo).toISOString();
+    expect(roots().map(({ cluster, state, notAfter, next }) => [cluster, state, notAfter, next])).toEqual(
+      CLUSTERS.map((name) => [name, "VALID", ends, `replace it before it expires: in Vault ${VAULT}`]),
+    );
+
     await change(trusting({ kubernetesAuth: { role: "istio" } }, { ttlDays: 30 }));
     await eventually(async () => expect(await daysLeft()).toEqual([30, 30]));
     expect(await installed("root-cert.pem")).toEqual([first, first]);
@@ -50,6 +60,18 @@ describe("a VirtualMesh with Vault", () => {
     await eventually(() => expect(stepsNow()).toEqual(["TRUST_BOTH", "TRUST_BOTH"]));
     for (let round = 0; round < 3; round++) await restartAll();
     await eventually(async () => expect(await installed("root-cert.pem")).toEqual([vault.root.certificate, vault.root.certificate]));
+    expect(roots().map(({ certificate }) => certificate)).toEqual([vault.root.certificate, vault.root.certificate]);
+
+    vault.fault = () => {
+      throw new HttpError("Unreachable", "connection refused");
+    };
+    await eventually(() => expect(roots().every(({ next }) => next.startsWith("read before, and not now: Vault"))).toBe(true));
+    expect(roots().map(({ certificate, next }) => [certificate, next])).toEqual(
+      CLUSTERS.map(() => [vault.root.certificate, expect.stringMatching(/cannot be reached from this cluster: connection refused/)]),
+    );
+    expect(statesNow()).toEqual(["FINISHED", "FINISHED"]);
+    vault.fault = undefined;
+    await eventually(() => expect(roots().every(({ next }) => next.startsWith("replace it before"))).toBe(true));
 
     const { infos, warnings, steps } = fleet.log;
     const told = JSON.stringify([reported(), infos, warnings, steps, fleet.server().certificates(), fleet.management.objects()]);

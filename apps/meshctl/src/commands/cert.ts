@@ -2,6 +2,7 @@ import { UsageError } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
 import { Command, Option } from "commander";
 import { answered, inManagementCluster, type ManagementTarget } from "../cluster/managementCluster.ts";
+import { readUserConfig } from "../cluster/userConfig.ts";
 import type { CertFormat } from "../plane/certificates/certificateText.ts";
 import type { Entry } from "../plane/certificates/entries.ts";
 import { ADMIN_HELP, type AdminFlags, adminPages, checkAdminFlags, withAdmin } from "./adminOptions.ts";
@@ -41,7 +42,7 @@ export function certCommand(runtime: CommandRuntime): Command {
       .option("--abort", "go back to the root before, as long as every mesh still trusts it")
       .option(
         "--workload-context <cluster=context>",
-        "context of a cluster, to read its PodDisruptionBudgets; can be repeated",
+        "context of a cluster, to read its PodDisruptionBudgets; can be repeated; default: those of meshctl config view",
         collect,
         [],
       )
@@ -104,7 +105,10 @@ async function rotate(name: string, options: RotateOptions, runtime: CommandRunt
   const { entries } = await readEntries(options, runtime);
   const { namedEntry } = await import("../plane/certificates/entries.ts");
   const entry = namedEntry(entries, name);
-  if (isPlan === true) return printPlan(entry, entries, { options, contexts }, runtime);
+  if (isPlan === true) {
+    const { clusters } = await readUserConfig();
+    return printPlan(entry, entries, { options, contexts: new Map([...clusters, ...contexts]) }, runtime);
+  }
   if (contexts.size > 0) throw new UsageError("--workload-context needs --plan");
   const { rotateCertificate } = await import("../plane/certificates/rotateCertificate.ts");
   const { abortRotation } = await import("../plane/certificates/abortRotation.ts");

@@ -4,6 +4,7 @@ import type { ConnectApiServer } from "../cluster/apiServer.ts";
 import type { CatchInterrupts } from "../cluster/interruption.ts";
 import { type Connect, REQUEST_TIMEOUT_MS } from "../cluster/managementCluster.ts";
 import type { ExitCode, Io } from "../io.ts";
+import { withUserDefaults } from "./userDefaults.ts";
 
 /** What a command that reads clusters is given by the program. */
 export interface CommandRuntime {
@@ -20,7 +21,7 @@ export interface CommandRuntime {
 /** The options that say where the management cluster is, or another one, and how long it may take. */
 export function inManagement(
   command: Command,
-  { namespaceOption = true, of = "the management cluster", plane = "the management plane", requestTimeout = true } = {},
+  { namespaceOption = true, of = MANAGEMENT_CLUSTER, plane = "the management plane", requestTimeout = true } = {},
 ): Command {
   command
     .option("--kubeconfig <file>", `kubeconfig of ${of}; default: KUBECONFIG, or the home directory`)
@@ -30,12 +31,21 @@ export function inManagement(
   // commander hands options over by their own names only.
   command.hook("preAction", (_, action) => {
     const { kubecontext, context } = action.opts<{ readonly kubecontext?: string; readonly context?: string }>();
-    if (kubecontext !== undefined && context === undefined) action.setOptionValue("context", kubecontext);
+    if (kubecontext !== undefined && context === undefined) action.setOptionValueWithSource("context", kubecontext, "cli");
   });
+  if (of === MANAGEMENT_CLUSTER) {
+    withUserDefaults(command, {
+      kubeconfigs: ["kubeconfig"],
+      context: "context",
+      ...(namespaceOption ? { namespace: "namespace" } : {}),
+    });
+  }
   if (namespaceOption) command.option("-n, --namespace <name>", `namespace of ${plane}`, "gloo-mesh");
   if (requestTimeout) command.addOption(requestTimeoutOption());
   return command.allowExcessArguments(false);
 }
+
+const MANAGEMENT_CLUSTER = "the management cluster";
 
 /** `--request-timeout`. */
 function requestTimeoutOption(): Option {

@@ -6,6 +6,7 @@ import type { Connect } from "../cluster/managementCluster.ts";
 import type { GivenPlaces } from "../cluster/register/hints.ts";
 import type { RegistrationTargets } from "../plane/precheck/registrationPrecheck.ts";
 import { type RefusedFlag, withRefusedFlags } from "./publishedFlags.ts";
+import { withClusterContext, withUserDefaults } from "./userDefaults.ts";
 
 /** Gives access to the cluster that is registered, and says how it is reached. */
 export type ConnectRemote = (place: { readonly kubeconfig?: string; readonly context?: string }) => Promise<RemoteAccess>;
@@ -34,12 +35,17 @@ export interface PlaceOptions {
  * Adds the arguments and options that name the two clusters, the same for `cluster register` and `cluster deregister`, to `command` itself.
  */
 export function withPlaces(command: Command): Command {
+  withUserDefaults(command, { kubeconfigs: ["kubeconfig", "mgmtKubeconfig"], context: "mgmtContext", namespace: "mgmtNamespace" });
+  withClusterContext(command, "remoteContext", (action) => {
+    const [first, second] = action.args;
+    return nameAndMode([first, second], action.opts<PlaceOptions>()).clusterName;
+  });
   return command
     .argument("[name]", "name of the cluster; same as --cluster-name")
     .argument("[cluster]", "name of the cluster, after the words community (--standard) or enterprise of earlier versions")
     .option("--cluster-name <name>", "name of the cluster")
     .option("--kubeconfig <file>", "kubeconfig of the cluster; default: KUBECONFIG, or the home directory")
-    .option("--remote-context <name>", "context of the cluster; default: the current one")
+    .option("--remote-context <name>", "context of the cluster; default: that of its name in meshctl config view, else the current one")
     .option("--remote-namespace <name>", "namespace in the cluster", "gloo-mesh")
     .option("--mgmt-kubeconfig <file>", "kubeconfig of the management cluster; default: as --kubeconfig")
     .option("--mgmt-context <name>", "context of the management cluster; default: the current one")

@@ -99,6 +99,7 @@ export const IssuedCertificate = defineKind({
         {
           rootCertificate: Type.String({ description: "Its root certificate, PEM." }),
           root: Type.String({ description: "SHA-256 of it, hex." }),
+          problem: Type.String({ description: "Why it could not be read again since." }),
         },
         { description: "What the authority in agentCa offers, as the agent last read it." },
       ),

@@ -42,7 +42,7 @@ import {
 } from "./certificateOrders.ts";
 import { certificateReport, type MeshReport, requestReport } from "./certificateReports.ts";
 import { CLOCK_SKEW_MS, outdatedPods, reloads, unreadBy } from "./controlPlaneReads.ts";
-import { externalAuthorities } from "./externalAuthorities.ts";
+import { type ExternalOffer, externalAuthorities } from "./externalAuthorities.ts";
 import type { InternalResources } from "./internalResources.ts";
 import { type ControlPlanes, haveRootsArrived, type MeshPods, meshPods, rootsHandedOut } from "./meshProxies.ts";
 import { meshRestarts } from "./meshRestarts.ts";
@@ -168,7 +168,7 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
     const found = await observed(await confirmed(await findAuthority(cluster, ref, signal), ref), ref, () => podsOf(place));
     const trust = trustIn(order);
     const offer = isExternal(order) ? await externals.offer(order, signal) : {};
-    const offered = offer.offered === undefined ? {} : { offered: offer.offered };
+    const offered = offeredIn(offer);
     if (trust === undefined) {
       const problem = spec.trust?.problem ?? offer.problem;
       const base = { ...(await trustReport(found, undefined, () => podsOf(place))), ...offered };
@@ -391,6 +391,11 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
 
 function isExternal({ spec }: Order): boolean {
   return spec?.agentCa !== undefined;
+}
+
+/** A root that was read before counts on, with why it was not read again. */
+function offeredIn({ offered, problem }: ExternalOffer): Pick<MeshReport, "offered"> {
+  return offered === undefined ? {} : { offered: { ...offered, ...(problem === undefined ? {} : { problem }) } };
 }
 
 function problemOfCluster({ spec, metadata: { clusterName = "" } }: Order, error: ClusterError): string {

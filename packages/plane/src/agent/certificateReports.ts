@@ -11,8 +11,8 @@ export interface MeshReport {
   readonly request?: string;
   readonly facts?: AuthorityFacts;
   readonly inForce?: MeshTrust["inForce"];
-  /** The root of an authority outside, and its fingerprint. */
-  readonly offered?: { readonly root: string; readonly rootCertificate: string };
+  /** The root of an authority outside, its fingerprint, and why it could not be read again. */
+  readonly offered?: { readonly root: string; readonly rootCertificate: string; readonly problem?: string };
   /** Pods with a proxy that uses earlier certificates. */
   readonly restart?: readonly RestartablePod[];
   /** Pods of the control plane that have not read what is installed, and do not by themselves. */

@@ -54,7 +54,7 @@ export interface Store {
  * `input`: what the agent of a cluster has reported. `translated`: what is desired in a cluster. `insights`: what is wrong in the fleet, in
  * one partition, that of the management cluster.
  */
-export type StoreSection = "input" | "translated" | "insights";
+export type StoreSection = "input" | "translated" | "insights" | "management";
 
 export interface StorePartition {
   readonly section: StoreSection;

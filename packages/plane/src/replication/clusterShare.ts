@@ -32,10 +32,22 @@ interface Knowledge {
   readonly belowMinimumSince: number | undefined;
   /** The same, of what the agent reports now to whichever replica it is connected to, under any fence. */
   readonly awaitsAgent: boolean;
+  /** The store has an older state than is followed; undefined: none that was seen. */
+  readonly older: OlderState | undefined;
   /** The version that was known when an older state of the store was logged: each is logged once. */
   readonly loggedVersion: StoreVersion | undefined;
   /** Since when, by `uptimeOf`, the store holds the cluster without a registration. */
   readonly unregisteredSince: number | undefined;
+}
+
+/** A state of the store below the one that is followed. */
+interface OlderState {
+  /** Whether it says that the agent is connected: then somebody writes under a fence that is too low. */
+  readonly isServed: boolean;
+  /** Since when, by `uptimeOf`. */
+  readonly since: number | undefined;
+  /** It has stayed for so long that this replica is to raise the fence. */
+  readonly isLasting: boolean;
 }
 
 /** Another replica writes the cluster, or none. */
@@ -91,8 +103,14 @@ export interface ClusterView {
   readonly writerVersion: StoreVersion | undefined;
 }
 
-/** What a fence is raised for: to write; to write, before the ages of objects are read; to clear. */
-export type FencePurpose = "write" | "age" | "clear";
+/**
+ * What a fence is raised for: to write; to write, before the ages of objects are read; to clear; or to have the replica that writes the cluster raise it once
+ * more, above what others have followed.
+ */
+export type FencePurpose = "write" | "age" | "clear" | "surpass";
+
+/** By whom a fence is raised under which nobody writes. */
+export const NO_REPLICA = "";
 
 /** What happens to a cluster. */
 export type ShareEvent =
@@ -104,7 +122,7 @@ export type ShareEvent =
   | { readonly type: "replicasChanged" }
   /** Notices of the store were lost. */
   | { readonly type: "missed" }
-  /** Another replica raised the fence. */
+  /** Another replica raised the fence; `NO_REPLICA`: nobody is to write under it. */
   | { readonly type: "raised"; readonly fence: number; readonly by: string }
   | { readonly type: "written"; readonly notice: WrittenNotice; readonly isOwn: boolean }
   | { readonly type: "cleared"; readonly fence: number }
@@ -198,6 +216,7 @@ export const NEW_SHARE: FollowerShare = {
   minimumFence: undefined,
   belowMinimumSince: undefined,
   awaitsAgent: false,
+  older: undefined,
   loggedVersion: undefined,
   unregisteredSince: undefined,
 };

@@ -25,8 +25,11 @@ export function stepUnowned(share: UnownedShare, event: ShareEvent, view: Cluste
       return [share, share.meta !== undefined && isFollowing(view) ? [{ type: "publishMeta", meta: share.meta }] : []];
     case "missed":
       return [view.isServed ? share : doubted(share), []];
-    case "raised":
-      return [view.isServed || event.fence <= fenceOf(share) ? share : overtaken(share, event.fence), []];
+    case "raised": {
+      if (event.fence <= fenceOf(share)) return [share, []];
+      const surpassed = { ...share, older: undefined };
+      return [view.isServed ? surpassed : overtaken(surpassed, event.fence), []];
+    }
     case "written":
       return written(share, event.notice, view);
     case "cleared":
@@ -120,7 +123,7 @@ function follow<Share extends UnownedShare>(share: Share, notice: WrittenNotice,
 function compared(share: UnownedShare, event: Extract<ShareEvent, { type: "compared" }>, view: ClusterView): ShareStep<UnownedShare> {
   const { version, now } = event;
   const { isRegistered, areRegistrationsKnown, leads } = view;
-  const current = withMinimum(share, event);
+  const current = withOlder(withMinimum(share, event), event);
   const isNews = version !== undefined && !isSameVersion(share.followed?.version, version);
   if (!areRegistrationsKnown) return [{ ...current, unregisteredSince: undefined }, isNews ? [WAKE] : []];
   const unregisteredSince = version === undefined || isRegistered ? undefined : (share.unregisteredSince ?? now);
@@ -145,13 +148,29 @@ function withMinimum<Share extends UnownedShare>(
   return { ...share, minimumFence: undefined, belowMinimumSince: undefined, awaitsAgent: true };
 }
 
+/**
+ * A replica that writes under a fence that is too low does not know it: the fence it had was granted by a store that had lost the higher one, and whose clock was
+ * behind. An older state that somebody restored does not stay, as its writer compares it with its own.
+ */
+function withOlder<Share extends UnownedShare>(
+  share: Share,
+  { version, now }: { readonly version: StoreVersion | undefined; readonly now: number },
+): Share {
+  const { older } = share;
+  if (older === undefined) return share;
+  if (version === undefined || !isOlder(share, version)) return { ...share, older: undefined };
+  const since = older.since ?? now;
+  return { ...share, older: { ...older, since, isLasting: older.isServed && now - since >= LASTING_MS } };
+}
+
 function headFound(share: UnownedShare, head: StoreHead, view: ClusterView): ShareStep<UnownedShare> {
   const { followed, minimumFence, unwritten, awaitsAgent, loggedVersion } = share;
+  const meta = metaOf(head);
   if (isOlder(share, head.version)) {
     const effects: readonly ShareEffect[] = isSameVersion(loggedVersion, followed?.version) ? [] : [{ type: "logOlderState" }];
-    return [{ ...share, loggedVersion: followed?.version }, effects];
+    const older = { since: undefined, isLasting: false, ...share.older, isServed: meta.connected };
+    return [{ ...share, older, loggedVersion: followed?.version }, effects];
   }
-  const meta = metaOf(head);
   const isKept = (minimumFence !== undefined && head.version.fence >= minimumFence) || unwritten !== "nothing" || awaitsAgent;
   // What its owner reports of the cluster holds all the same.
   if (!isKept || meta.isHeard || !isFollowing(view)) return [share, []];
@@ -167,7 +186,7 @@ function loaded(share: ReadingShare, event: Extract<ShareEvent, { type: "loaded"
   const meta = metaOf(head);
   const followed = { version: head.version, kinds: head.kinds };
   const awaitsNothing = { unwritten: "nothing", minimumFence: undefined, belowMinimumSince: undefined, awaitsAgent: false } as const;
-  let taken: FollowerShare = { ...before, ...awaitsNothing, meta, followed };
+  let taken: FollowerShare = { ...before, ...awaitsNothing, older: undefined, meta, followed };
   const effects: ShareEffect[] = [
     { type: "publishContent", meta, content },
     ...since.map((delta) => ({ type: "publishDelta", meta, delta }) as const),
@@ -190,5 +209,7 @@ function ended({ written: _, ...known }: ReadingShare): FollowerShare {
 const MOST_WRITTEN = 1_000;
 
 const UNREGISTERED_MS = 60_000;
+// Several times as long as it takes a writer to compare the store with what it wrote.
+const LASTING_MS = 20_000;
 // Far longer than an agent takes to report everything to the replica that raised the fence.
 const AWAITED_MS = 300_000;

@@ -9,6 +9,7 @@ import {
   isNewShare,
   isReportComplete,
   NEW_SHARE,
+  NO_REPLICA,
   type ShareEffect,
   type ShareEvent,
   type ShareTask,
@@ -208,7 +209,10 @@ export function inputSharing(options: InputSharingOptions): InputSharing {
     const partition = partitionOf(clusterName);
     switch (task.type) {
       case "raiseFence": {
-        const fence = await store.raiseFence(fenceName(clusterName), instance, task.above);
+        const by = task.purpose === "surpass" ? NO_REPLICA : instance;
+        if (by === NO_REPLICA)
+          log.warn({ cluster: clusterName }, `raising the fence of ${clusterName} above the state that this replica has`);
+        const fence = await store.raiseFence(fenceName(clusterName), by, task.above);
         return run(clusterName, { type: "fenceGranted", fence, purpose: task.purpose });
       }
       case "findAges":

@@ -3,6 +3,7 @@ import { metaOf } from "./clusterMeta.ts";
 import {
   type ClusterView,
   NEW_SHARE,
+  NO_REPLICA,
   type OwnerShare,
   type ReleasingShare,
   type ShareEvent,
@@ -50,7 +51,8 @@ export function stepReleasing(share: ReleasingShare, event: ShareEvent, view: Cl
   const unwritten = isAhead && !view.isKnown ? "part" : "nothing";
   return [
     { ...NEW_SHARE, followed, minimumFence, unwritten },
-    [...(view.isServed ? [{ type: "disconnect", to: to.replica } as const] : []), WAKE],
+    // Its agent is still here: this replica raises the fence again.
+    [...(view.isServed && to.replica !== NO_REPLICA ? [{ type: "disconnect", to: to.replica } as const] : []), WAKE],
   ];
 }
 

@@ -67,7 +67,9 @@ function work(share: ClusterShare, view: ClusterView): ShareStep {
 function proceed(share: ClusterShare, view: ClusterView): ShareStep {
   if (share.type === "owner") return write(share, view);
   if (share.type !== "follower") return [share, []];
-  return [share, [isClaimed(share, view) ? raiseFence(share, "write") : start({ type: "queueRead" })]];
+  const { older }: UnownedShare = share;
+  if (isClaimed(share, view)) return [share, [raiseFence(share, "write")]];
+  return [share, [older?.isLasting === true ? raiseFence(share, "surpass") : start({ type: "queueRead" })]];
 }
 
 function write(share: OwnerShare, { isKnown, writerVersion }: ClusterView): ShareStep {
@@ -99,6 +101,7 @@ function fenceGranted(share: ClusterShare, event: Extract<ShareEvent, { type: "f
     return [share, share.type === "withdrawn" && !view.isRegistered ? [start({ type: "clear", fence })] : []];
   }
   if (!view.isRegistered) return [share, []];
+  if (purpose === "surpass") return ["older" in share ? { ...share, older: undefined } : share, []];
   // The agent may have gone meanwhile, to a replica that has raised the fence before.
   if (!isClaimed(share, view)) return purpose === "write" ? proceed(share, view) : [share, []];
   const isComplete = view.isSynced || share.unwritten === "everything";

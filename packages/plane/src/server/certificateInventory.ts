@@ -12,9 +12,10 @@ import { type RestartForecast, restartForecast } from "./restartForecast.ts";
 import { issuedByVirtualMesh, type Member } from "./trustRequests.ts";
 import type { KnownRoot } from "./trustRoots.ts";
 
-/** What a certificate or token is for: of the relay, of an agent, the CA of a mesh, or a root of meshes. */
+/** What a certificate or token is for: of the relay, of an agent, the CA of a mesh, or a root of meshes; an external one is in Vault. */
 export type CertificateUse =
   | "meshRoot"
+  | "externalRoot"
   | "meshIntermediate"
   | "agent"
   | "relayRoot"
@@ -69,7 +70,13 @@ export interface InventorySources {
 /** Every certificate and token that the server knows of. `hasForecasts`: with what a rotation restarts, for which all pods are counted. */
 export function certificateInventory(sources: InventorySources, { hasForecasts = false } = {}): readonly CertificateEntry[] {
   const issued = sources.translation === undefined ? new Map<VirtualMesh, readonly Member[]>() : issuedByVirtualMesh(sources.translation);
-  return [...meshRoots(issued, sources), ...intermediates(issued, sources, hasForecasts), ...agents(sources), ...ofRelay(sources)];
+  return [
+    ...meshRoots(issued, sources),
+    ...externalRoots(issued, sources),
+    ...intermediates(issued, sources, hasForecasts),
+    ...agents(sources),
+    ...ofRelay(sources),
+  ];
 }
 
 type Issued = ReadonlyMap<VirtualMesh, readonly Member[]>;
@@ -124,6 +131,42 @@ function nextOfRoot({
   if (virtualMesh === undefined) return "used by no VirtualMesh";
   if (isGenerated) return `${state === "VALID" ? "replace it before it expires" : "replace it now"}: meshctl cert rotate`;
   return `${state === "VALID" ? "replace it before it expires" : "replace it now"}: name another Secret in VirtualMesh ${virtualMesh}`;
+}
+
+/** The root of each authority outside, as the agent of each mesh has read it: they need not agree. */
+function externalRoots(issued: Issued, { store, now }: InventorySources): readonly CertificateEntry[] {
+  return [...issued].flatMap(([virtualMesh, members]) =>
+    members.flatMap(({ ref, spec }): readonly CertificateEntry[] => {
+      const { vault } = spec.agentCa ?? {};
+      if (vault === undefined) return [];
+      const { rootCertificate: text, problem } = store.snapshotIn(ref.clusterName).of(IssuedCertificate).get(ref)?.status?.offered ?? {};
+      const times = timesIn(text);
+      const state = stateOf(times, now, authorityWarning);
+      const place = { name: ref.name, namespace: "", cluster: ref.clusterName };
+      const server = (vault.server ?? "").slice(0, MOST_OF_URL);
+      const next = nextOfExternalRoot({ isKnown: times !== undefined, state, server, cluster: ref.clusterName, problem });
+      return [{ use: "externalRoot", ...place, ...shown(times, text), state, next, virtualMesh: virtualMeshName(virtualMesh) }];
+    }),
+  );
+}
+
+function nextOfExternalRoot({
+  isKnown,
+  state,
+  server,
+  cluster,
+  problem,
+}: {
+  readonly isKnown: boolean;
+  readonly state: CertificateState;
+  readonly server: string;
+  readonly cluster: string;
+  /** By the word of the agent. */
+  readonly problem: string | undefined;
+}): string {
+  if (problem !== undefined) return `read before, and not now: ${problem.slice(0, MOST_OF_PROBLEM)}`;
+  if (!isKnown) return `not read from Vault ${server}: check the agent of ${cluster}`;
+  return `${state === "VALID" ? "replace it before it expires" : "replace it now"}: in Vault ${server}`;
 }
 
 function intermediates(issued: Issued, sources: InventorySources, hasForecasts: boolean): readonly CertificateEntry[] {
@@ -285,3 +328,5 @@ const OF_RELAY: ReadonlyMap<string, { readonly use: CertificateUse; readonly key
   [RELAY_SECRETS.server, { use: "relayServer", key: "tls.crt" }],
 ]);
 const LONGEST_WARNING_MS = 60 * 86_400_000;
+const MOST_OF_URL = 256;
+const MOST_OF_PROBLEM = 512;

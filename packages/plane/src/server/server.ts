@@ -13,6 +13,7 @@ import { agentModes } from "./agentModes.ts";
 import type { CertificateEntry } from "./certificateInventory.ts";
 import { ciliumOfClusters } from "./ciliumOfClusters.ts";
 import { confirmations } from "./confirmations.ts";
+import { startDeclaredSharing } from "./declaredSharing.ts";
 import { deliveryLog } from "./delivery.ts";
 import { expiryMetrics } from "./expiries.ts";
 import { fleetCertificates } from "./fleetCertificates.ts";
@@ -226,6 +227,11 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     signal,
   );
 
+  const declared =
+    options.sharing &&
+    startDeclaredSharing({ ...options, view, leadership, store: options.sharing.store, instance: sharing.instance }, signal);
+  if (declared !== undefined) events.on("managementChanged", declared.request);
+
   return {
     view,
     store,
@@ -271,6 +277,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
       trust.ended,
       requests.ended,
       insights.ended,
+      declared?.ended,
     ]).then(() => undefined),
   };
 }

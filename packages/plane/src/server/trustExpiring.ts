@@ -35,7 +35,7 @@ function conditionOf(entries: readonly CertificateEntry[]): Condition {
 function sentenceOf(entry: CertificateEntry): string {
   const { state, notAfter, use, next, cluster } = entry;
   const remedy =
-    use === "meshRoot"
+    use === "meshRoot" || use === "externalRoot"
       ? next
       : `it was not renewed: check the agent of ${cluster}, and that the root does not end before (meshctl cert list)`;
   return `${nameOf(entry)} ${state === "EXPIRED" ? "expired" : "expires"} at ${notAfter}: ${remedy}`;
@@ -43,6 +43,7 @@ function sentenceOf(entry: CertificateEntry): string {
 
 function nameOf({ use, name, namespace, cluster }: CertificateEntry): string {
   if (use === "meshRoot") return `the root in Secret ${namespace}/${name}`;
+  if (use === "externalRoot") return `the root that the agent of ${cluster} reads for Mesh ${name}`;
   return `the CA of Mesh ${name} in Secret ${namespace}/cacerts of ${cluster}`;
 }
 
