@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ConsoleServer, type FleetSource, startConsoleHub, startConsoleServer, storeSource } from "@isthmus/console";
 import type { Log, Resource, ResourceRef } from "@isthmus/core";
+import type { Insight } from "@isthmus/insights";
 import { type Store, serverRoles, systemClock } from "@isthmus/plane";
 import { redisStore } from "@isthmus/store";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
@@ -22,6 +23,7 @@ interface Browser {
   readonly objects: ReadonlyMap<string, Resource>;
   readonly generated: ReadonlyMap<string, Resource>;
   readonly insights: ReadonlyMap<string, readonly object[]>;
+  readonly insightsAt: string | undefined;
   readonly clock: { readonly at: string; readonly problem?: string; readonly clusters: readonly { readonly name: string }[] } | undefined;
 }
 
@@ -52,6 +54,8 @@ describeReal("a console over a real Redis", ({ redis: command }) => {
         expect(kinds["networking.istio.io/ServiceEntry"]?.count ?? 0).toBeGreaterThan(2);
       }
       expect((await stores[0]?.head({ section: "insights", clusterName: "" }))?.complete).toBe(true);
+      const { kinds = {} } = (await stores[0]?.head({ section: "management", clusterName: "" })) ?? {};
+      expect(kinds["networking.mesh.gloo.solo.io/VirtualMesh"]?.count).toBe(1);
     }, soon);
   }, 60_000);
   afterEach(async () => {
@@ -69,9 +73,9 @@ describeReal("a console over a real Redis", ({ redis: command }) => {
     return store;
   }
 
-  async function serve(store: Store): Promise<FleetSource> {
+  async function serve(store: Store, clock = systemClock): Promise<FleetSource> {
     const { kinds } = serverRoles(namespace);
-    const source = storeSource({ store, kinds, namespace, name: "Redis", version: "test", clock: systemClock, log: silent }, stop.signal);
+    const source = storeSource({ store, kinds, namespace, name: "Redis", version: "test", clock, log: silent }, stop.signal);
     const hub = startConsoleHub({ source, epoch: "test", clock: systemClock, log: silent, readMs: 50, clockMs: 100 }, stop.signal);
     served = await startConsoleServer({ host: "127.0.0.1", port: 0, hub, log: silent });
     return source;
@@ -80,7 +84,7 @@ describeReal("a console over a real Redis", ({ redis: command }) => {
   function browse(): Browser {
     const [objects, generated] = [new Map<string, Resource>(), new Map<string, Resource>()];
     const insights = new Map<string, readonly object[]>();
-    const browser = { seen: [] as string[], objects, generated, insights, clock: undefined as Browser["clock"] };
+    const browser = { seen: [] as string[], objects, generated, insights, insightsAt: undefined, clock: undefined as Browser["clock"] };
     void (async () => {
       const response = await fetch(`http://127.0.0.1:${served?.port}/api/v1/stream`, { signal: stop.signal });
       let text = "";
@@ -114,7 +118,14 @@ describeReal("a console over a real Redis", ({ redis: command }) => {
         "Namespace//istio-system/cluster-1",
       ]),
     );
-    // Discovered here: of the management cluster's own objects the store has none.
+    expect([...browser.objects.keys()]).toEqual(
+      expect.arrayContaining(["VirtualMesh/gloo-mesh/bookinfo/", "KubernetesCluster/gloo-mesh/cluster-1/"]),
+    );
+    expect(browser.objects.get("VirtualMesh/gloo-mesh/bookinfo/")).toMatchObject({ status: { state: "ACCEPTED" } });
+    expect([...browser.objects.keys()].filter((key) => key.startsWith("Secret/"))).toEqual([]);
+    // Discovered here, with what is in force there.
+    const reviews = browser.objects.get("Destination/gloo-mesh/reviews-bookinfo-cluster-1/");
+    expect(reviews).toMatchObject({ status: { appliedFederation: { federatedHostname: "reviews.bookinfo.svc.cluster-1.global" } } });
     expect([...browser.objects.keys()].filter((key) => key.startsWith("Mesh/"))).toEqual([
       "Mesh/gloo-mesh/istiod-istio-system-cluster-1/",
       "Mesh/gloo-mesh/istiod-istio-system-cluster-2/",
@@ -123,6 +134,25 @@ describeReal("a console over a real Redis", ({ redis: command }) => {
     expect([...browser.insights.values()].flat().length).toBeGreaterThan(0);
     await vi.waitFor(() => expect(browser.clock?.clusters.map(({ name }) => name)).toEqual(["cluster-1", "cluster-2"]), soon);
     expect(contents(redis)).toEqual(before);
+  }, 60_000);
+
+  it("finds out itself what is wrong while no server does, as the last one did", async () => {
+    await serve(open(redis, { isReader: true }));
+    const kept = await ready();
+    const found = ({ insights }: Browser) =>
+      [...insights]
+        .flatMap(([key, list]) => (list as readonly Insight[]).map(({ code, field, message }) => [key, code, field, message].join(" ")))
+        .sort();
+    await vi.waitFor(() => expect(found(kept).join("\n")).toMatch(/Destination.* RES1002/), soon);
+    await fleet.stopServer("a");
+    stop.abort();
+    await served?.close();
+    stop = new AbortController();
+    const later = 10 * 60_000;
+    await serve(open(redis, { isReader: true }), { ...systemClock, now: () => systemClock.now() + later });
+    const own = await ready();
+    expect(found(own)).toEqual(found(kept));
+    await vi.waitFor(() => expect(Date.parse(own.insightsAt ?? "") - Date.parse(kept.insightsAt ?? "")).toBeGreaterThan(later / 2), soon);
   }, 60_000);
 
   it("follows what is written, at the cost of what changed", async () => {
@@ -235,6 +265,7 @@ function take(browser: { -readonly [M in keyof Browser]: Browser[M] }, event: st
   const data = JSON.parse(fields.get("data") ?? "null");
   (browser.seen as string[]).push(name);
   if (name === "clock") browser.clock = data;
+  if (name === "insights") browser.insightsAt = data.at;
   if (name === "insights")
     for (const { object, insights } of data.changed) (browser.insights as Map<string, readonly object[]>).set(keyOf(object), insights);
   if (name !== "change" && name !== "generated") return;

@@ -3,6 +3,7 @@ import { type FleetInsights, type Server, StoreError } from "@isthmus/plane";
 import { type FleetMoment, type FleetSource, NO_INSIGHTS } from "../events/fleet.ts";
 import type { ConsoleSource } from "../wire.ts";
 import { factsOfCertificates, shownCertificates } from "./certificates.ts";
+import { discoveredObjects } from "./discoveredObjects.ts";
 import { insightRows } from "./insightRows.ts";
 import { isSameMoment } from "./sameMoment.ts";
 
@@ -92,25 +93,6 @@ function withoutKinds(kinds: readonly Kind[]): (snapshot: Snapshot) => Snapshot 
     const isKept = (one: { readonly apiVersion: string; readonly kind: string }) => !left.has(kindKeyOf(one));
     result = result.apply({ put: put.filter(isKept), remove: remove.filter(isKept) });
     from = snapshot;
-    return result;
-  };
-}
-
-/** What was discovered, with the statuses that are published where they are, else those of the translation. */
-function discoveredObjects(kinds: readonly Kind[]): (attached: Snapshot, published: Snapshot) => Snapshot {
-  let [result, attachedBefore, publishedBefore] = [emptySnapshot(), emptySnapshot(), emptySnapshot()];
-  return (attached, published) => {
-    if (attached === attachedBefore && published === publishedBefore) return result;
-    for (const kind of kinds) {
-      const [made, read] = [attached.of(kind), published.of(kind)];
-      const changed = [...made.changesSince(attachedBefore.of(kind)), ...read.changesSince(publishedBefore.of(kind))];
-      const rows = changed.map(({ key }) => {
-        const own = made.row(key);
-        return [key, own === undefined ? undefined : (read.row(key) ?? own)] as const;
-      });
-      result = result.withCollection(kind, result.of(kind).with(rows));
-    }
-    [attachedBefore, publishedBefore] = [attached, published];
     return result;
   };
 }

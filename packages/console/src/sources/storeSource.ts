@@ -1,16 +1,22 @@
-import { type Clock, deltaBetween, emptyDelta, emptySnapshot, type Kind, type Log, messageOf, refOf, type Snapshot } from "@isthmus/core";
-import { runTimeSliced, SLICE_MS, type Store, type StoreReader, storeReader } from "@isthmus/plane";
-import { type Translation, translateInSteps } from "@isthmus/translators";
+import { KubernetesCluster } from "@isthmus/api";
+import { type Clock, emptySnapshot, equalJson, type Kind, type Log, messageOf, type Snapshot, type Table } from "@isthmus/core";
+import type { DatedObject } from "@isthmus/insights";
+import { type Store, type StoreReader, storeReader } from "@isthmus/plane";
+import type { Translation } from "@isthmus/translators";
 import { type FleetMoment, type FleetSource, NO_INSIGHTS } from "../events/fleet.ts";
+import { discoveredObjects } from "./discoveredObjects.ts";
 import { insightRows } from "./insightRows.ts";
+import { ownInsights } from "./ownInsights.ts";
 import { isSameMoment } from "./sameMoment.ts";
+import { storeTranslation } from "./storeTranslation.ts";
 
 export interface StoreSourceOptions {
   readonly store: Store;
-  /** Which kinds agents report. */
+  /** Which kinds agents report, and which are discovered. */
   readonly kinds: {
     readonly isReported: (kindKey: string) => boolean;
     readonly kindOf: (apiVersion: string, kind: string) => Kind | undefined;
+    readonly discovery: readonly Kind[];
   };
   /** Namespace of the management plane. */
   readonly namespace: string;
@@ -22,40 +28,46 @@ export interface StoreSourceOptions {
 }
 
 /**
- * The fleet as servers keep it in the store, whether or not one runs. Nothing is written. What was read once stays while the store does not answer. Meshes, Workloads and
- * Destinations are discovered here, of what agents have reported; of the management cluster's own objects the store has none.
+ * The fleet as servers keep it in the store, whether or not one runs. Nothing is written. What was read once stays while the store does not answer. What is discovered
+ * follows here from what the store has, and so do insights while no server keeps any.
  */
 export function storeSource(options: StoreSourceOptions, signal: AbortSignal): FleetSource {
   const { clock, namespace } = options;
   const reader = storeReader(options, signal);
-  const discover = discovery(namespace, clock);
+  const translate = storeTranslation(namespace, clock);
+  const discovered = discoveredObjects(options.kinds.discovery);
+  const own = ownInsights(namespace, clock);
   let at: number | undefined;
   let problem: string | undefined;
   let insights: FleetMoment["insights"] = { at: null, objects: NO_INSIGHTS, unknown: [] };
-  let insightsOf: StoreReader["insights"]["objects"] | readonly [] = [];
+  let insightsOf: Table<DatedObject> | readonly [] = [];
   let last: FleetMoment | undefined;
 
-  function readInsights(): void {
-    const { at: moment, objects } = reader.insights;
-    if (moment === 0 && objects.size === 0) return;
-    const text = moment === 0 ? null : new Date(moment).toISOString();
-    if (objects === insightsOf && text === insights.at) return;
-    insights = { at: text, objects: insightRows(insights.objects, objects, insightsOf), unknown: [] };
-    insightsOf = objects;
+  async function readInsights(translation: Translation, until: AbortSignal): Promise<void> {
+    const { management, insights: kept } = reader;
+    const isKept = clock.now() - kept.at < SILENT_MS || management === undefined;
+    const found = isKept ? kept : await own.after(translation, { kept, management, clusters: reader.clusters }, until);
+    if (isKept) own.forget();
+    if (found.at === 0 && found.objects.size === 0) return;
+    const text = found.at === 0 ? null : new Date(found.at).toISOString();
+    const unknown = unknownClusters(management, reader.clusters);
+    if (found.objects === insightsOf && text === insights.at && equalJson(unknown, insights.unknown)) return;
+    insights = { at: text, objects: insightRows(insights.objects, found.objects, insightsOf), unknown };
+    insightsOf = found.objects;
   }
 
   async function read(until: AbortSignal): Promise<FleetMoment> {
     await reader.update(until);
     at = clock.now();
-    readInsights();
+    const { management = emptySnapshot() } = reader;
     const clusters = [...reader.clusters].sort(([a], [b]) => (a < b ? -1 : 1));
-    const discovered = await discover(
-      clusters.map(([name, { snapshot }]) => [name, snapshot] as const),
-      until,
-    );
+    const snapshots = clusters.map(([name, { snapshot }]) => [name, snapshot] as const);
+    const translation = await translate(new Map([["", management], ...snapshots]), until);
+    await readInsights(translation, until);
     const objects = new Map([
-      ["discovered", discovered],
-      ...clusters.map(([name, { snapshot }]) => [`cluster ${name}`, snapshot] as const),
+      ["management", management],
+      ["discovered", discovered(translation.attached, emptySnapshot())],
+      ...snapshots.map(([name, snapshot]) => [`cluster ${name}`, snapshot] as const),
     ]);
     const moment: FleetMoment = { objects, generated: reader.translated, insights, certificates: NO_CERTIFICATES };
     last = isSameMoment(last, moment) ? last : moment;
@@ -91,36 +103,11 @@ export function storeSource(options: StoreSourceOptions, signal: AbortSignal): F
 }
 
 const NO_CERTIFICATES: FleetMoment["certificates"] = [];
+// The leader says what it has found once a minute, whether or not something has changed.
+const SILENT_MS = 150_000;
 
-/** What is discovered in clusters; again where they changed. */
-function discovery(namespace: string, clock: Clock) {
-  const before = new Map<string, Snapshot>();
-  let given = emptySnapshot();
-  let translation: Translation | undefined;
-  let result = emptySnapshot();
-  return async (clusters: readonly (readonly [string, Snapshot])[], signal: AbortSignal): Promise<Snapshot> => {
-    const now = new Map(clusters);
-    const changes = [...new Set([...before.keys(), ...now.keys()])].map((name) => {
-      const [older, newer] = [before.get(name) ?? emptySnapshot(), now.get(name) ?? emptySnapshot()];
-      return older === newer ? emptyDelta : deltaBetween(older, newer);
-    });
-    const next = given.apply({ put: changes.flatMap(({ put }) => put), remove: changes.flatMap(({ remove }) => remove) });
-    before.clear();
-    for (const [name, snapshot] of now) before.set(name, snapshot);
-    if (next === given && translation !== undefined) return result;
-    given = next;
-    const earlier = translation;
-    const steps = translateInSteps(given, { namespace, stage: "discovery" }, earlier);
-    const made = await runTimeSliced(steps, { clock, sliceMs: SLICE_MS }, signal);
-    translation = made;
-    const rows =
-      earlier === undefined
-        ? [...made.discovery.entries()].map(([, after]) => ({ before: undefined, after }))
-        : made.discovery.changesSince(earlier.discovery);
-    result = result.apply({
-      put: rows.flatMap(({ after }) => (after === undefined ? [] : [after.resource])),
-      remove: rows.flatMap(({ before: was, after }) => (after === undefined && was !== undefined ? [refOf(was.resource)] : [])),
-    });
-    return result;
-  };
+/** Registered clusters of which the store has nothing. */
+function unknownClusters(management: Snapshot | undefined, clusters: StoreReader["clusters"]): readonly string[] {
+  const registered = [...(management?.of(KubernetesCluster) ?? [])].map(({ metadata }) => metadata.name);
+  return registered.filter((name) => !clusters.has(name)).sort();
 }

@@ -23,6 +23,8 @@ export interface StoreReader {
   /** Takes what was written since the last call, which has to have ended. Rejects with StoreError when the store does not answer. */
   update(signal: AbortSignal): Promise<void>;
   readonly clusters: ReadonlyMap<string, StoredState>;
+  /** What users declare in the management cluster, with its statuses; undefined: the store has none of it. */
+  readonly management: Snapshot | undefined;
   /** What is desired in each cluster; "" is the management cluster. */
   readonly translated: ReadonlyMap<string, Snapshot>;
   readonly insights: { /** Milliseconds since 1970; 0: there are none. */ readonly at: number; readonly objects: Table<DatedObject> };
@@ -45,6 +47,7 @@ export interface StoreReaderOptions {
 export function storeReader({ store, kinds, clock, log }: StoreReaderOptions, signal: AbortSignal): StoreReader {
   const input = sectionReader({ store, section: "input", ...kinds, clock, log }, signal);
   const translated = sectionReader({ store, section: "translated", clock, log }, signal);
+  const declared = sectionReader({ store, section: "management", kindOf: kinds.kindOf, clock, log }, signal);
   const kept = sectionReader({ store, section: "insights", isIn: () => true, clock, log }, signal);
   const stateOf = remembered((content: FollowedContent): StoredState => {
     const { phase, connected, agent } = metaOf(content);
@@ -62,11 +65,14 @@ export function storeReader({ store, kinds, clock, log }: StoreReaderOptions, si
 
   return {
     async update(until) {
-      for (const section of [input, translated, kept]) await section.update(until);
+      for (const section of [input, declared, translated, kept]) await section.update(until);
       takeInsights();
     },
     get clusters() {
       return new Map([...input.contents].map(([name, content]) => [name, stateOf(content)]));
+    },
+    get management() {
+      return declared.contents.get("")?.snapshot;
     },
     get translated() {
       return new Map([...translated.contents].map(([name, { snapshot }]) => [name, snapshot]));
@@ -75,7 +81,7 @@ export function storeReader({ store, kinds, clock, log }: StoreReaderOptions, si
       return insights;
     },
     get problems() {
-      return [input, translated, kept].flatMap(({ problems }) => problems);
+      return [input, declared, translated, kept].flatMap(({ problems }) => problems);
     },
   };
 }
