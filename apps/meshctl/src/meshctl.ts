@@ -22,6 +22,7 @@ import { getCommand } from "./commands/get.ts";
 import { insightsCommand } from "./commands/insights.ts";
 import { installCommand } from "./commands/install.ts";
 import { logsCommand } from "./commands/logs.ts";
+import { snapshotCommand } from "./commands/snapshot.ts";
 import { syncCommand } from "./commands/sync.ts";
 import { translateCommand } from "./commands/translate.ts";
 import { uninstallCommand } from "./commands/uninstall.ts";
@@ -81,6 +82,7 @@ function programOf(runtime: CommandRuntime): Command {
     validateCommand(io, finish),
     insightsCommand(runtime),
     whatIfCommand(runtime),
+    snapshotCommand(runtime),
     checkCommand(runtime),
     precheckCommand(runtime),
     getCommand(runtime),

@@ -1,11 +1,12 @@
-import { type Clock, deltaBetween, emptyOutputSet, emptySnapshot, type Kind, kindKeyOf, refOf, type Snapshot } from "@isthmus/core";
+import { type Clock, deltaBetween, emptySnapshot, type Kind, kindKeyOf, type Snapshot } from "@isthmus/core";
+import { NO_HISTORY } from "@isthmus/insights";
 import { type FleetInsights, type Server, StoreError } from "@isthmus/plane";
 import { type FleetMoment, type FleetSource, NO_INSIGHTS } from "../events/fleet.ts";
 import type { ConsoleSource } from "../wire.ts";
 import { factsOfCertificates, shownCertificates } from "./certificates.ts";
-import { discoveredObjects } from "./discoveredObjects.ts";
 import { insightRows } from "./insightRows.ts";
 import { isSameMoment } from "./sameMoment.ts";
+import { discoveredObjects, outputObjects } from "./translated.ts";
 
 export interface ServerSourceOptions {
   readonly server: Pick<Server, "view" | "store" | "translation" | "insights" | "certificates">;
@@ -23,11 +24,11 @@ export function serverSource(options: ServerSourceOptions): FleetSource {
   const about: ConsoleSource = { kind: "server", name: options.name, version: options.version };
   const discovered = discoveredObjects(discoveryKinds);
   const management = withoutKinds(discoveryKinds);
-  const generated = generatedObjects();
+  const generated = outputObjects();
   const factsOf = factsOfCertificates();
   const heard = new Map<string, number>();
   let insights: FleetMoment["insights"] = { at: null, objects: NO_INSIGHTS, unknown: [] };
-  let insightsOf: FleetInsights["objects"] = [];
+  let insightsOf: FleetInsights["objects"] = NO_HISTORY.current;
   let certificates: FleetMoment["certificates"] = [];
   let slowDue = 0;
   let last: FleetMoment | undefined;
@@ -35,8 +36,9 @@ export function serverSource(options: ServerSourceOptions): FleetSource {
   async function readInsights(): Promise<void> {
     const found = await server.insights();
     if (found === undefined) return;
-    const { objects, unknown } = found;
-    if (objects !== insightsOf) insights = { ...insights, objects: insightRows(insights.objects, objects, insightsOf) };
+    const { objects, unknown, withNearMiss } = found;
+    if (objects !== insightsOf)
+      insights = { ...insights, objects: insightRows(insights.objects, { now: objects, before: insightsOf, withNearMiss }) };
     insightsOf = objects;
     insights = { ...insights, at: new Date(found.at).toISOString(), unknown };
   }
@@ -93,24 +95,6 @@ function withoutKinds(kinds: readonly Kind[]): (snapshot: Snapshot) => Snapshot 
     const isKept = (one: { readonly apiVersion: string; readonly kind: string }) => !left.has(kindKeyOf(one));
     result = result.apply({ put: put.filter(isKept), remove: remove.filter(isKept) });
     from = snapshot;
-    return result;
-  };
-}
-
-type Networking = NonNullable<Server["translation"]>["networking"];
-
-/** What translation wants in the clusters. */
-function generatedObjects(): (networking: Networking | undefined) => Snapshot {
-  let before: Networking | undefined;
-  let result = emptySnapshot();
-  return (networking) => {
-    if (networking === undefined || networking === before) return result;
-    const changes = networking.changesSince(before ?? emptyOutputSet(networking.owner));
-    result = result.apply({
-      put: changes.flatMap(({ after }) => (after === undefined ? [] : [after.resource])),
-      remove: changes.flatMap(({ before: was, after }) => (after === undefined && was !== undefined ? [refOf(was.resource)] : [])),
-    });
-    before = networking;
     return result;
   };
 }

@@ -1,14 +1,14 @@
 import { KubernetesCluster } from "@isthmus/api";
 import { type Clock, emptySnapshot, equalJson, type Kind, type Log, messageOf, type Snapshot, type Table } from "@isthmus/core";
-import type { DatedObject } from "@isthmus/insights";
+import { type DatedObject, intendedNames, NO_HISTORY } from "@isthmus/insights";
 import { type Store, type StoreReader, storeReader } from "@isthmus/plane";
 import type { Translation } from "@isthmus/translators";
 import { type FleetMoment, type FleetSource, NO_INSIGHTS } from "../events/fleet.ts";
-import { discoveredObjects } from "./discoveredObjects.ts";
 import { insightRows } from "./insightRows.ts";
 import { ownInsights } from "./ownInsights.ts";
 import { isSameMoment } from "./sameMoment.ts";
 import { storeTranslation } from "./storeTranslation.ts";
+import { discoveredObjects } from "./translated.ts";
 
 export interface StoreSourceOptions {
   readonly store: Store;
@@ -40,7 +40,7 @@ export function storeSource(options: StoreSourceOptions, signal: AbortSignal): F
   let at: number | undefined;
   let problem: string | undefined;
   let insights: FleetMoment["insights"] = { at: null, objects: NO_INSIGHTS, unknown: [] };
-  let insightsOf: Table<DatedObject> | readonly [] = [];
+  let insightsOf: Table<DatedObject> = NO_HISTORY.current;
   let last: FleetMoment | undefined;
 
   async function readInsights(translation: Translation, until: AbortSignal): Promise<void> {
@@ -51,8 +51,9 @@ export function storeSource(options: StoreSourceOptions, signal: AbortSignal): F
     if (found.at === 0 && found.objects.size === 0) return;
     const text = found.at === 0 ? null : new Date(found.at).toISOString();
     const unknown = unknownClusters(management, reader.clusters);
+    const withNearMiss = intendedNames(translation.attached);
     if (found.objects === insightsOf && text === insights.at && equalJson(unknown, insights.unknown)) return;
-    insights = { at: text, objects: insightRows(insights.objects, found.objects, insightsOf), unknown };
+    insights = { at: text, objects: insightRows(insights.objects, { now: found.objects, before: insightsOf, withNearMiss }), unknown };
     insightsOf = found.objects;
   }
 

@@ -81,7 +81,7 @@ export function storeReader({ store, kinds, clock, log }: StoreReaderOptions, si
       return insights;
     },
     get problems() {
-      return [input, declared, translated, kept].flatMap(({ problems }) => problems);
+      return [...new Set([input, declared, translated, kept].flatMap(({ problems }) => problems))];
     },
   };
 }
