@@ -2,12 +2,14 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { formatRef } from "@isthmus/core";
 import { printDocuments } from "@isthmus/testing";
 import { expect, test } from "vitest";
-import { type Insight, RULES } from "../src/index.ts";
-import { codesWithFixtures, fixture, insightsAbout, isPair, TESTDATA } from "./fixtures.ts";
+import { type Insight, REPORTED_CODES, RULES } from "../src/index.ts";
+import { codesWithFixtures, fixture, insightsAbout, isPair, offlineIn, TESTDATA } from "./fixtures.ts";
 
-test("every rule has its pair of fixtures, and every folder is of a code", () => {
-  const missing = RULES.map(({ code }) => code).filter((code) => !isPair(code));
-  expect(missing).toEqual([]);
+const CODES: readonly string[] = [...new Set([...RULES.map(({ code }) => code), ...Object.keys(REPORTED_CODES)])].sort();
+
+test("every code has its pair of fixtures, and every folder is of a code", () => {
+  expect(CODES.filter((code) => !isPair(code))).toEqual([]);
+  expect(codesWithFixtures()).toEqual(CODES);
 });
 
 test("rules stand in the order of their codes, and no code stands twice", () => {
@@ -16,10 +18,10 @@ test("rules stand in the order of their codes, and no code stands twice", () => 
 });
 
 test.each(codesWithFixtures())("%s finds what its fixture shows", (code) => {
-  const resources = fixture(code, "finds");
-  const found = insightsAbout(resources).all;
+  const [resources, offline] = [fixture(code, "finds"), offlineIn(code, "finds")];
+  const found = insightsAbout(resources, offline).all;
   expect(found.some((insight) => insight.code === code)).toBe(true);
-  expect(insightsAbout([...resources].reverse().map((resource) => structuredClone(resource))).all).toEqual(found);
+  expect(insightsAbout([...resources].reverse().map((resource) => structuredClone(resource)), offline).all).toEqual(found);
   const file = `${TESTDATA}${code}/finds.out.yaml`;
   const printed = printDocuments(found.filter((insight) => insight.code === code).map(shown));
   if (process.env["UPDATE_GOLDEN"] === "1") writeFileSync(file, printed);
@@ -27,7 +29,7 @@ test.each(codesWithFixtures())("%s finds what its fixture shows", (code) => {
 });
 
 test.each(codesWithFixtures())("%s does not find it where it is not", (code) => {
-  const found = insightsAbout(fixture(code, "quiet")).all.filter((insight) => insight.code === code);
+  const found = insightsAbout(fixture(code, "quiet"), offlineIn(code, "quiet")).all.filter((insight) => insight.code === code);
   expect(found).toEqual([]);
 });
 
