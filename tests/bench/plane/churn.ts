@@ -36,6 +36,7 @@ export async function* churnBenchmark(options: BenchmarkOptions): AsyncIterable<
       services: clusters * services,
       podsPerSecond: clusters,
       serverCores: load.cores,
+      cpuMsPerPod: rounded(load.cpuMs / clusters / seconds),
       eventLoopP99Ms: load.eventLoopP99Ms,
       eventLoopMaxMs: load.eventLoopMaxMs,
       ownDelayP99Ms: load.ownDelayP99Ms,
