@@ -18,6 +18,12 @@ test("each code that the catalogue says a rule finds has a rule", () => {
   expect(RULES.map(({ code }) => code)).toEqual(said);
 });
 
+test.each(EXPLAINED_CODES)("$code has texts of the form that readers rely on", ({ title, meaning, consequence, remedy }) => {
+  expect(title).toMatch(/^[A-Z][^.]{3,59}$/);
+  for (const sentences of [meaning, consequence]) expect(sentences).toMatch(/^[A-Z].{10,400}\.$/);
+  expect(remedy).toMatch(/^[^.].*[^.]$/);
+});
+
 test("rules stand in the order of their codes, and no code stands twice", () => {
   const codes = RULES.map(({ code }) => code);
   expect(codes).toEqual([...new Set(codes)].sort());
