@@ -85,11 +85,15 @@ export const folderTable: Readonly<Record<string, Readonly<Record<string, Folder
   },
   insights: {
     "insight.ts": { holds: "What an insight is, and commands that remedy it.", imports: [] },
-    "rule.ts": { holds: "How a rule is declared: the kinds that it reads, and what it finds.", imports: ["insight.ts"] },
+    catalogue: {
+      holds: "What each code means: title, meaning, consequence, remedy and an example. It imports no kind.",
+      imports: ["insight.ts"],
+    },
+    "rule.ts": { holds: "How a rule is declared: the kinds that it reads, and what it finds.", imports: ["insight.ts", "catalogue"] },
     rules: { holds: "Every rule, by what it is about.", imports: ["insight.ts", "rule.ts"] },
     ".": {
       holds: "The table of rules, what translation has reported, suppression, history, and the engine.",
-      imports: ["insight.ts", "rule.ts", "rules"],
+      imports: ["insight.ts", "catalogue", "rule.ts", "rules"],
     },
     "index.ts": { holds: "What other packages may use.", imports: "any" },
   },

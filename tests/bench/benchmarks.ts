@@ -31,6 +31,8 @@ export interface BenchmarkOptions {
   readonly pods?: number;
   /** How long to look on. */
   readonly seconds?: number;
+  /** The server does not look for insights, to see what they cost. */
+  readonly withoutInsights?: boolean;
   /** So many seconds pass before that. */
   readonly rest?: number;
 }

@@ -9,6 +9,7 @@ const NAMES = benchmarks.filter(({ isPart }) => isPart !== true).map(({ name }) 
 const USAGE = `usage: npm run bench -- [--only NAME[,NAME…]] [--input FILE] [--smoke] [SIZES]
   --only   run these: ${NAMES.join(", ")}
   --input  a JSON List for \`translate\`, instead of one that it makes
+  --without-insights  \`churn\` and \`memory-server\`: the server does not look for insights, to see what they cost
   --smoke  small sizes, to see that every benchmark still runs; the figures mean nothing
 SIZES, where a benchmark has them: --clusters N, --services N (of each cluster; of all for \`translate\`), --pods N (of each service),
   --seconds N (how long to look on), --rest N (seconds before that, as a server does other things once nobody has joined for a while)`;
@@ -24,6 +25,7 @@ async function main(args: readonly string[]): Promise<number> {
       only: { type: "string" },
       input: { type: "string" },
       smoke: { type: "boolean" },
+      "without-insights": { type: "boolean" },
       // For processes that this one starts.
       run: { type: "string" },
       clusters: { type: "string" },
@@ -41,6 +43,7 @@ async function main(args: readonly string[]): Promise<number> {
   if (values.run !== undefined) {
     const options = {
       smoke: values.smoke === true,
+      withoutInsights: values["without-insights"] === true,
       ...(values.input === undefined ? {} : { input: values.input }),
       ...numbers({ clusters: values.clusters, services: values.services, pods: values.pods, seconds: values.seconds, rest: values.rest }),
     };

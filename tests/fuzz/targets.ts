@@ -3,6 +3,7 @@ import type { Target } from "./target.ts";
 import { agent } from "./targets/agent.ts";
 import { apiServer } from "./targets/apiServer.ts";
 import { files } from "./targets/files.ts";
+import { insights } from "./targets/insights.ts";
 import { kubeconfig } from "./targets/kubeconfig.ts";
 import { meshConfig } from "./targets/meshConfig.ts";
 import { objects } from "./targets/objects.ts";
@@ -28,6 +29,7 @@ export const TARGETS: readonly Target[] = [
   agent,
   storeMemory,
   storeFiles,
+  insights,
   redis,
   ...practice,
 ];

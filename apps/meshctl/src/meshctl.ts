@@ -6,6 +6,7 @@ import { apiServerOfKubeconfig } from "./cluster/apiServer.ts";
 import { Interrupted } from "./cluster/interruption.ts";
 import { connectWithKubeconfig } from "./cluster/managementCluster.ts";
 import { WaitTimeout } from "./cluster/waitTimeout.ts";
+import { isActing } from "./commands/actingCommand.ts";
 import { certCommand } from "./commands/cert.ts";
 import { checkCommand, precheckCommand } from "./commands/check.ts";
 import { clusterCommand } from "./commands/cluster.ts";
@@ -118,7 +119,7 @@ export function documentedProgram(io: Io): Command {
 export function inheriting(command: Command, from: Command): Command {
   command.copyInheritedSettings(from);
   for (const below of command.commands) inheriting(below, command);
-  if (command.commands.length === 0) {
+  if (isActing(command)) {
     command.option("--plain", "neither colors nor a progress line").option("-q, --quiet", "only data, errors, warnings and findings");
   }
   return command;

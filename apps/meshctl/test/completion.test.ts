@@ -35,6 +35,10 @@ describe("meshctl completion", () => {
       ["warning", "error"],
     ],
     [["completion", "z"], ["zsh"]],
+    [["insights", "l"], ["list-rules"]],
+    [["insights", "--sup"], ["--suppressed"]],
+    [["insights", "list-rules", "-o", "m"], ["markdown"]],
+    [["insights", "explain", "UPG"], ["UPG1001"]],
     [["nonsense", "che"], ["check"]],
   ])("offers bash after %j: %j", (words, expected) => {
     expect(offered(...words)).toEqual(expected);

@@ -1,8 +1,10 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { RULES } from "@isthmus/insights";
 import { expect, test } from "vitest";
 import { meshctl } from "../src/meshctl.ts";
 import { recordedIo } from "./recordedIo.ts";
+import { sarifProblems } from "./sarifSchema.ts";
 
 const NOW = { now: () => Date.parse("2026-02-01T00:30:00Z") };
 
@@ -36,8 +38,14 @@ test("SARIF has rule, level and place; JSON has all members", async () => {
   const path = pathOf("BP0001");
   const sarif = JSON.parse((await run("", "-f", path, "-o", "sarif")).out);
   expect(sarif.runs[0].tool.driver.rules).toEqual([
-    { id: "BP0001", shortDescription: { text: "A VirtualService without exportTo is in force in every namespace of its cluster." } },
+    {
+      id: "BP0001",
+      shortDescription: { text: "A VirtualService without exportTo is in force in every namespace of its cluster." },
+      fullDescription: { text: expect.stringMatching(/^A VirtualService without exportTo .* Callers in every namespace /) },
+      help: { text: expect.stringMatching(/^Remedy: set exportTo /) },
+    },
   ]);
+  expect(sarifProblems(sarif)).toEqual([]);
   expect(sarif.runs[0].results[0]).toMatchObject({ ruleId: "BP0001", level: "warning" });
   expect(sarif.runs[0].results[0].locations[0].physicalLocation.artifactLocation.uri).toBe(path);
   const { insights } = JSON.parse((await run("", "-f", path, "-o", "json")).out);
@@ -102,6 +110,72 @@ test("--suppressed prints what is suppressed, by whom and why", async () => {
   expect(err).toContain("0 errors, 0 warnings, 0 info; 1 suppressed");
 });
 
+/** Two insights that are suppressed, by an annotation and by the Settings, and one that is not. */
+function partlySuppressed(reason = "shared & known"): string {
+  const settings =
+    "apiVersion: settings.mesh.gloo.solo.io/v1\nkind: Settings\nmetadata: {name: settings, namespace: gloo-mesh}\n" +
+    `spec: {insights: {suppressions: [{code: BP0002, reason: ${JSON.stringify(reason)}, until: '2026-03-01'}]}}\n`;
+  const annotated = readFileSync(pathOf("BP0001"), "utf8").replace(
+    "metadata: {name: reviews,",
+    'metadata: {annotations: {isthmus.mesh/suppress-insights: "BP0001: all teams call it"}, name: reviews,',
+  );
+  const gateway = readFileSync(pathOf("BP0002"), "utf8");
+  return [annotated, gateway, settings, readFileSync(pathOf("CFG1021"), "utf8").replace("name: settings", "name: other")].join("---\n");
+}
+
+test("SARIF has what is suppressed with its justification if it is asked for, else its number", async () => {
+  const [run1] = JSON.parse((await run(partlySuppressed(), "-f", "-", "-o", "sarif", "--suppressed")).out).runs;
+  expect(sarifProblems({ version: "2.1.0", runs: [run1] })).toEqual([]);
+  const suppressed = run1.results.filter(({ suppressions }: { suppressions: readonly unknown[] }) => suppressions.length > 0);
+  const byCode = suppressed.toSorted((a: { ruleId: string }, b: { ruleId: string }) => (a.ruleId < b.ruleId ? -1 : 1));
+  expect(byCode).toMatchObject([
+    { ruleId: "BP0001", suppressions: [{ kind: "inSource", justification: "all teams call it", properties: { by: "annotation" } }] },
+    {
+      ruleId: "BP0002",
+      suppressions: [{ kind: "external", justification: "shared & known", properties: { by: "Settings", until: "2026-03-01" } }],
+    },
+  ]);
+  for (const { ruleId, ruleIndex, suppressions } of run1.results) {
+    expect(run1.tool.driver.rules[ruleIndex].id).toBe(ruleId);
+    // Of one run all results have the member, or none.
+    expect(Array.isArray(suppressions)).toBe(true);
+  }
+  const [run2] = JSON.parse((await run(partlySuppressed(), "-f", "-", "-o", "sarif")).out).runs;
+  expect(sarifProblems({ version: "2.1.0", runs: [run2] })).toEqual([]);
+  const codesOf = ({ results }: { results: readonly { ruleId: string }[] }) => results.map(({ ruleId }) => ruleId).sort();
+  expect([...codesOf(run2), "BP0001", "BP0002"].sort()).toEqual(codesOf(run1));
+  expect(run2.properties).toEqual({ suppressed: 2 });
+});
+
+test("the check of SARIF finds what is not of it", () => {
+  const log = (result: object) => ({ version: "2.1.0", runs: [{ tool: { driver: { name: "meshctl" } }, results: [result] }] });
+  expect(sarifProblems(log({ message: { text: "m" }, suppressions: [{ kind: "inSource" }] }))).toEqual([]);
+  expect(sarifProblems(log({ message: { text: "m" }, suppressions: [{ kind: "elsewhere" }] }))).not.toEqual([]);
+  expect(sarifProblems(log({ message: { text: "m" }, suppressed: true }))).not.toEqual([]);
+});
+
+test("JUnit skips what is suppressed, and says why; it does not fail", async () => {
+  const { code, out } = await run(partlySuppressed(), "-f", "-", "-o", "junit");
+  expect(code).toBe(0);
+  expect(out).toMatch(/<testsuite name="meshctl" tests="\d" failures="\d" skipped="2">/);
+  expect(out).toMatch(/name="BP0001"[^>]*><skipped message="suppressed by annotation \(all teams call it\)"\/>/);
+  expect(out).toMatch(/name="BP0002"[^>]*><skipped message="suppressed by Settings until 2026-03-01 \(shared &amp; known\)"\/>/);
+});
+
+test("Markdown and GitHub have the number of what is suppressed, or each of it", async () => {
+  const markdown = (await run(partlySuppressed("[l](http://h)"), "-f", "-", "-o", "markdown")).out;
+  expect(markdown).toContain("\n2 are suppressed: --suppressed lists them.\n");
+  expect(markdown).not.toContain("BP0001");
+  const all = (await run(partlySuppressed("[l](http://h)"), "-f", "-", "-o", "markdown", "--suppressed")).out;
+  expect(all).toMatch(/^\| suppressed \| BP0001 \| .*\\\(suppressed by annotation \\\(all teams call it\\\)\\\) \|$/m);
+  expect(all).toContain("\\[l\\]\\(http&#58;//h\\)");
+  expect(all).not.toContain("--suppressed lists them");
+  const github = (await run(partlySuppressed(), "-f", "-", "-o", "github")).out;
+  expect(github).toContain("::notice title=meshctl::2 are suppressed: --suppressed lists them\n");
+  const each = (await run(partlySuppressed(), "-f", "-", "-o", "github", "--suppressed")).out;
+  expect(each).toMatch(/^::notice file=[^:]*,title=BP0001::suppressed by annotation \(all teams call it\): VirtualService /m);
+});
+
 // Escape sequences of a terminal, a C1 control, and marks that turn the direction of what follows.
 const HOSTILE = "\u001b]0;owned\u0007\u001b[2J\u009b31m\u202eevil\u2066\u200b";
 function actedOn(text: string): readonly number[] {
@@ -114,17 +188,71 @@ function hostile(): string {
   const text = JSON.stringify(`other${HOSTILE}`);
   return (
     readFileSync(pathOf("CFG0001"), "utf8").replace("subset: v2", `subset: ${text}`) +
+    `---\n${partlySuppressed(`evil${HOSTILE}`)}` +
     `---\napiVersion: networking.mesh.gloo.solo.io/v1\nkind: TrafficPolicy\nmetadata: {name: p, namespace: bookinfo}\nspec: {${text}: {}}\n`
   );
 }
 
 test.each(["text", "json", "sarif", "junit", "github", "markdown"])("nothing that a terminal acts on is printed as %s", async (output) => {
-  const { out, err } = await run(hostile(), "-f", "-", "-o", output);
-  expect(out).toContain("evil");
+  const { out, err } = await run(hostile(), "-f", "-", "-o", output, "--suppressed");
+  expect(out.split("evil").length).toBeGreaterThan(2);
   expect(actedOn(out)).toEqual([]);
   expect(actedOn(err)).toEqual([]);
   const io = recordedIo(hostile());
   await meshctl(["validate", "-f", "-", "-o", output], io);
   expect(io.written.out + io.written.err).toContain("evil");
   expect(actedOn(io.written.out + io.written.err)).toEqual([]);
+});
+
+test("each code is listed once, with what finds it, in every format", async () => {
+  const { code, out } = await run("", "list-rules", "-o", "json");
+  const { codes } = JSON.parse(out);
+  const known = new Set([...RULES.map((rule) => rule.code), ...codes.map((entry: { code: string }) => entry.code)]);
+  expect(code).toBe(0);
+  expect(codes.map((entry: { code: string }) => entry.code)).toEqual([...known].sort());
+  expect(codes.find((entry: { code: string }) => entry.code === "CRT1004")).toMatchObject({
+    severity: "error",
+    foundBy: ["rule", "status"],
+  });
+  const table = (await run("", "list-rules")).out.split("\n");
+  expect(table[0]).toMatch(/^CODE +SEVERITY +CATEGORY +FOUND BY +TITLE$/);
+  expect(table).toHaveLength(codes.length + 2);
+  expect(table.find((line) => line.startsWith("FED1008"))).toMatch(/^FED1008 +error +Federation +status +Host name is taken$/);
+  const markdown = (await run("", "list-rules", "-o", "markdown")).out.split("\n");
+  expect(markdown.slice(0, 2)).toEqual(["| code | severity | category | found by | title |", "| --- | --- | --- | --- | --- |"]);
+  expect(markdown).toHaveLength(codes.length + 3);
+});
+
+test("a code is explained as meaning, consequence, remedy and example, however it is written", async () => {
+  const { code, out } = await run("", "explain", "sec1013");
+  expect(code).toBe(0);
+  expect(out).toMatch(/^SEC1013: Rule lets every caller in\nSecurity, warning, found in the status of a resource; error where /);
+  for (const heading of ["What it means", "Why it matters", "What to do", "Example"]) expect(out).toContain(`\n\n${heading}\n  `);
+  expect(out).toContain("  AccessPolicy bookinfo/readers: spec.sourceSelector: is missing, so every caller may call");
+  expect(JSON.parse((await run("", "explain", "SEC1013", "-o", "json")).out)).toMatchObject({ code: "SEC1013", category: "Security" });
+  expect((await run("", "explain", "SEC1013", "-o", "markdown")).out).toContain("\n### Why it matters\n");
+});
+
+test("a code that there is not is a usage error, with the one that was meant; nothing of it acts on a terminal", async () => {
+  for (const [written, meant] of [
+    ["RTE10011", "RTE1001"],
+    ["SEC01013", "SEC1013"],
+    ["__proto__", undefined],
+    [`SEC1013${HOSTILE}`, undefined],
+    ["x".repeat(100_000), undefined],
+  ] as const) {
+    const { code, out, err } = await run("", "explain", written);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toContain("there is no insight with code ");
+    if (meant !== undefined) expect(err).toContain(`(did you mean ${meant}?)`);
+    expect(actedOn(err)).toEqual([]);
+    expect(err.length).toBeLessThan(300);
+  }
+});
+
+test("options of insights before list-rules and explain are refused, as they would be passed over", async () => {
+  const { code, err } = await run("", "--suppressed", "list-rules");
+  expect(code).toBe(2);
+  expect(err).toContain("--suppressed is of meshctl insights: put options of list-rules after it");
+  expect((await run("", "--cluster", "east", "explain", "RTE1001")).code).toBe(2);
 });

@@ -126,3 +126,17 @@ test.each([
   expect({ code, asked }).toEqual({ code: 2, asked: [] });
   expect(err).toContain(message);
 });
+
+test.each([
+  ["a suppression without its author", { suppressed: { reason: "shared" } }],
+  ["a suppression that ends at a number", { suppressed: { reason: "shared", by: "Settings", until: 7 } }],
+  ["a command that is no text", { remedy: { text: "t", command: 7 } }],
+  ["a near miss that is no text", { nearMiss: {} }],
+  ["a file", { file: 7 }],
+])("a page is no list of insights where one has %s, in any format", async (_, others) => {
+  for (const output of ["text", "json", "sarif", "junit", "github", "markdown"]) {
+    const { code, out, err } = await run(page([item("reviews", others as object)]), "--suppressed", "-o", output);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toContain("the answer is no list of insights");
+  }
+});

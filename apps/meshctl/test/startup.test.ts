@@ -17,6 +17,7 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   translate: ["-f", "/dev/null"],
   validate: ["-f", "/dev/null"],
   insights: ["-f", "/dev/null"],
+  "insights explain": ["RTE1001"],
   completion: ["bash"],
   "snapshot serve": ["/dev/null"],
   "what-if": ["--without", "east", "-f", "/dev/null"],

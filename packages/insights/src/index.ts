@@ -13,6 +13,5 @@ export {
 } from "./history.ts";
 export type { Insight, InsightCode, InsightSeverity } from "./insight.ts";
 export { intendedNames } from "./nearMiss.ts";
-export { REPORTED_CODES } from "./reportedCodes.ts";
 export { RULES } from "./rules.ts";
 export { type ObjectInsights, SUPPRESS_ANNOTATION, type SuppressedInsight, type Suppression } from "./suppression.ts";

@@ -11,12 +11,13 @@ interface Name {
 // Who has so many has another trouble than a typing mistake.
 const MOST_HINTS = 100;
 
-const CANDIDATES: Readonly<Partial<Record<InsightCode, (known: Snapshot) => readonly Name[]>>> = {
-  RTE1001: services,
-  RTE1002: services,
-  RTE1015: services,
-  FED1001: (known) => [...known.of(Mesh)].map(({ metadata }) => nameOf(metadata)),
-};
+// What a store has may be of any code.
+const CANDIDATES: ReadonlyMap<InsightCode, (known: Snapshot) => readonly Name[]> = new Map([
+  ["RTE1001", services],
+  ["RTE1002", services],
+  ["RTE1015", services],
+  ["FED1001", (known) => [...known.of(Mesh)].map(({ metadata }) => nameOf(metadata))],
+]);
 
 /**
  * Gives the same insight; one about a reference of a user's resource to something that does not exist says what was probably meant. As
@@ -25,7 +26,7 @@ const CANDIDATES: Readonly<Partial<Record<InsightCode, (known: Snapshot) => read
 export function intendedNames(known: Snapshot): (insight: Insight) => Insight {
   let hints = 0;
   return (insight) => {
-    const candidates = CANDIDATES[insight.code];
+    const candidates = CANDIDATES.get(insight.code);
     if (candidates === undefined || insight.nearMiss !== undefined || insight.field === "") return insight;
     const wanted = referenceAt(insight, known);
     if (wanted === undefined || hints++ >= MOST_HINTS) return insight;

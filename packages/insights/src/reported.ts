@@ -2,8 +2,8 @@ import { AccessPolicy, VirtualMesh } from "@isthmus/api";
 import { type Report, type ResourceRef, resourceKeyOf } from "@isthmus/core";
 import { type DISCOVERY_FINDINGS, type FINDINGS, reportTables } from "@isthmus/translators";
 import { type Derived, derived, inputTable, reuseIfEqual } from "@isthmus/translators/incremental";
-import { categoryOf, editCommand, type Insight, type InsightCode, type InsightSeverity } from "./insight.ts";
-import { REPORTED_CODES, type ReportedCode } from "./reportedCodes.ts";
+import { CATALOGUE, type ReportedCode } from "./catalogue/catalogue.ts";
+import { categoryOf, editCommand, type Insight, type InsightSeverity } from "./insight.ts";
 import type { InsightRow, InsightTables } from "./rule.ts";
 
 type ReportCode = keyof typeof FINDINGS | keyof typeof DISCOVERY_FINDINGS;
@@ -99,13 +99,13 @@ function reportedCodeOf({ code: reported, state, subject }: Report): ReportedCod
 
 function insightOfReport(report: Report): Insight {
   const { subject, state, message, target } = report;
-  const code: InsightCode = reportedCodeOf(report);
-  const { severity, remedy } = REPORTED_CODES[reportedCodeOf(report)];
+  const code = reportedCodeOf(report);
+  const { severity, remedy } = CATALOGUE[code];
   const field = /^(?:spec|metadata|status|data)(?:\.[\w-]+|\[\d+\])*(?=: )/.exec(message)?.[0] ?? "";
   return {
     code,
     category: categoryOf(code),
-    severity: state === "WARNING" ? severity : "error",
+    severity: state === "WARNING" ? severity.status : "error",
     object: subject,
     cluster: subject.clusterName,
     field,

@@ -1,7 +1,8 @@
 import { type Index, type Kind, type Resource, type ResourceRef, refOf, type Snapshot } from "@isthmus/core";
 import { networkingOwner, type Translation } from "@isthmus/translators";
 import { type Derived, derived, inputKind, type Join, type JoinSource, join, reuseIfEqual } from "@isthmus/translators/incremental";
-import { categoryOf, editCommand, type Insight, type InsightCode, type InsightSeverity, type Remedy } from "./insight.ts";
+import { CATALOGUE, type RuleCode } from "./catalogue/catalogue.ts";
+import { categoryOf, editCommand, type Insight, type Remedy } from "./insight.ts";
 
 /** What every rule reads. */
 export interface RuleContext {
@@ -73,10 +74,8 @@ export interface RuleReading<J> {
 }
 
 interface RuleOptions<R extends Resource, J> {
-  readonly code: InsightCode;
-  readonly severity: InsightSeverity;
-  /** One sentence. */
-  readonly meaning: string;
+  /** Its texts and severity are in the catalogue. */
+  readonly code: RuleCode;
   /** One finding is about one object of this kind. */
   readonly of: Kind<R>;
   readonly reads: J;
@@ -89,9 +88,7 @@ interface RuleOptions<R extends Resource, J> {
 
 /** A rule as the engine runs it. */
 export interface Rule {
-  readonly code: InsightCode;
-  readonly severity: InsightSeverity;
-  readonly meaning: string;
+  readonly code: RuleCode;
   /** The kind of the objects that it judges. Rows have the keys of these. */
   readonly of: Kind;
   /** The kinds without a change of which it is not asked again. */
@@ -101,14 +98,13 @@ export interface Rule {
 
 /** Declares a rule. Objects that the management plane itself has written are left out, but for `judgesOurs`: they follow from others. */
 export function defineRule<R extends Resource, J extends Readonly<Record<string, Lookup<R, unknown>>>>(options: RuleOptions<R, J>): Rule {
-  const { code, severity, meaning, of, reads, readsTime, judgesOurs, find } = options;
+  const { code, of, reads, readsTime, judgesOurs, find } = options;
   const from = inputKind<InsightTables, R>(of);
+  const { rule: severity } = CATALOGUE[code].severity;
   const joins: Record<string, Join<InsightTables, R, unknown>> = {};
   for (const [name, lookup] of Object.entries(reads)) joins[name] = lookup.joinFrom(from);
   return {
     code,
-    severity,
-    meaning,
     of,
     reads: [...new Set([of, ...Object.values(reads).map(({ kind }) => kind)])],
     rows: derived({

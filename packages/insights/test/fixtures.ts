@@ -15,8 +15,20 @@ export function codesWithFixtures(): readonly string[] {
 }
 
 /** The objects of one side of a pair. */
-export function fixture(code: string, side: "finds" | "quiet"): readonly Resource[] {
-  return readInput(readFileSync(`${TESTDATA}${code}/${side}.in.yaml`, "utf8")).resources;
+export function fixture(code: string, side: Side): readonly Resource[] {
+  return readInput(textOf(code, side)).resources;
+}
+
+/** Clusters whose agents have been offline for long: no object says so. */
+export function offlineIn(code: string, side: Side): ReadonlySet<string> {
+  const { offline = [] } = readInput(textOf(code, side)).options as { readonly offline?: readonly string[] };
+  return new Set(offline);
+}
+
+type Side = "finds" | "quiet";
+
+function textOf(code: string, side: Side): string {
+  return readFileSync(`${TESTDATA}${code}/${side}.in.yaml`, "utf8");
 }
 
 /** Whether a pair is whole. */
@@ -25,11 +37,13 @@ export function isPair(code: string): boolean {
 }
 
 /** The insights of a world from scratch. */
-export function insightsIn(snapshot: Snapshot): Insights {
-  return insightsOf(translate(snapshot, { namespace: OPTIONS.namespace, stage: "all", ages: "CREATED" }), OPTIONS);
+export function insightsIn(snapshot: Snapshot, offline: ReadonlySet<string> = NONE): Insights {
+  return insightsOf(translate(snapshot, { namespace: OPTIONS.namespace, stage: "all", ages: "CREATED", offline }), OPTIONS);
 }
 
 /** The same of objects. */
-export function insightsAbout(resources: readonly Resource[]): Insights {
-  return insightsIn(snapshotOf(resources));
+export function insightsAbout(resources: readonly Resource[], offline: ReadonlySet<string> = NONE): Insights {
+  return insightsIn(snapshotOf(resources), offline);
 }
+
+const NONE: ReadonlySet<string> = new Set();

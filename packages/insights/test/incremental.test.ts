@@ -5,7 +5,7 @@ import { translate } from "@isthmus/translators";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { insightsOf, RULES, SUPPRESS_ANNOTATION } from "../src/index.ts";
-import { codesWithFixtures, fixture, insightsIn, OPTIONS } from "./fixtures.ts";
+import { codesWithFixtures, fixture, insightsIn, OPTIONS, offlineIn } from "./fixtures.ts";
 
 const GIVEN: readonly Resource[] = codesWithFixtures().flatMap((code) => [...fixture(code, "finds"), ...fixture(code, "quiet")]);
 
@@ -70,15 +70,16 @@ test.each(codesWithFixtures())("%s comes and goes with what it is about", (code)
   const [quiet, finds] = [snapshotOf(fixture(code, "quiet")), snapshotOf(fixture(code, "finds"))];
   let world = translate(quiet, translated);
   let insights = insightsOf(world, OPTIONS);
-  for (const [given, isFound] of [
-    [finds, true],
-    [quiet, false],
-    [finds, true],
+  for (const [given, side] of [
+    [finds, "finds"],
+    [quiet, "quiet"],
+    [finds, "finds"],
   ] as const) {
-    world = translate(given, translated, world);
+    const offline = offlineIn(code, side);
+    world = translate(given, { ...translated, offline }, world);
     insights = insightsOf(world, OPTIONS, insights);
-    expect(insights.all).toEqual(insightsIn(given).all);
-    expect(insights.all.some((insight) => insight.code === code)).toBe(isFound);
+    expect(insights.all).toEqual(insightsIn(given, offline).all);
+    expect(insights.all.some((insight) => insight.code === code)).toBe(side === "finds");
   }
 });
 

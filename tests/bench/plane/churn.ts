@@ -4,6 +4,7 @@ import { podReplacement } from "./endpoint.ts";
 import type { HostedFleet } from "./hostedFleet.ts";
 import { machineLoad, startLoad } from "./load.ts";
 import { withPlane } from "./planeRun.ts";
+import { insightsOf } from "./serverUnderTest.ts";
 
 const SECONDS = 30;
 
@@ -15,9 +16,16 @@ interface Bytes {
 
 /** One pod replaced per second in every cluster: what that costs the server. */
 export async function* churnBenchmark(options: BenchmarkOptions): AsyncIterable<Figures> {
-  const { smoke, clusters = smoke ? 3 : 100, services = smoke ? 4 : 20, seconds = smoke ? 2 : SECONDS, rest = 0 } = options;
+  const {
+    smoke,
+    clusters = smoke ? 3 : 100,
+    services = smoke ? 4 : 20,
+    seconds = smoke ? 2 : SECONDS,
+    rest = 0,
+    withoutInsights = false,
+  } = options;
   const size = { clusters, servicesPerCluster: services, podsPerService: 2 };
-  yield await withPlane({ size, agents: "whole" }, async ({ beside }) => {
+  yield await withPlane({ size, agents: "whole", findsInsights: !withoutInsights }, async ({ beside, plane }) => {
     await new Promise((resolve) => setTimeout(resolve, rest * 1_000));
     const loaded = startLoad();
     const { up, down } = await beside.call<Bytes>("churn", seconds);
@@ -28,6 +36,7 @@ export async function* churnBenchmark(options: BenchmarkOptions): AsyncIterable<
       services: clusters * services,
       podsPerSecond: clusters,
       serverCores: load.cores,
+      cpuMsPerPod: rounded(load.cpuMs / clusters / seconds),
       eventLoopP99Ms: load.eventLoopP99Ms,
       eventLoopMaxMs: load.eventLoopMaxMs,
       ownDelayP99Ms: load.ownDelayP99Ms,
@@ -35,6 +44,7 @@ export async function* churnBenchmark(options: BenchmarkOptions): AsyncIterable<
       ownTurnMaxMs: load.ownTurnMaxMs,
       bytesUpPerPod: rounded(up / clusters / seconds),
       bytesDownPerPod: rounded(down / clusters / seconds),
+      insights: insightsOf(plane.server),
       load: machineLoad(),
     };
   });

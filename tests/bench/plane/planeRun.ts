@@ -14,16 +14,18 @@ export interface PlaneRun {
 export interface PlaneRunOptions extends HostedFleetOptions {
   readonly heapMiB?: number;
   readonly quietMs?: number;
+  /** Default: yes. */
+  readonly findsInsights?: boolean;
   /** Waits until all that was discovered is published, too. Default: no. */
   readonly isAtRest?: boolean;
 }
 
 /** Starts a plane, waits until every agent is in sync, runs `work`, and ends it all. */
 export async function withPlane<T>(options: PlaneRunOptions, work: (run: PlaneRun) => Promise<T>): Promise<T> {
-  const { heapMiB, quietMs = QUIET_MS, isAtRest = false, ...fleet } = options;
+  const { heapMiB, quietMs = QUIET_MS, isAtRest = false, findsInsights = true, ...fleet } = options;
   const beside = startFleetBeside(heapMiB === undefined ? {} : { heapMiB });
   await beside.call("open", fleet);
-  const plane = await startServerUnderTest({ cluster: remoteCluster("", beside) });
+  const plane = await startServerUnderTest({ cluster: remoteCluster("", beside), findsInsights });
   await beside.call("startAgents", plane.address);
   const syncMs = await beside.call<number>("settled", quietMs);
   if (isAtRest) await beside.call("atRest", REST_MS);

@@ -26,8 +26,15 @@ export interface ServerUnderTestOptions {
   readonly cluster: Cluster;
   /** Of an earlier server, so that agents find this one in its place. */
   readonly identity?: ServerIdentity;
+  /** Default: yes. */
+  readonly findsInsights?: boolean;
   /** Default: any that is free. */
   readonly port?: number;
+}
+
+/** How many insights a server has found. */
+export function insightsOf(server: Server): number {
+  return server.metrics().reduce((sum, { name, value }) => (name === "gloo_mesh_insights" ? sum + value : sum), 0);
 }
 
 /** What tells one management plane from another. */
@@ -36,7 +43,7 @@ export function newIdentity(): Promise<ServerIdentity> {
 }
 
 export async function startServerUnderTest(options: ServerUnderTestOptions): Promise<ServerUnderTest> {
-  const { cluster, identity = await newIdentity(), port = 0 } = options;
+  const { cluster, identity = await newIdentity(), findsInsights = true, port = 0 } = options;
   const life = new AbortController();
   const { signal } = life;
   setMaxListeners(0, signal);
@@ -55,6 +62,7 @@ export async function startServerUnderTest(options: ServerUnderTestOptions): Pro
       resumeDeletes: async () => undefined,
       namespace: PLANE,
       translation: { namespace: PLANE, stage: "all" },
+      findsInsights,
     },
     signal,
   );

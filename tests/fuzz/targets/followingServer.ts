@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { allKinds } from "@isthmus/api";
-import { type Server, type Store, serverRoles, startServer, systemClock } from "@isthmus/plane";
+import { alwaysLeader, type Leadership, type Server, type Store, serverRoles, startServer, systemClock } from "@isthmus/plane";
 import { simulatedCluster } from "@isthmus/simulator";
 import { NAMESPACE } from "../drawing/fleetObjects.ts";
 import { operatorsObjects, SILENT } from "./goodInputs.ts";
@@ -12,7 +12,8 @@ export interface FollowingServer {
   stop(): Promise<void>;
 }
 
-export async function startFollowingServer(store: Store): Promise<FollowingServer> {
+/** `leadership`: whether it leads; default: it always does. */
+export async function startFollowingServer(store: Store, leadership: Leadership = alwaysLeader): Promise<FollowingServer> {
   const stop = new AbortController();
   setMaxListeners(0, stop.signal);
   const management = simulatedCluster({ name: "", clock: systemClock, kinds: allKinds() });
@@ -26,6 +27,7 @@ export async function startFollowingServer(store: Store): Promise<FollowingServe
       namespace: NAMESPACE,
       translation: { namespace: NAMESPACE, stage: "all" },
       sharing: { store, replica: "follower" },
+      leadership,
       clock: systemClock,
       random: Math.random,
       log: SILENT,

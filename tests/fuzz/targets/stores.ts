@@ -3,14 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { Service } from "@isthmus/api";
-import { type KindDigest, type Store, type StoreDelta, StoreError, type StorePartition, systemClock } from "@isthmus/plane";
-import { hashOf, hexOf, plus, ZERO } from "@isthmus/relay/session";
+import { type Store, StoreError, type StorePartition, systemClock } from "@isthmus/plane";
 import { fileStore, memoryStore } from "@isthmus/store";
 import { EVIL } from "../drawing/fleetObjects.ts";
 import { framed, unframed } from "../drawing/frames.ts";
 import { META, storedPartition } from "../drawing/storeCommands.ts";
 import type { EntryPoint, Target } from "../target.ts";
 import { startFollowingServer } from "./followingServer.ts";
+import { digestsOf, metaFrom, putsOf } from "./storeWrites.ts";
 
 // So often others get their turn before the next input: a server that follows has heard of it then.
 const TURNS = 8;
@@ -24,7 +24,7 @@ async function doorTo(store: Store, ended: () => Promise<void>): Promise<EntryPo
   async function write(input: Buffer): Promise<void> {
     const [section, meta, ...parts] = unframed(input).map(String);
     const partition: StorePartition = { section: section === "translated" ? section : "input", clusterName: EVIL };
-    const put = objectsOf(parts);
+    const put = putsOf(parts);
     // Another replica's; the follower raises none as long as it has no agent.
     const fence = { name: partition.section === "input" ? `input/${EVIL}` : "translated", number: 1 };
     const kinds = digestsOf(put);
@@ -57,39 +57,6 @@ async function doorTo(store: Store, ended: () => Promise<void>): Promise<EntryPo
 
 const GOOD_KEY = `a.b.${EVIL}`;
 const GOOD_TEXT = JSON.stringify({ apiVersion: "v1", kind: "Service", metadata: { name: "a", namespace: "b", clusterName: EVIL } });
-
-type Put = StoreDelta["put"][number];
-
-function objectsOf(parts: readonly string[]): readonly Put[] {
-  const put: Put[] = [];
-  for (let at = 0; at + 2 < parts.length; at += 3) {
-    const [kindKey = "", key = "", text = ""] = parts.slice(at, at + 3);
-    put.push({ kindKey, key, text });
-  }
-  return put;
-}
-
-/** The digests that a right head has of these objects. */
-function digestsOf(put: readonly Put[]): Readonly<Record<string, KindDigest>> {
-  const kinds = new Map<string, Map<string, string>>();
-  for (const { kindKey, key, text } of put) kinds.set(kindKey, (kinds.get(kindKey) ?? new Map<string, string>()).set(key, text));
-  return Object.fromEntries(
-    [...kinds].map(([kindKey, texts]) => {
-      const sum = [...texts].reduce((all, [key, text]) => plus(all, hashOf(key, text)), ZERO);
-      return [kindKey, { count: texts.size, digest: hexOf(sum) }];
-    }),
-  );
-}
-
-/** Of a head; anyone who writes through a store says something that JSON can hold. */
-function metaFrom(text: string): Parameters<Store["write"]>[0]["meta"] {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as ReturnType<typeof metaFrom>) : {};
-  } catch {
-    return {};
-  }
-}
 
 /** Files, and a server that reads them. */
 export const storeFiles: Target = {

@@ -97,11 +97,11 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
   "apps/meshctl/src/offline/documents.ts": {
     "/ at position (\\d+)/": { trusted: "a message of JSON.parse, a sentence with a piece of the text" },
   },
-  "apps/meshctl/src/offline/findingFormats.ts": { "/[\\\\`*_{}[\\]()!|~]/g": { bound: OBJECT, worst: filled("*") } },
   "apps/meshctl/src/offline/findings.ts": {
     "/^(?:spec|metadata|status)(?:\\.\\w+|\\[\\d+\\])*(?=: )/": { bound: OBJECT, worst: (length) => `spec${filled(".a[1]")(length)}!` },
   },
   "apps/meshctl/src/offline/inputFiles.ts": { "/^https?:/": flag, "/[*?[{]/": flag },
+  "apps/meshctl/src/offline/markdownText.ts": { "/[\\\\`*_{}[\\]()!|~]/g": { bound: OBJECT, worst: filled("*") } },
   "apps/meshctl/src/offline/unfold.ts": {
     "/[.[\\]]/": { bound: OBJECT, worst: filled("a.") },
     "/^\\d+$/": { bound: OBJECT, worst: ended("1", "a") },

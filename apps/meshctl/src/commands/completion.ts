@@ -10,21 +10,24 @@ export function completionCommand(io: Io): Command {
     .addArgument(new Argument("<shell>", "bash, zsh, fish or powershell").choices(SHELLS))
     .allowExcessArguments(false)
     .addHelpText("after", HELP)
-    .action((shell: Shell) => {
+    .action(async (shell: Shell) => {
       const program = command.parent ?? command;
-      return io.out(completionScript(shell, program.name(), completed(program, program.name())));
+      const { EXPLAINED_CODES } = await import("@isthmus/insights/catalogue");
+      const values = new Map([[`${program.name()} insights explain`, EXPLAINED_CODES.map(({ code }) => code)]]);
+      await io.out(completionScript(shell, program.name(), completed(program, program.name(), values)));
     });
 }
 
-function completed(command: Command, path: string): readonly CompletedCommand[] {
+/** `values`: by path, what an argument can be that is not known before the command runs. */
+function completed(command: Command, path: string, values: ReadonlyMap<string, readonly string[]>): readonly CompletedCommand[] {
   const options = command.createHelp().visibleOptions(command);
   const spellings = options.flatMap(({ short, long }) => [short, long].flatMap((name) => name ?? []));
   const choices = options.flatMap(({ short, long, argChoices }) =>
     argChoices === undefined ? [] : [short, long].flatMap((name) => (name === undefined ? [] : [[name, argChoices] as const])),
   );
-  const words = [...command.commands.map((below) => below.name()), ...argumentChoices(command), ...spellings];
+  const words = [...command.commands.map((below) => below.name()), ...argumentChoices(command), ...(values.get(path) ?? []), ...spellings];
   const own = { path, words, aliases: command.aliases(), choices: Object.fromEntries(choices) };
-  return [own, ...command.commands.flatMap((below) => completed(below, `${path} ${below.name()}`))];
+  return [own, ...command.commands.flatMap((below) => completed(below, `${path} ${below.name()}`, values))];
 }
 
 function argumentChoices(command: Command): readonly string[] {

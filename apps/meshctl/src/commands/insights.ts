@@ -6,6 +6,7 @@ import { FINDING_FORMATS } from "../offline/formatNames.ts";
 import type { InsightsOptions } from "../offline/insightsOptions.ts";
 import { ADMIN_HELP, type AdminFlags, adminAnswers, checkAdminFlags, withAdmin } from "./adminOptions.ts";
 import { type CommandRuntime, inManagement } from "./commandRuntime.ts";
+import { explainCodeCommand, listRulesCommand } from "./insightCodes.ts";
 
 interface InsightsFlags extends InsightsOptions, ManagementTarget, AdminFlags {
   readonly cluster?: string;
@@ -26,10 +27,15 @@ export function insightsCommand(runtime: CommandRuntime): Command {
         .choices(["info", "warning", "error"])
         .default("error"),
     )
-    .option("--suppressed", "also print suppressed insights, each with its reason; JSON has them always")
+    .option(
+      "--suppressed",
+      "also print suppressed insights, each with its reason; JSON and JUnit have them always, Markdown and GitHub their number",
+    )
     .option("--history", "of a running server: also print insights that have ended")
     .option("--cluster <name>", "of a running server: only insights about objects of this cluster")
-    .option("--agent-cluster <name>", "of files: treat all input as coming from this cluster");
+    .option("--agent-cluster <name>", "of files: treat all input as coming from this cluster")
+    .addCommand(listRulesCommand(runtime))
+    .addCommand(explainCodeCommand(runtime));
   return withAdmin(inManagement(command))
     .addHelpText("after", HELP)
     .action(async (flags: InsightsFlags) => {
@@ -72,7 +78,7 @@ function checkFlags(flags: InsightsFlags): void {
 
 const HELP = `${ADMIN_HELP}
 
-A server says what the leader found last, and of which moment it is; docs/insights.md describes insights. Without a running server, save the page
+A server says what the leader found last, and of which moment it is; docs/insights.md describes insights, and list-rules and explain their codes. Without a running server, save the page
 /snapshots/input while there is one, or pass what clusters hold with -f.
 
 An annotation on an object suppresses insights about it; Settings.spec.insights.suppressions those of many objects:

@@ -1,21 +1,35 @@
 import { DISCOVERY_FINDINGS, FINDINGS, INPUT_FINDINGS } from "@isthmus/translators";
 import { plainText, withoutHidden } from "../output/plainText.ts";
-import { type OfflineFinding, placeText, type Severity } from "./findings.ts";
+import { type OfflineFinding, placeText, type Severity, type SuppressedFinding } from "./findings.ts";
 import type { FindingFormat } from "./formatNames.ts";
+import { markdownText } from "./markdownText.ts";
+import { type CodeTexts, sarif } from "./sarif.ts";
 
-/** Findings as one text, without what a terminal acts on. `meaning` knows codes that are in no catalogue of findings. */
+/** What is known beside the findings themselves. */
+export interface FindingContext {
+  /** Of meshctl. */
+  readonly version: string;
+  /** What a code means. Default: the catalogues of findings. */
+  readonly explain?: (code: string) => CodeTexts | undefined;
+  /** Findings that somebody does not want to see. `isListed`: each of them is asked for, and not only their number. */
+  readonly suppressed?: { readonly findings: readonly SuppressedFinding[]; readonly isListed: boolean };
+}
+
+/** Findings as one text, without what a terminal acts on. */
 export function formatted(
   findings: readonly OfflineFinding[],
   format: FindingFormat,
-  version: string,
-  meaning: (code: string) => string | undefined = meaningOf,
+  { version, explain = explained, suppressed }: FindingContext,
 ): string {
   const plain = findings.map(plainFinding);
+  const hidden = (suppressed?.findings ?? []).map(plainSuppressed);
+  const listed = suppressed?.isListed === true ? hidden : [];
   if (format === "json") return `${JSON.stringify({ findings: plain }, undefined, 2)}\n`;
-  if (format === "junit") return junit(plain);
-  if (format === "markdown") return markdown(plain);
-  if (format === "github") return plain.map((finding) => `${workflowCommand(finding)}\n`).join("");
-  return `${JSON.stringify(sarif(plain, { version, meaning }), undefined, 2)}\n`;
+  if (format === "junit") return junit(plain, hidden);
+  if (format === "markdown") return markdown(plain, { listed, count: hidden.length });
+  if (format === "github") return workflowCommands(plain, { listed, count: hidden.length });
+  const log = sarif(plain, { version, explain, ...(suppressed === undefined ? {} : { suppressed: { listed, count: hidden.length } }) });
+  return `${JSON.stringify(log, undefined, 2)}\n`;
 }
 
 /** A finding for people: one line. */
@@ -31,11 +45,37 @@ function plainFinding({ message, file, ...finding }: OfflineFinding): OfflineFin
   return { ...finding, message: withoutHidden(message), ...(file === undefined ? {} : { file: withoutHidden(file) }) };
 }
 
+function plainSuppressed({ reason, until, by, ...finding }: SuppressedFinding): SuppressedFinding {
+  const end = until === undefined ? {} : { until: withoutHidden(until) };
+  return { ...plainFinding(finding), reason: withoutHidden(reason), by: withoutHidden(by), ...end };
+}
+
 /** What each code means; undefined for what is not in a catalogue. */
-function meaningOf(code: string): string | undefined {
+function explained(code: string): CodeTexts | undefined {
   const catalogues: readonly Readonly<Record<string, { readonly meaning: string }>>[] = [FINDINGS, DISCOVERY_FINDINGS, INPUT_FINDINGS];
-  for (const catalogue of catalogues) if (Object.hasOwn(catalogue, code)) return catalogue[code]?.meaning;
+  for (const catalogue of catalogues) if (Object.hasOwn(catalogue, code)) return catalogue[code];
   return undefined;
+}
+
+interface Suppressed {
+  readonly listed: readonly SuppressedFinding[];
+  /** Of all, listed or not. */
+  readonly count: number;
+}
+
+function workflowCommands(findings: readonly OfflineFinding[], { listed, count }: Suppressed): string {
+  const hidden = listed.map((one) => ({ ...one, severity: "note" as const, message: `${suppressionText(one)}: ${one.message}` }));
+  const number = count === 0 || listed.length > 0 ? "" : `::notice title=meshctl::${suppressedCount(count)}\n`;
+  return [...findings, ...hidden].map((finding) => `${workflowCommand(finding)}\n`).join("") + number;
+}
+
+/** Why a finding is suppressed. */
+function suppressionText({ by, until, reason }: Omit<SuppressedFinding, keyof OfflineFinding>): string {
+  return `suppressed by ${by}${until === undefined ? "" : ` until ${until}`} (${reason})`;
+}
+
+function suppressedCount(count: number): string {
+  return `${count === 1 ? "1 is" : `${count} are`} suppressed: --suppressed lists them`;
 }
 
 // Source: docs.github.com, "Workflow commands for GitHub Actions": these characters end or split a command.
@@ -51,23 +91,36 @@ function workflowCommand({ severity, code, message, file, line }: OfflineFinding
 }
 
 const WORKFLOW_LEVELS: Readonly<Record<Severity, string>> = { note: "notice", warning: "warning", rejected: "error" };
-const SARIF_LEVELS: Readonly<Record<Severity, string>> = { note: "note", warning: "warning", rejected: "error" };
 
-/** One test case for each finding, which fails unless it is a note; without any finding one that passes. Source: github.com/testmoapp/junitxml. */
-function junit(findings: readonly OfflineFinding[]): string {
+/**
+ * One test case for each finding, which fails unless it is a note, and is skipped if it is suppressed; without any finding one that passes.
+ * Source: github.com/testmoapp/junitxml.
+ */
+function junit(findings: readonly OfflineFinding[], suppressed: readonly SuppressedFinding[]): string {
   const failures = findings.filter(({ severity }) => severity !== "note").length;
-  const cases = findings.map(({ severity, code, message, file, line }) => {
-    const place = `${file === undefined ? "" : ` file="${xmlText(file)}"`}${line === undefined ? "" : ` line="${line}"`}`;
-    const text = xmlText(message);
-    const said =
-      severity === "note" ? `<system-out>${text}</system-out>` : `<failure type="${severity}" message="${text}">${text}</failure>`;
-    return `    <testcase classname="meshctl" name="${xmlText(code)}"${place}>${said}</testcase>\n`;
-  });
-  const [tests, all] = findings.length === 0 ? [1, ['    <testcase classname="meshctl" name="no findings"/>\n']] : [findings.length, cases];
+  const cases = [
+    ...findings.map((finding) => {
+      const text = xmlText(finding.message);
+      const { severity } = finding;
+      const element =
+        severity === "note" ? `<system-out>${text}</system-out>` : `<failure type="${severity}" message="${text}">${text}</failure>`;
+      return testCase(finding, element);
+    }),
+    ...suppressed.map((one) =>
+      testCase(one, `<skipped message="${xmlText(suppressionText(one))}"/><system-out>${xmlText(one.message)}</system-out>`),
+    ),
+  ];
+  const all = cases.length === 0 ? ['    <testcase classname="meshctl" name="no findings"/>\n'] : cases;
+  const skipped = suppressed.length === 0 ? "" : ` skipped="${suppressed.length}"`;
   return (
     '<?xml version="1.0" encoding="UTF-8"?>\n' +
-    `<testsuites>\n  <testsuite name="meshctl" tests="${tests}" failures="${failures}">\n${all.join("")}  </testsuite>\n</testsuites>\n`
+    `<testsuites>\n  <testsuite name="meshctl" tests="${all.length}" failures="${failures}"${skipped}>\n${all.join("")}  </testsuite>\n</testsuites>\n`
   );
+}
+
+function testCase({ code, file, line }: OfflineFinding, element: string): string {
+  const place = `${file === undefined ? "" : ` file="${xmlText(file)}"`}${line === undefined ? "" : ` line="${line}"`}`;
+  return `    <testcase classname="meshctl" name="${xmlText(code)}"${place}>${element}</testcase>\n`;
 }
 
 /** For an element or an attribute in double quotes. U+FFFE and U+FFFF may not be in a document. */
@@ -84,56 +137,15 @@ function xmlText(text: string): string {
 }
 
 /** A table, as for a comment on a pull request. */
-function markdown(findings: readonly OfflineFinding[]): string {
-  if (findings.length === 0) return "No findings.\n";
-  const rows = findings.map(
+function markdown(findings: readonly OfflineFinding[], { listed, count }: Suppressed): string {
+  const number = count === 0 || listed.length > 0 ? "" : `${suppressedCount(count)}.\n`;
+  if (findings.length + listed.length === 0) return `No findings.\n${number === "" ? "" : `\n${number}`}`;
+  const rows = [
+    ...findings,
+    ...listed.map((one) => ({ ...one, severity: "suppressed", message: `${one.message} (${suppressionText(one)})` })),
+  ].map(
     ({ severity, code, message, file, line }) =>
       `| ${severity} | ${markdownText(code)} | ${file === undefined ? "" : markdownText(line === undefined ? file : `${file}:${line}`)} | ${markdownText(message)} |\n`,
   );
-  return `| severity | code | where | finding |\n|---|---|---|---|\n${rows.join("")}`;
-}
-
-/** Every character that has a meaning in Markdown stands for itself; so no text of others becomes a link, an image, a mention or HTML. */
-function markdownText(text: string): string {
-  return text
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll("\n", " ")
-    .replaceAll("#", "&#35;")
-    .replaceAll("@", "&#64;")
-    .replaceAll("://", "&#58;//")
-    .replace(/[\\`*_{}[\]()!|~]/g, "\\$&");
-}
-
-// Source: OASIS, Static Analysis Results Interchange Format 2.1.0.
-function sarif(
-  findings: readonly OfflineFinding[],
-  { version, meaning }: { readonly version: string; readonly meaning: typeof meaningOf },
-): object {
-  const codes = [...new Set(findings.map(({ code }) => code))].sort();
-  const rules = codes.map((code) => ({ id: code, shortDescription: { text: meaning(code) ?? code } }));
-  const results = findings.map(({ severity, code, message, file, line }) => ({
-    ruleId: code,
-    ruleIndex: codes.indexOf(code),
-    level: SARIF_LEVELS[severity],
-    message: { text: message },
-    ...(file === undefined
-      ? {}
-      : {
-          locations: [
-            {
-              physicalLocation: {
-                artifactLocation: { uri: encodeURI(file) },
-                ...(line === undefined ? {} : { region: { startLine: line } }),
-              },
-            },
-          ],
-        }),
-  }));
-  return {
-    $schema: "https://json.schemastore.org/sarif-2.1.0.json",
-    version: "2.1.0",
-    runs: [{ tool: { driver: { name: "meshctl", version, rules } }, results }],
-  };
+  return `| severity | code | where | finding |\n|---|---|---|---|\n${rows.join("")}${number === "" ? "" : `\n${number}`}`;
 }

@@ -17,6 +17,16 @@ export interface OfflineFinding {
   readonly line?: number;
 }
 
+/** A finding that somebody does not want to see. */
+export interface SuppressedFinding extends OfflineFinding {
+  /** Why: without it nothing is suppressed. */
+  readonly reason: string;
+  /** The last day, as YYYY-MM-DD. */
+  readonly until?: string;
+  /** Who says so: the `annotation` of the object that it is about, or something elsewhere. */
+  readonly by: string;
+}
+
 /** Where a line of text says it stands. */
 export function placeText({ file, line }: Pick<OfflineFinding, "file" | "line">): string {
   if (file === undefined) return "";

@@ -1,5 +1,6 @@
 import { formatRef } from "@isthmus/core";
-import { type Insight, type InsightSeverity, REPORTED_CODES, RULES } from "@isthmus/insights";
+import type { Insight, InsightSeverity } from "@isthmus/insights";
+import { explainedCode } from "@isthmus/insights/catalogue";
 import type { Io } from "../io.ts";
 import { plainJson, plainText, withoutHidden } from "../output/plainText.ts";
 import { counted } from "./check.ts";
@@ -58,8 +59,11 @@ export async function printInsights(
   if (output === "json") {
     const told = plainJson({ insights: shown, suppressed, ...(ended === undefined ? {} : { ended }) });
     await io.out(`${JSON.stringify(told, undefined, 2)}\n`);
-  } else if (output !== "text") await io.out(formatted(shown.map(findingOf), output, version, meaningOf));
-  else {
+  } else if (output !== "text") {
+    const findings = suppressed.map(({ insight, ...why }) => ({ ...findingOf(insight), ...why }));
+    const context = { version, explain: explainedCode, suppressed: { findings, isListed: options.suppressed === true } };
+    await io.out(formatted(shown.map(findingOf), output, context));
+  } else {
     for (const insight of shown) await io.out(textOf(insight, io));
     for (const one of options.suppressed === true ? suppressed : []) await io.out(suppressedText(one, io));
     for (const one of ended ?? []) await io.out(endedText(one, io));
@@ -123,10 +127,4 @@ function withPasteable(insight: PrintedInsight): PrintedInsight {
 function tally(insights: readonly Insight[]): string {
   const of = (severity: InsightSeverity) => insights.filter((insight) => insight.severity === severity).length;
   return `${counted(of("error"), "error")}, ${counted(of("warning"), "warning")}, ${of("info")} info`;
-}
-
-function meaningOf(code: string): string | undefined {
-  return (
-    RULES.find((rule) => rule.code === code)?.meaning ?? Object.entries(REPORTED_CODES).find(([reported]) => reported === code)?.[1].meaning
-  );
 }

@@ -8,7 +8,7 @@ import type { ValidateOptions } from "./validateOptions.ts";
 export async function validateFiles(options: ValidateOptions, version: string, io: Io): Promise<ExitCode> {
   const { count, findings } = await checkFiles({ ...options, stage: "all" }, io);
   if (options.output === "text") printFindings(findings, io);
-  else await io.out(formatted(findings, options.output, version));
+  else await io.out(formatted(findings, options.output, { version }));
   io.note(`${counted(count, "object")} read; ${tally(findings)}\n`);
   return exitCodeOf(findings, options.failOn);
 }

@@ -86,13 +86,38 @@ interface Item extends PrintedInsight {
 }
 
 function isItem(value: unknown): value is Item {
-  const { code, severity, field, message, object, remedy, targets = [], suppressed } = (value ?? {}) as Unchecked<Item>;
+  const {
+    code,
+    severity,
+    field,
+    message,
+    object,
+    remedy,
+    nearMiss,
+    since,
+    targets = [],
+    suppressed,
+    ...others
+  } = (value ?? {}) as Unchecked<Item>;
+  const { text, command, patch } = (remedy ?? {}) as Unchecked<Insight["remedy"]>;
   return (
-    [code, field, message, (remedy as Unchecked<Insight["remedy"]> | undefined)?.text].every(isText) &&
+    [code, field, message, text].every(isText) &&
+    [nearMiss, since, command, patch].every(isTextOrNone) &&
+    // A server knows of no files.
+    [others.file, others.line].every((member) => member === undefined) &&
     ["error", "warning", "info"].includes(severity as string) &&
     [object, ...(Array.isArray(targets) ? targets : [undefined])].every(isRef) &&
-    (suppressed === undefined || isText((suppressed as Unchecked<NonNullable<Item["suppressed"]>> | null)?.reason))
+    (suppressed === undefined || isSuppression(suppressed))
   );
+}
+
+function isSuppression(value: unknown): value is NonNullable<Item["suppressed"]> {
+  const { reason, by, until } = (value ?? {}) as Unchecked<NonNullable<Item["suppressed"]>>;
+  return [reason, by].every(isText) && isTextOrNone(until);
+}
+
+function isTextOrNone(value: unknown): boolean {
+  return value === undefined || isText(value);
 }
 
 function isEnded(value: unknown): value is PrintedEnded {

@@ -9,8 +9,6 @@ const whereCallsNeedPolicies: Index<VirtualMesh> = ({ spec }) => (spec?.globalAc
 /** SEC1001. */
 export const everybodyShutOut = defineRule({
   code: "SEC1001",
-  severity: "error",
-  meaning: "Calls require an AccessPolicy, and there is none: all calls are denied.",
   of: VirtualMesh,
   reads: { policies: lookUp(AccessPolicy, { key: whereCallsNeedPolicies, index: everywhere }) },
   *find({ spec }, { lookup }) {
@@ -36,8 +34,6 @@ const ownPlace: Index<AuthorizationPolicy> = (policy) => (policy.spec?.selector 
 /** SEC1004 of Istio objects of users. */
 export const authorizationSelectsNothing = defineRule({
   code: "SEC1004",
-  severity: "warning",
-  meaning: "The selector of an AuthorizationPolicy matches no workload of its namespace.",
   of: AuthorizationPolicy,
   reads: { workloads: lookUp(Workload, { key: ownPlace, index: byWorkloadPlace }) },
   *find(policy, { lookup }) {
@@ -91,8 +87,6 @@ const principalNamespaces: Index<AuthorizationPolicy> = (policy) => [...new Set(
 /** SEC1005 of Istio objects of users. */
 export const principalUnknown = defineRule({
   code: "SEC1005",
-  severity: "error",
-  meaning: "An AuthorizationPolicy names a service account that no workload runs as.",
   of: AuthorizationPolicy,
   reads: { workloads: lookUp(Workload, { key: principalNamespaces, index: byAnyNamespace }) },
   find: (policy, { lookup }) =>
@@ -124,8 +118,6 @@ const clusterOfNamed: Index<AuthorizationPolicy> = (policy) =>
 /** SEC1007 of Istio objects of users. */
 export const sourceNamespaceEmpty = defineRule({
   code: "SEC1007",
-  severity: "warning",
-  meaning: "An AuthorizationPolicy names a namespace that has no workload in a mesh.",
   of: AuthorizationPolicy,
   reads: {
     named: lookUp(Workload, { key: namedNamespaces, index: byAnyNamespace }),
@@ -155,8 +147,6 @@ const SHOWN = 5;
 /** SEC1003. */
 export const servicesUnguarded = defineRule({
   code: "SEC1003",
-  severity: "warning",
-  meaning: "Services have no AccessPolicy while others in their mesh do, so all callers may call them.",
   of: Mesh,
   reads: {
     destinations: lookUp(Destination, { key: ownKey, index: byItsMesh }),
@@ -181,8 +171,6 @@ export const servicesUnguarded = defineRule({
 /** CFG1010. */
 export const sidecarsCompete = defineRule({
   code: "CFG1010",
-  severity: "error",
-  meaning: "Two Sidecars of one namespace are for the same workloads: which one is used is not defined.",
   of: Sidecar,
   reads: { others: lookUp(Sidecar, { key: byPlace, index: byPlace }) },
   *find(sidecar, { lookup }) {

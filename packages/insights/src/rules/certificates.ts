@@ -8,8 +8,6 @@ const DAY_MS = 24 * 3_600_000;
 /** CRT1004 of what agents report. */
 export const certificateFailed = defineRule({
   code: "CRT1004",
-  severity: "error",
-  meaning: "The certificate authority of a mesh could not be issued.",
   of: IssuedCertificate,
   judgesOurs: true,
   reads: {},
@@ -26,8 +24,6 @@ export const certificateFailed = defineRule({
 /** CRT1007. */
 export const controlPlaneOutdated = defineRule({
   code: "CRT1007",
-  severity: "warning",
-  meaning: "A control plane still uses the certificate authority that it had before.",
   of: IssuedCertificate,
   judgesOurs: true,
   reads: {},
@@ -51,8 +47,6 @@ const PODS_SHOWN = 3;
 /** CRT1008. */
 export const podsOutdated = defineRule({
   code: "CRT1008",
-  severity: "warning",
-  meaning: "Pods still use certificates of an earlier certificate authority.",
   of: IssuedCertificate,
   judgesOurs: true,
   reads: {},
@@ -73,8 +67,6 @@ const SOON_MS = 14 * DAY_MS;
 /** CRT1003. */
 export const certificateEnds = defineRule({
   code: "CRT1003",
-  severity: "warning",
-  meaning: "The certificate authority of a mesh ends within 14 days, or has ended.",
   of: IssuedCertificate,
   judgesOurs: true,
   reads: {},
@@ -97,8 +89,6 @@ const byMeshName: Index<IssuedCertificate> = ({ metadata }) => [metadata.name];
 /** CRT1006. */
 export const rootsDiffer = defineRule({
   code: "CRT1006",
-  severity: "error",
-  meaning: "Meshes of a VirtualMesh do not trust each other's roots: calls between them fail.",
   of: VirtualMesh,
   // Each is named as its Mesh.
   reads: { certificates: lookUp(IssuedCertificate, { key: meshNames, index: byMeshName }) },

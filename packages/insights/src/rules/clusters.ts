@@ -17,8 +17,6 @@ function diagnose(cluster: string, text: string): RuleFinding["remedy"] {
 /** REL1001. */
 export const clusterAway = defineRule({
   code: "REL1001",
-  severity: "error",
-  meaning: "The agent of a cluster is not connected, or the server cannot connect to the cluster: its configuration is frozen.",
   of: KubernetesCluster,
   reads: {},
   *find(cluster, { context }) {
@@ -38,8 +36,6 @@ export const clusterAway = defineRule({
 /** REL1004. */
 export const clusterLags = defineRule({
   code: "REL1004",
-  severity: "warning",
-  meaning: "An agent has not acknowledged changes of the desired state.",
   of: KubernetesCluster,
   reads: {},
   *find(cluster, { context }) {
@@ -70,8 +66,6 @@ const byClusterName: Index<KubernetesCluster> = ({ metadata }) => [metadata.name
 /** RTE1018. */
 export const trafficToAbsentClusters = defineRule({
   code: "RTE1018",
-  severity: "error",
-  meaning: "A TrafficPolicy sends more than half of its traffic to clusters that are not connected.",
   of: TrafficPolicy,
   reads: { clusters: lookUp(KubernetesCluster, { key: clustersShiftedTo, index: byClusterName }) },
   *find(policy, { lookup, context }) {
@@ -97,8 +91,6 @@ const DAY_MS = 24 * 3_600_000;
 /** RTE1014. */
 export const faultsForgotten = defineRule({
   code: "RTE1014",
-  severity: "info",
-  meaning: "A TrafficPolicy injects faults and is older than a day.",
   of: TrafficPolicy,
   reads: {},
   readsTime: true,
@@ -123,8 +115,6 @@ const byItsCluster: Index<Mesh> = ({ spec }) => {
 /** CRT1002. */
 export const agentCertificateEnds = defineRule({
   code: "CRT1002",
-  severity: "warning",
-  meaning: "The client certificate of an agent ends within an hour, and was not renewed.",
   of: KubernetesCluster,
   reads: { meshes: lookUp(Mesh, { key: agentsOf, index: byItsCluster }) },
   readsTime: true,

@@ -10,8 +10,6 @@ const OLDEST_MINOR = 20;
 /** UPG1001. */
 export const istioTooOld = defineRule({
   code: "UPG1001",
-  severity: "warning",
-  meaning: "The version of Istio is older than the oldest supported one.",
   of: Mesh,
   reads: {},
   *find({ spec }) {
@@ -29,8 +27,6 @@ export const istioTooOld = defineRule({
 /** SEC1015. */
 export const ciliumKeepsPoliciesOut = defineRule({
   code: "SEC1015",
-  severity: "warning",
-  meaning: "A setting of Cilium keeps policies, or the sidecars of the mesh, from being in force.",
   of: Mesh,
   reads: {},
   find: ({ spec }) =>
@@ -62,8 +58,6 @@ const reads = { deployments: lookUp(Deployment, { key: installationPlace, index:
 /** HLT1001. */
 export const controlScaledAway = defineRule({
   code: "HLT1001",
-  severity: "error",
-  meaning: "The control plane or a gateway of a mesh is scaled to 0.",
   of: Mesh,
   reads,
   find: (mesh, { lookup }) =>
@@ -75,8 +69,6 @@ export const controlScaledAway = defineRule({
 /** RES1003. */
 export const controlRunsAlone = defineRule({
   code: "RES1003",
-  severity: "warning",
-  meaning: "The control plane or a gateway of a mesh runs as a single pod.",
   of: Mesh,
   reads,
   find: (mesh, { lookup }) =>
@@ -97,8 +89,6 @@ function scaled(deployment: Deployment): RuleFinding["remedy"] {
 /** HLT0011. */
 export const hubbleScaledAway = defineRule({
   code: "HLT0011",
-  severity: "warning",
-  meaning: "Hubble relay is scaled to 0: there is no view of network flows.",
   of: Deployment,
   reads: {},
   *find(deployment) {
@@ -111,8 +101,6 @@ export const hubbleScaledAway = defineRule({
 /** CFG1019. */
 export const ciliumRefusesPolicy = defineRule({
   code: "CFG1019",
-  severity: "error",
-  meaning: "Cilium says that a CiliumNetworkPolicy is not valid: it is not in force.",
   of: CiliumNetworkPolicy,
   reads: {},
   find: ({ status }) =>
@@ -142,8 +130,6 @@ interface WrittenSpec {
 /** SEC1012 of policies of users. */
 export const ciliumShutsGateway = defineRule({
   code: "SEC1012",
-  severity: "error",
-  meaning: "A CiliumNetworkPolicy of a user shuts the port of a gateway for other clusters.",
   of: Mesh,
   reads: { policies: lookUp(CiliumNetworkPolicy, { key: gatewayPlaces, index: byPlace }) },
   find: ({ spec, status }, { lookup }) =>

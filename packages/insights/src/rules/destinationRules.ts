@@ -24,8 +24,6 @@ const hostsWithSubsets: Index<VirtualService> = (object) => [...new Set(subsetsN
 /** CFG0001. */
 export const subsetNowhere = defineRule({
   code: "CFG0001",
-  severity: "error",
-  meaning: "A VirtualService names a subset that no DestinationRule of the host has: requests to it fail.",
   of: VirtualService,
   reads: { rules: lookUp(DestinationRule, { key: hostsWithSubsets, index: byHost }) },
   find: (object, { lookup }) =>
@@ -64,8 +62,6 @@ const namesakeNamed: Index<DestinationRule> = (rule) => {
 /** RTE1008. */
 export const ruleHostUnknown = defineRule({
   code: "RTE1008",
-  severity: "warning",
-  meaning: "A DestinationRule is for a host that is not in the registry.",
   of: DestinationRule,
   reads: {
     services: lookUp(Service, { key: serviceNamed }),
@@ -91,8 +87,6 @@ export const ruleHostUnknown = defineRule({
 /** RTE1009. */
 export const subsetTwice = defineRule({
   code: "RTE1009",
-  severity: "warning",
-  meaning: "Two DestinationRules of one namespace define one subset of one host.",
   of: DestinationRule,
   reads: { others: lookUp(DestinationRule, { key: byHost, index: byHost }) },
   find: (rule, { lookup }) => {
@@ -116,8 +110,6 @@ const byItsService: Index<Destination> = ({ spec }) => (spec?.kubeService?.ref =
 /** RTE1010 of Istio objects of users. */
 export const subsetEmpty = defineRule({
   code: "RTE1010",
-  severity: "error",
-  meaning: "A subset of a DestinationRule has labels that no pod of the Service has: requests to it fail.",
   of: DestinationRule,
   reads: { destinations: lookUp(Destination, { key: serviceNamed, index: byItsService }) },
   find: (rule, { lookup }) =>
@@ -137,8 +129,6 @@ export const subsetEmpty = defineRule({
 /** RES1001 of Istio objects of users. */
 export const localityWithoutOutliers = defineRule({
   code: "RES1001",
-  severity: "warning",
-  meaning: "A DestinationRule asks for failover between localities and has no outlier detection: failover cannot begin.",
   of: DestinationRule,
   reads: {},
   *find({ spec }) {
@@ -156,8 +146,6 @@ export const localityWithoutOutliers = defineRule({
 /** SEC1008. */
 export const mutualTlsSwitchedOff = defineRule({
   code: "SEC1008",
-  severity: "error",
-  meaning: "A DestinationRule switches mutual TLS off for a service of a mesh.",
   of: DestinationRule,
   reads: { destinations: lookUp(Destination, { key: serviceNamed, index: byItsService }) },
   *find({ spec }, { lookup }) {

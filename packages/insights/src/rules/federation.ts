@@ -17,8 +17,6 @@ const MOST_APART = 1;
 /** FED1012. */
 export const versionsApart = defineRule({
   code: "FED1012",
-  severity: "warning",
-  meaning: "The versions of Istio in the meshes of a VirtualMesh differ by more than one minor version.",
   of: VirtualMesh,
   reads: { meshes: lookUp(Mesh, { key: meshesNamed }) },
   *find(_, { lookup }) {
@@ -40,9 +38,6 @@ export const versionsApart = defineRule({
 /** FED1018. */
 export const trustDomainsDiffer = defineRule({
   code: "FED1018",
-  severity: "info",
-  meaning:
-    "The meshes of a VirtualMesh have different trust domains: each istiod must know those of the others for rules that users write by themselves.",
   of: VirtualMesh,
   reads: { meshes: lookUp(Mesh, { key: meshesNamed }) },
   *find(_, { lookup }) {
@@ -60,8 +55,6 @@ export const trustDomainsDiffer = defineRule({
 /** FED1013. */
 export const everythingExported = defineRule({
   code: "FED1013",
-  severity: "info",
-  meaning: "A VirtualMesh federates every service to every one of its meshes.",
   of: VirtualMesh,
   reads: {},
   *find({ spec }) {
@@ -92,8 +85,6 @@ const byServiceName: Index<Destination> = ({ spec }) => {
 /** FED1009. */
 export const federatedWithoutEndpoints = defineRule({
   code: "FED1009",
-  severity: "warning",
-  meaning: "A federated service has no endpoints.",
   of: Destination,
   reads: {},
   *find(destination) {
@@ -116,8 +107,6 @@ const namesakes = lookUpPart(Destination, { key: byServiceName, index: byService
 /** RES1002. */
 export const singleBackend = defineRule({
   code: "RES1002",
-  severity: "warning",
-  meaning: "A federated service has a single pod in all clusters together.",
   of: Destination,
   reads: { namesakes },
   *find(destination, { lookup }) {
@@ -141,8 +130,6 @@ function portsText(spec: Destination["spec"]): string {
 /** FED1007. */
 export const portsDiffer = defineRule({
   code: "FED1007",
-  severity: "warning",
-  meaning: "Services of the same name have different ports in different clusters.",
   of: Destination,
   reads: { namesakes },
   find: (destination, { lookup }): readonly RuleFinding[] => {

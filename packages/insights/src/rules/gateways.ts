@@ -24,8 +24,6 @@ const gatewayClusters: Index<VirtualService> = (object) => (gatewaysNamed(object
 /** ING1003. */
 export const gatewayUnknown = defineRule({
   code: "ING1003",
-  severity: "error",
-  meaning: "A VirtualService names a Gateway that does not exist.",
   of: VirtualService,
   reads: { named: lookUp(Gateway, { key: gatewayKeys }), all: lookUp(Gateway, { key: gatewayClusters, index: byObjectCluster }) },
   find: (object, { lookup }) =>
@@ -48,8 +46,6 @@ export const gatewayUnknown = defineRule({
 /** ING1004. */
 export const hostNotAtGateway = defineRule({
   code: "ING1004",
-  severity: "warning",
-  meaning: "A Gateway does not serve a host of a VirtualService that names it.",
   of: VirtualService,
   reads: { named: lookUp(Gateway, { key: gatewayKeys }) },
   find: (object, { lookup }) =>
@@ -92,8 +88,6 @@ const someService = lookUp(Service, { key: withSelector, index: byObjectCluster 
 /** ING1002. */
 export const gatewayWithoutProxy = defineRule({
   code: "ING1002",
-  severity: "warning",
-  meaning: "A Gateway selects no gateway pods.",
   of: Gateway,
   reads: {
     deployments: lookUp(Deployment, { key: firstSelectorLabel, index: byTemplateLabel }),
@@ -119,8 +113,6 @@ const byServiceSelectorLabel: Index<Service> = (object) =>
 /** ING1005. */
 export const gatewayPortClosed = defineRule({
   code: "ING1005",
-  severity: "warning",
-  meaning: "The Service of a gateway does not open a port of a Gateway.",
   of: Gateway,
   reads: { services: lookUp(Service, { key: firstSelectorLabel, index: byServiceSelectorLabel }) },
   find(gateway, { lookup }) {
@@ -145,8 +137,6 @@ const bySelector: Index<Gateway> = (gateway) => [
 /** ING1001. */
 export const gatewaysCollide = defineRule({
   code: "ING1001",
-  severity: "error",
-  meaning: "Two Gateways open one port of the same pods for the same host.",
   of: Gateway,
   reads: { others: lookUp(Gateway, { key: bySelector, index: bySelector }) },
   find(gateway, { lookup }) {
@@ -171,8 +161,6 @@ function orderOf({ metadata: { name, namespace = "" } }: Resource): string {
 /** BP0002. */
 export const gatewayHostOfAnybody = defineRule({
   code: "BP0002",
-  severity: "warning",
-  meaning: "A host of a Gateway has no namespace: VirtualServices of every namespace may take it.",
   of: Gateway,
   reads: {},
   find: ({ spec }) =>

@@ -27,8 +27,6 @@ function isInjected({ metadata: { labels = {} } }: Namespace): boolean {
 /** CFG1002. */
 export const portNameMeansNothing = defineRule({
   code: "CFG1002",
-  severity: "info",
-  meaning: "The name of a port does not say its protocol: Istio guesses it from the first bytes.",
   of: Service,
   reads: { namespace: lookUp(Namespace, { key: ownNamespace }) },
   find: ({ spec }, { lookup }) => {
@@ -52,8 +50,6 @@ const bySelector: Index<Service> = ({ spec, metadata: { namespace = "", clusterN
 /** CFG1003. */
 export const servicesDisagree = defineRule({
   code: "CFG1003",
-  severity: "warning",
-  meaning: "Services of the same pods disagree on the protocol of a port.",
   of: Service,
   reads: { others: lookUp(Service, { key: bySelector, index: bySelector }) },
   find: (service, { lookup }) => {
@@ -85,8 +81,6 @@ const byController: Index<Workload> = ({ spec }) => {
 /** CFG1007. */
 export const deploymentWithoutSidecar = defineRule({
   code: "CFG1007",
-  severity: "warning",
-  meaning: "A Deployment of a namespace with sidecar injection has no pods with a sidecar.",
   of: Deployment,
   reads: { namespace: lookUp(Namespace, { key: ownNamespace }), workloads: lookUp(Workload, { key: ownController, index: byController }) },
   *find(deployment, { lookup }) {

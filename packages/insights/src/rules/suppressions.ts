@@ -4,8 +4,6 @@ import { defineRule, type RuleFinding } from "../rule.ts";
 /** CFG1021. */
 export const suppressionEnded = defineRule({
   code: "CFG1021",
-  severity: "info",
-  meaning: "An entry of insights.suppressions in the Settings has ended: what it suppressed is shown again.",
   of: Settings,
   reads: {},
   readsTime: true,

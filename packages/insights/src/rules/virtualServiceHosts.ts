@@ -71,8 +71,6 @@ function unknownHosts(object: VirtualService, { lookup }: RuleReading<typeof rea
 /** RTE1001 of Istio objects of users. */
 export const routeHostUnknown = defineRule({
   code: "RTE1001",
-  severity: "error",
-  meaning: "A VirtualService sends requests to a host that is not in the registry.",
   of: VirtualService,
   reads,
   find: (object, reading) => unknownHosts(object, reading, false),
@@ -81,8 +79,6 @@ export const routeHostUnknown = defineRule({
 /** RTE1015 of Istio objects of users. */
 export const mirrorHostUnknown = defineRule({
   code: "RTE1015",
-  severity: "error",
-  meaning: "A VirtualService mirrors requests to a host that is not in the registry.",
   of: VirtualService,
   reads,
   find: (object, reading) => unknownHosts(object, reading, true),
@@ -91,8 +87,6 @@ export const mirrorHostUnknown = defineRule({
 /** RTE1003 of Istio objects of users. */
 export const routePortUnknown = defineRule({
   code: "RTE1003",
-  severity: "error",
-  meaning: "A VirtualService names no port of a Service with several ports, or one that the Service has not.",
   of: VirtualService,
   reads: { services: reads.services },
   find: (object, { lookup }) =>

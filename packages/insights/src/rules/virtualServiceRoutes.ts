@@ -6,8 +6,6 @@ import { defineRule, type RuleFinding } from "../rule.ts";
 /** BP0001. */
 export const exportToMissing = defineRule({
   code: "BP0001",
-  severity: "warning",
-  meaning: "A VirtualService without exportTo is in force in every namespace of its cluster.",
   of: VirtualService,
   reads: {},
   *find(object) {
@@ -23,8 +21,6 @@ export const exportToMissing = defineRule({
 /** RTE1006 of Istio objects of users. */
 export const routeNeverReached = defineRule({
   code: "RTE1006",
-  severity: "warning",
-  meaning: "A route of a VirtualService is never reached.",
   of: VirtualService,
   reads: {},
   find({ spec }) {
@@ -51,8 +47,6 @@ function takesAll({ match = [] }: HttpRoute): boolean {
 /** RTE1011 of Istio objects of users. */
 export const weightsPointless = defineRule({
   code: "RTE1011",
-  severity: "warning",
-  meaning: "A weight of a VirtualService has no effect, or all weights of a route are 0.",
   of: VirtualService,
   reads: {},
   find: ({ spec }) =>
@@ -71,8 +65,6 @@ export const weightsPointless = defineRule({
 /** RTE1013 of Istio objects of users. */
 export const retriesCutShort = defineRule({
   code: "RTE1013",
-  severity: "warning",
-  meaning: "The timeout of a VirtualService cuts retries short.",
   of: VirtualService,
   reads: {},
   find: ({ spec }) =>

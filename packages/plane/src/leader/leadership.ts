@@ -5,6 +5,9 @@ import { interceptWrites } from "./interceptWrites.ts";
 /** Leads for ever: there is one replica only. */
 export const alwaysLeader: Leadership = { isLeader: true, fence: 0, onChange: () => () => undefined };
 
+/** Never leads. */
+export const neverLeader: Leadership = { isLeader: false, fence: 0, onChange: () => () => undefined };
+
 /** What runs for the length of one turn of leading. */
 export interface LeaderWork {
   /** Ends when the turn's signal was aborted. */

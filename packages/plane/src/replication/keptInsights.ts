@@ -1,4 +1,13 @@
-import { clusterNameIn, type JsonObject, kindKeyOf, type Resource, type ResourceRef, resourceKeyOf } from "@isthmus/core";
+import {
+  clusterNameIn,
+  excessOf,
+  excessOfText,
+  type JsonObject,
+  kindKeyOf,
+  type Resource,
+  type ResourceRef,
+  resourceKeyOf,
+} from "@isthmus/core";
 import {
   type DatedInsight,
   type DatedObject,
@@ -59,7 +68,10 @@ export function keptContent({ current, ended }: InsightHistory): PartitionConten
   };
 }
 
-/** What the texts of a partition say, by kind and key; what is of another version of this program is left out. */
+/**
+ * What the texts of a partition say, by kind and key; what is of another version of this program, too large or too deep is left out. All that it
+ * gives can be printed: times are times, and optional members are what they are to be.
+ */
 export function keptInsights(whole: ReadonlyMap<string, ReadonlyMap<string, string>>, meta: JsonObject): KeptInsights {
   const [objects, ended]: [DatedObject[], EndedInsight[]] = [[], []];
   for (const [kindKey, texts] of whole) {
@@ -75,7 +87,7 @@ export function keptInsights(whole: ReadonlyMap<string, ReadonlyMap<string, stri
   }
   const at = meta["at"];
   return {
-    at: typeof at === "number" ? at : 0,
+    at: isTime(at) ? at : 0,
     objects: sortedBy(objects, ({ object }) => resourceKeyOf(object)),
     ended: sortedBy(ended, (one) => endedKey(one.object.clusterName, endedNameOf(one))),
   };
@@ -83,10 +95,12 @@ export function keptInsights(whole: ReadonlyMap<string, ReadonlyMap<string, stri
 
 /** What is kept of one object; undefined for one that has ended, and for what is of another version of this program. */
 export function datedObjectIn(kept: Resource): DatedObject | undefined {
-  const { insights, problems } = kept as Kept;
-  if (!isRef(kept) || !Array.isArray(insights) || !insights.every(isDated)) return undefined;
-  const { name, namespace = "", clusterName = "" } = kept.metadata;
-  return { object: { apiVersion: kept.apiVersion, kind: kept.kind, name, namespace, clusterName }, insights, problems: textsIn(problems) };
+  const { apiVersion, kind, metadata, insights, problems } = kept as Kept;
+  if (!Array.isArray(insights)) return undefined;
+  const { name, namespace = "", clusterName = "" } = metadata ?? {};
+  const object: Unchecked<ResourceRef> = { apiVersion, kind, name, namespace, clusterName };
+  if (!isWhole(object)) return undefined;
+  return { object, insights: insights.slice(0, MOST_OF_OBJECT).filter(isDated), problems: textsIn(problems).slice(0, MOST_OF_OBJECT) };
 }
 
 /** As the leader has them: stores give them in any order. */
@@ -140,52 +154,65 @@ function cut(text: string): string {
 }
 
 function parsed(text: string): Kept {
+  if (excessOfText(text) !== undefined) return NOTHING;
   try {
-    return JSON.parse(text) as Kept;
+    const value = JSON.parse(text) as unknown;
+    return typeof value === "object" && value !== null && excessOf(value) === undefined ? value : NOTHING;
   } catch {
     // Nothing that this version writes.
     return NOTHING;
   }
 }
 
-const NOTHING: Kept = { apiVersion: "", kind: "", metadata: { name: "" } };
-
-interface Kept extends Resource {
-  readonly insights?: unknown;
-  readonly problems?: unknown;
-  readonly ended?: unknown;
-}
-
-function textsIn(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.filter((text) => typeof text === "string") : [];
-}
-
-function isRef(kept: Kept): boolean {
-  return [kept.apiVersion, kept.kind, kept.metadata?.name].every((text) => typeof text === "string");
-}
+const NOTHING: Kept = {};
 
 type Unchecked<T> = { readonly [M in keyof T]?: unknown };
 
+interface Kept extends Unchecked<Omit<Resource, "metadata"> & { insights: never; problems: never; ended: never }> {
+  readonly metadata?: Unchecked<Resource["metadata"]> | null;
+}
+
+function textsIn(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter(isText) : [];
+}
+
 function isDated(value: unknown): value is DatedInsight {
-  const { insight, since } = (value ?? {}) as Unchecked<DatedInsight>;
-  const { code, severity, field, message, remedy, object } = (insight ?? {}) as Unchecked<Insight>;
+  const { insight, since, suppression } = (value ?? {}) as Unchecked<DatedInsight>;
+  return isInsight(insight) && isTime(since) && (suppression === undefined || isSuppression(suppression));
+}
+
+function isInsight(value: unknown): value is Insight {
+  const { code, category, severity, object, cluster, field, message, remedy, nearMiss, targets } = (value ?? {}) as Unchecked<Insight>;
+  const { text, command, patch } = (remedy ?? {}) as Unchecked<Insight["remedy"]>;
   return (
-    typeof since === "number" &&
-    [code, severity, field, message, (remedy as Unchecked<Insight["remedy"]> | undefined)?.text].every(
-      (text) => typeof text === "string",
-    ) &&
-    isWhole(object)
+    [code, category, severity, cluster, field, message, text].every(isText) &&
+    [nearMiss, command, patch].every((member) => member === undefined || isText(member)) &&
+    isWhole(object) &&
+    (targets === undefined || (Array.isArray(targets) && targets.every(isWhole)))
   );
+}
+
+function isSuppression(value: unknown): value is NonNullable<DatedInsight["suppression"]> {
+  const { reason, until, by } = (value ?? {}) as Unchecked<NonNullable<DatedInsight["suppression"]>>;
+  return [reason, by].every(isText) && (until === undefined || isText(until));
 }
 
 function isEnded(value: unknown): value is EndedInsight {
   const { object, code, severity, field, message, since, until } = (value ?? {}) as Unchecked<EndedInsight>;
-  return isWhole(object) && [code, severity, field, message].every(isText) && [since, until].every((time) => typeof time === "number");
+  return isWhole(object) && [code, severity, field, message].every(isText) && [since, until].every(isTime);
 }
 
 function isText(value: unknown): value is string {
   return typeof value === "string";
 }
+
+/** Milliseconds since 1970 that a Date can be of. */
+function isTime(value: unknown): value is number {
+  return typeof value === "number" && value >= 0 && value <= LAST_TIME;
+}
+
+// Source: ECMAScript, "Time Values and Time Range".
+const LAST_TIME = 8.64e15;
 
 function isWhole(value: unknown): value is ResourceRef {
   const { apiVersion, kind, name, namespace, clusterName } = (value ?? {}) as Unchecked<ResourceRef>;

@@ -72,6 +72,8 @@ export interface ServerOptions {
   readonly leadership?: Leadership;
   /** Where replicas share what they know, and how this one is called. Default: there is no other, and a restart forgets. */
   readonly sharing?: { readonly store: Store; readonly replica: string };
+  /** Whether it looks for insights while it leads: without, what they cost can be measured. Default: yes. */
+  readonly findsInsights?: boolean;
   readonly clock: Clock;
   /** For how long, in ms, a long piece of work may keep others waiting; 0: for one step of it. Default: 3. */
   readonly sliceMs?: number;

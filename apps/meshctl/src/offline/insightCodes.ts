@@ -1,0 +1,69 @@
+import { nearestName, UsageError } from "@isthmus/core";
+import { EXPLAINED_CODES, type ExplainedCode, explainedCode } from "@isthmus/insights/catalogue";
+import { columnsText } from "../output/columns.ts";
+import { wrapped } from "../output/fit.ts";
+import { plainText } from "../output/plainText.ts";
+import { markdownText } from "./markdownText.ts";
+
+/** Every code, one a row. `columns`: of the terminal. */
+export function codeList(output: "table" | "json" | "markdown", columns: number | undefined): string {
+  if (output === "json") return `${JSON.stringify({ codes: EXPLAINED_CODES }, undefined, 2)}\n`;
+  const rows = EXPLAINED_CODES.map(({ code, severity, category, foundBy, title }) => [code, severity, category, foundBy.join(", "), title]);
+  if (output === "table") return columnsText(HEADERS, rows, { width: columns, isSentenceLast: true });
+  const lines = [HEADERS.map((header) => header.toLowerCase()), HEADERS.map(() => "---"), ...rows.map((row) => row.map(markdownText))];
+  return lines.map((line) => `| ${line.join(" | ")} |\n`).join("");
+}
+
+const HEADERS = ["CODE", "SEVERITY", "CATEGORY", "FOUND BY", "TITLE"];
+
+/** What a code means. Throws UsageError for one that there is not, with the one that was perhaps meant. */
+export function explanation(written: string, output: "text" | "json" | "markdown", columns: number | undefined): string {
+  const entry = explainedCode(written.toUpperCase());
+  if (entry === undefined) {
+    const meant = nearestName(
+      written,
+      EXPLAINED_CODES.map(({ code }) => code),
+    );
+    const hint = meant === undefined ? "" : ` (did you mean ${meant}?)`;
+    throw new UsageError(
+      `there is no insight with code ${plainText(written, LONGEST_CODE)}${hint}: meshctl insights list-rules lists all codes`,
+    );
+  }
+  if (output === "json") return `${JSON.stringify(entry, undefined, 2)}\n`;
+  return output === "markdown" ? markdown(entry) : text(entry, columns);
+}
+
+// More than a code has, so that a typing mistake is seen.
+const LONGEST_CODE = 40;
+
+function text(entry: ExplainedCode, columns: number | undefined): string {
+  const { code, title } = entry;
+  const indented = (paragraph: string) =>
+    (columns === undefined ? [paragraph] : wrapped(paragraph, columns - INDENT.length)).map((line) => `${INDENT}${line}\n`).join("");
+  const parts = partsOf(entry).map(([heading, paragraph]) => `\n${heading}\n${indented(paragraph)}`);
+  return `${code}: ${title}\n${about(entry)}\n${parts.join("")}`;
+}
+
+const INDENT = "  ";
+
+function markdown(entry: ExplainedCode): string {
+  const { code, title } = entry;
+  const parts = partsOf(entry).map(([heading, paragraph]) => `\n### ${heading}\n\n${markdownText(paragraph)}\n`);
+  return `## ${code}: ${markdownText(title)}\n\n${about(entry)}\n${parts.join("")}`;
+}
+
+function about({ severity, category, foundBy }: ExplainedCode): string {
+  const status = foundBy.includes("status") && severity !== "error" ? "; error where the resource is not in force" : "";
+  return `${category}, ${severity}, found ${foundBy.map((source) => FOUND[source]).join(" and ")}${status}`;
+}
+
+const FOUND: Readonly<Record<ExplainedCode["foundBy"][number], string>> = { rule: "by a rule", status: "in the status of a resource" };
+
+function partsOf({ meaning, consequence, remedy, example }: ExplainedCode): readonly (readonly [string, string])[] {
+  return [
+    ["What it means", meaning],
+    ["Why it matters", consequence],
+    ["What to do", `${remedy.charAt(0).toUpperCase()}${remedy.slice(1)}.`],
+    ["Example", example],
+  ];
+}

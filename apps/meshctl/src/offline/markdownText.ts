@@ -1,0 +1,12 @@
+/** Every character that has a meaning in Markdown stands for itself; so no text of others becomes a link, an image, a mention or HTML. */
+export function markdownText(text: string): string {
+  return text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll("\n", " ")
+    .replaceAll("#", "&#35;")
+    .replaceAll("@", "&#64;")
+    .replaceAll("://", "&#58;//")
+    .replace(/[\\`*_{}[\]()!|~]/g, "\\$&");
+}

@@ -1,0 +1,52 @@
+import { categoryOf, INSIGHT_CATEGORIES, type InsightCode, type InsightSeverity } from "../insight.ts";
+import { CERTIFICATES } from "./certificates.ts";
+import { CONFIGURATION } from "./configuration.ts";
+import type { CatalogueEntry } from "./entry.ts";
+import { FEDERATION } from "./federation.ts";
+import { GATEWAYS } from "./gateways.ts";
+import { ROUTING } from "./routing.ts";
+import { SECURITY } from "./security.ts";
+
+/** Every code: its texts are written here and nowhere else. */
+export const CATALOGUE = { ...CONFIGURATION, ...CERTIFICATES, ...FEDERATION, ...GATEWAYS, ...ROUTING, ...SECURITY };
+
+type Catalogue = typeof CATALOGUE;
+type FoundBy<W extends "rule" | "status"> = {
+  [C in keyof Catalogue]: Catalogue[C]["severity"] extends Readonly<Record<W, InsightSeverity>> ? C : never;
+}[keyof Catalogue];
+
+/** A code that a rule finds. */
+export type RuleCode = FoundBy<"rule">;
+/** A code that is reported from translation. */
+export type ReportedCode = FoundBy<"status">;
+
+/** An entry of the catalogue, for programs and tables. */
+export interface ExplainedCode extends Omit<CatalogueEntry, "severity"> {
+  readonly code: InsightCode;
+  /** That of a rule where there is one. */
+  readonly severity: InsightSeverity;
+  /** In words. */
+  readonly category: string;
+  readonly foundBy: readonly ("rule" | "status")[];
+}
+
+/** All codes, in their order. */
+export const EXPLAINED_CODES: readonly ExplainedCode[] = Object.entries<CatalogueEntry>(CATALOGUE)
+  .map(([code, { severity, ...texts }]) => explained(code as InsightCode, severity, texts))
+  .sort((a, b) => (a.code < b.code ? -1 : 1));
+
+function explained(
+  code: InsightCode,
+  { rule, status }: CatalogueEntry["severity"],
+  texts: Omit<CatalogueEntry, "severity">,
+): ExplainedCode {
+  const foundBy = [rule === undefined ? [] : ["rule" as const], status === undefined ? [] : ["status" as const]].flat();
+  return { code, severity: rule ?? status ?? "error", category: INSIGHT_CATEGORIES[categoryOf(code)], foundBy, ...texts };
+}
+
+const BY_CODE: ReadonlyMap<string, ExplainedCode> = new Map(EXPLAINED_CODES.map((entry) => [entry.code, entry]));
+
+/** The entry of a code; undefined for one that there is not. */
+export function explainedCode(code: string): ExplainedCode | undefined {
+  return BY_CODE.get(code);
+}

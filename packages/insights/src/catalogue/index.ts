@@ -1,0 +1,1 @@
+export { EXPLAINED_CODES, type ExplainedCode, explainedCode } from "./catalogue.ts";

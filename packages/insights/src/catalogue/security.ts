@@ -1,0 +1,104 @@
+import type { CatalogueEntries } from "./entry.ts";
+
+/** Access and encryption. */
+export const SECURITY = {
+  SEC1001: {
+    severity: { rule: "error", status: "error" },
+    title: "All callers are denied",
+    meaning: "Calls need an AccessPolicy and none allows any: all calls are denied.",
+    consequence: "Every request between services is answered with 403.",
+    remedy: "add an AccessPolicy",
+    example: "VirtualMesh gloo-mesh/all: spec.globalAccessPolicy: is ENABLED and there is no AccessPolicy: all calls are denied",
+  },
+  SEC1002: {
+    severity: { status: "warning" },
+    title: "Mesh is permissive",
+    meaning: "A mesh allows all calls, whatever AccessPolicies say.",
+    consequence: "Services that seem to be protected can be called by every pod.",
+    remedy: "turn the permissive mode of the mesh off",
+    example:
+      "AccessPolicy bookinfo/readers: Mesh gloo-mesh/osm-cluster-1 allows all calls regardless of AccessPolicies: set spec.traffic.enablePermissiveTrafficPolicyMode of MeshConfig osm-system/osm-mesh-config in cluster-1 to false",
+  },
+  SEC1003: {
+    severity: { rule: "warning" },
+    title: "Services without an AccessPolicy",
+    meaning: "Services have no AccessPolicy while others in their mesh do, so all callers may call them.",
+    consequence: "Without a policy every caller is allowed: what is protected beside it may be reached through these services.",
+    remedy: "create AccessPolicies for them, or set spec.globalAccessPolicy of the VirtualMesh to ENABLED",
+    example:
+      "Mesh gloo-mesh/istiod-istio-system-cluster-1: 1 of 2 services have no AccessPolicy, so all callers may call them: bookinfo/ratings",
+  },
+  SEC1004: {
+    severity: { rule: "warning", status: "warning" },
+    title: "Rule applies to nothing",
+    meaning: "An access rule selects no workload.",
+    consequence: "What it should protect is open, or what it should open is closed.",
+    remedy: "correct the selector",
+    example:
+      "AuthorizationPolicy bookinfo/readers in cluster-1: spec.selector.matchLabels: no workload of namespace bookinfo has pods with app: reviewz, so the policy applies to nothing",
+  },
+  SEC1005: {
+    severity: { rule: "error", status: "error" },
+    title: "Service account is unknown",
+    meaning: "An access rule names a service account that no workload runs as.",
+    consequence: "The caller that was meant is not allowed, or not denied.",
+    remedy: "correct the service account",
+    example:
+      "AuthorizationPolicy bookinfo/readers in cluster-1: spec.rules[0].from[0].source.principals[0]: no workload runs as service account bookinfo/revews",
+  },
+  SEC1006: {
+    severity: { status: "error" },
+    title: "TLS mode that gateways do not forward",
+    meaning: "Calls to a federated service use a TLS mode that east-west gateways do not forward.",
+    consequence: "Gateways choose the service by the server name of mutual TLS: without it, calls from other clusters fail.",
+    remedy: "set the TLS mode ISTIO_MUTUAL in the Settings, or in a TrafficPolicy for the service",
+    example:
+      "VirtualMesh gloo-mesh/all: Destination gloo-mesh/reviews-bookinfo-cluster-1: calls from cluster-2 fail, because their TLS mode is DISABLE and east-west gateways only forward ISTIO_MUTUAL: set mtls.istio.tlsMode: ISTIO_MUTUAL in the Settings, or in a TrafficPolicy for it",
+  },
+  SEC1007: {
+    severity: { rule: "warning" },
+    title: "Namespace of callers is empty",
+    meaning: "An AuthorizationPolicy names a namespace that has no workload in a mesh.",
+    consequence: "No caller can match, so that the rule allows, or denies, nothing.",
+    remedy: "correct the namespace",
+    example:
+      "AuthorizationPolicy bookinfo/readers in cluster-1: spec.rules[0].from[0].source.namespaces[0]: no workload in a mesh is in namespace bookinf",
+  },
+  SEC1008: {
+    severity: { rule: "error" },
+    title: "Mutual TLS is switched off",
+    meaning: "A DestinationRule switches mutual TLS off for a service of a mesh.",
+    consequence:
+      "Requests leave the caller as plain text: a mesh that requires mutual TLS refuses them, another one lets others read them.",
+    remedy: "set ISTIO_MUTUAL, or remove tls",
+    example:
+      "DestinationRule bookinfo/reviews in cluster-1: spec.trafficPolicy.tls.mode: DISABLE sends plain text to reviews, which is in Mesh istiod-istio-system-cluster-1: where the mesh requires mutual TLS, requests fail with 503",
+  },
+  SEC1012: {
+    severity: { rule: "error", status: "warning" },
+    title: "Network layer and mesh disagree",
+    meaning: "The network layer lets through, or shuts, something else than the rules of the mesh.",
+    consequence: "A shut gateway drops all calls from other clusters; a network layer that is open leaves the mesh as the only protection.",
+    remedy: "correct the policy of the network layer",
+    example:
+      "Mesh gloo-mesh/istiod-istio-system-cluster-1: status.appliedEastWestIngressGateways: CiliumNetworkPolicy istio-system/lock in cluster-1 selects the gateway and denies all callers on port 15443: calls from other clusters are dropped",
+  },
+  SEC1013: {
+    severity: { status: "warning" },
+    title: "Rule lets every caller in",
+    meaning: "A rule lets every caller in.",
+    consequence: "An AccessPolicy is usually written to keep callers out: one without callers protects nothing.",
+    remedy: "name the callers",
+    example:
+      "AccessPolicy bookinfo/readers: spec.sourceSelector: is missing, so every caller may call the selected destinations: name the callers, or write sourceSelector: [{}] if all are meant",
+  },
+  SEC1015: {
+    severity: { rule: "warning" },
+    title: "Setting of Cilium bypasses the mesh",
+    meaning: "A setting of Cilium keeps policies, or the sidecars of the mesh, from being in force.",
+    consequence: "Traffic can pass beside the sidecar, or past the policies: what they allow or deny is not what happens.",
+    remedy: "change the setting in cilium-config, and restart Cilium",
+    example:
+      "Mesh gloo-mesh/istiod-istio-system-cluster-1: spec.cilium.warnings[0]: socketLB is on for pods: set socketLB.hostNamespaceOnly",
+  },
+} as const satisfies CatalogueEntries;
