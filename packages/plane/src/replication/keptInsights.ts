@@ -94,8 +94,8 @@ export function keptInsights(whole: ReadonlyMap<string, ReadonlyMap<string, stri
 }
 
 /** What is kept of one object; undefined for one that has ended, and for what is of another version of this program. */
-export function datedObjectIn(kept: Resource): DatedObject | undefined {
-  const { apiVersion, kind, metadata, insights, problems } = kept as Kept;
+export function datedObjectIn(kept: object): DatedObject | undefined {
+  const { apiVersion, kind, metadata, insights, problems }: Kept = kept;
   if (!Array.isArray(insights)) return undefined;
   const { name, namespace = "", clusterName = "" } = metadata ?? {};
   const object: Unchecked<ResourceRef> = { apiVersion, kind, name, namespace, clusterName };
