@@ -1,12 +1,6 @@
 import type { Rule } from "./rule.ts";
-import {
-  authorizationSelectsNothing,
-  everybodyShutOut,
-  principalUnknown,
-  servicesUnguarded,
-  sidecarsCompete,
-  sourceNamespaceEmpty,
-} from "./rules/access.ts";
+import { accountUnknown, everybodyShutOut, servicesUnguarded, sidecarsCompete } from "./rules/access.ts";
+import { authorizationSelectsNothing, principalUnknown, sourceNamespaceEmpty } from "./rules/authorizationPolicies.ts";
 import { certificateEnds, certificateFailed, controlPlaneOutdated, podsOutdated, rootsDiffer } from "./rules/certificates.ts";
 import { agentCertificateEnds, clusterAway, clusterLags, faultsForgotten, trafficToAbsentClusters } from "./rules/clusters.ts";
 import {
@@ -100,5 +94,6 @@ export const RULES: readonly Rule[] = [
   mutualTlsSwitchedOff,
   ciliumShutsGateway,
   ciliumKeepsPoliciesOut,
+  accountUnknown,
   istioTooOld,
 ];
