@@ -36,6 +36,7 @@ import {
   gatewayWithoutProxy,
   hostNotAtGateway,
 } from "./rules/gateways.ts";
+import { entriesDisagree, hostRoutedTwice } from "./rules/hostsTwice.ts";
 import { deploymentWithoutSidecar, portNameMeansNothing, servicesDisagree } from "./rules/services.ts";
 import { suppressionEnded } from "./rules/suppressions.ts";
 import { mirrorHostUnknown, routeHostUnknown, routePortUnknown } from "./rules/virtualServiceHosts.ts";
@@ -86,6 +87,8 @@ export const RULES: readonly Rule[] = [
   faultsForgotten,
   mirrorHostUnknown,
   trafficToAbsentClusters,
+  hostRoutedTwice,
+  entriesDisagree,
   everybodyShutOut,
   servicesUnguarded,
   authorizationSelectsNothing,

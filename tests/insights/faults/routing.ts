@@ -123,6 +123,28 @@ spec: {host: stock.shop.svc.cluster.local, subsets: [{name: v1, labels: {version
     on: "DestinationRule shop/stock-b in east",
   },
   {
+    title: "two VirtualServices route one host of the mesh",
+    change: add(`
+apiVersion: networking.istio.io/v1
+kind: VirtualService
+metadata: {name: stock-again, namespace: shop, clusterName: east}
+spec: {hosts: [stock.shop.svc.cluster.local], exportTo: ['*'], http: [{route: [{destination: {host: stock}}]}]}
+`),
+    code: "RTE1020",
+    on: "VirtualService shop/stock-again in east",
+  },
+  {
+    title: "two ServiceEntries give one port two protocols",
+    change: add(`
+apiVersion: networking.istio.io/v1
+kind: ServiceEntry
+metadata: {name: payments-again, namespace: shop, clusterName: east}
+spec: {hosts: [payments.example.com], ports: [{number: 443, name: tcp, protocol: TCP}], resolution: DNS, location: MESH_EXTERNAL}
+`),
+    code: "RTE1021",
+    on: "ServiceEntry shop/payments-again in east",
+  },
+  {
     title: "mutual TLS is switched off for a port of a Service of the mesh",
     change: patch(CART, "spec: {trafficPolicy: {portLevelSettings: [{port: {number: 9080}, tls: {mode: DISABLE}}]}}"),
     code: "SEC1008",

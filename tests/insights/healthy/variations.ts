@@ -62,6 +62,15 @@ spec: {selector: {istio: ingressgateway}, servers: [{port: {number: 80, name: ht
     ),
   },
   {
+    title: "two namespaces route one host, each for itself",
+    change: add(`
+apiVersion: networking.istio.io/v1
+kind: VirtualService
+metadata: {name: stock, namespace: bookinfo, clusterName: east}
+spec: {hosts: [stock.shop.svc.cluster.local], exportTo: [.], http: [{route: [{destination: {host: stock.shop.svc.cluster.local}}]}]}
+`),
+  },
+  {
     title: "a subset has pods without a sidecar alone",
     change: changes(
       add(`
