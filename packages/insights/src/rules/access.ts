@@ -1,8 +1,8 @@
-import { AccessPolicy, AuthorizationPolicy, Destination, Mesh, Sidecar, VirtualMesh, Workload } from "@isthmus/api";
+import { AccessPolicy, AuthorizationPolicy, Destination, Mesh, Namespace, Sidecar, VirtualMesh, Workload } from "@isthmus/api";
 import { formatRef, type Index, keyOf, nearestName, refOf } from "@isthmus/core";
 import { networkingOwner } from "@isthmus/translators";
 import { defineRule, lookUp, type RuleFinding } from "../rule.ts";
-import { byAnyNamespace, byPlace, byWorkloadCluster, grouped, isGateway } from "./places.ts";
+import { accountsBy, byObjectCluster, byPlace, byWorkloadPlace, isGateway } from "./places.ts";
 
 const everywhere: Index<object> = () => [""];
 const whereSomeAreAllowed: Index<AuthorizationPolicy> = ({ spec, metadata }) =>
@@ -103,7 +103,9 @@ function accountsNamed({ spec }: AccessPolicy): readonly AccountRef[] {
   );
 }
 
-const accountNamespaces: Index<AccessPolicy> = (policy) => [...new Set(accountsNamed(policy).map(({ namespace }) => namespace))];
+const accountPlaces: Index<AccessPolicy> = (policy) => [
+  ...new Set(accountsNamed(policy).map(({ namespace, clusterName }) => `${namespace}/${clusterName}`)),
+];
 const accountClusters: Index<AccessPolicy> = (policy) => [...new Set(accountsNamed(policy).map(({ clusterName }) => clusterName))];
 
 /** SEC1016. */
@@ -113,23 +115,27 @@ export const accountUnknown = defineRule({
   meaning: "An AccessPolicy names a service account that no workload runs as, and that looks like a misspelt one.",
   of: AccessPolicy,
   reads: {
-    named: lookUp(Workload, { key: accountNamespaces, index: byAnyNamespace }),
-    // Only where workloads of the cluster are known, one can be missing.
-    own: lookUp(Workload, { key: accountClusters, index: byWorkloadCluster }),
+    workloads: lookUp(Workload, { key: accountPlaces, index: byWorkloadPlace }),
+    namespaces: lookUp(Namespace, { key: accountClusters, index: byObjectCluster }),
   },
   find(policy, { lookup }) {
-    const accounts = grouped(lookup("named"), ({ namespace, clusterName }) => `${namespace}/${clusterName}`);
-    const namespaces = grouped(lookup("own"), ({ clusterName = "" }) => clusterName);
+    const accounts = accountsBy(lookup("workloads"), ({ namespace, clusterName }) => `${namespace}/${clusterName}`);
+    const namespaces = new Map<string, Set<string>>();
+    for (const { metadata } of lookup("namespaces")) {
+      const cluster = metadata.clusterName ?? "";
+      namespaces.set(cluster, (namespaces.get(cluster) ?? new Set()).add(metadata.name));
+    }
     return accountsNamed(policy).flatMap(({ path, name, namespace, clusterName }): readonly RuleFinding[] => {
       const known = accounts.get(`${namespace}/${clusterName}`);
-      if (known?.accounts.has(name) === true) return [];
+      if (known?.has(name) === true) return [];
       // Jobs have accounts too, and no pods most of the time: only what looks like a mistake is reported.
       if (known === undefined) {
-        const nearMiss = nearestName(namespace, namespaces.get(clusterName)?.namespaces ?? []);
-        const message = `no workload in a mesh is in namespace ${namespace} of ${clusterName}`;
+        const ofCluster = namespaces.get(clusterName) ?? new Set<string>();
+        const nearMiss = ofCluster.has(namespace) ? undefined : nearestName(namespace, ofCluster);
+        const message = `there is no namespace ${namespace} in ${clusterName}`;
         return nearMiss === undefined ? [] : [{ field: `${path}.namespace`, message, remedy: "correct the namespace", nearMiss }];
       }
-      const nearMiss = nearestName(name, known.accounts);
+      const nearMiss = nearestName(name, known);
       const message = `no workload runs as service account ${namespace}/${name} in ${clusterName}`;
       return nearMiss === undefined ? [] : [{ field: `${path}.name`, message, remedy: "correct the service account", nearMiss }];
     });

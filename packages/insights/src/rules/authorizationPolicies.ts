@@ -1,7 +1,7 @@
 import { AuthorizationPolicy, Mesh, Workload } from "@isthmus/api";
 import { type Index, matchesLabels, nearestName } from "@isthmus/core";
 import { defineRule, lookUp, type RuleFinding } from "../rule.ts";
-import { byAnyNamespace, byObjectCluster, byWorkloadCluster, byWorkloadPlace, grouped, placeKey } from "./places.ts";
+import { accountsBy, byAnyNamespace, byObjectCluster, byWorkloadCluster, byWorkloadPlace, placeKey } from "./places.ts";
 
 // Istio's default; policies there are for pods of all namespaces. Source: istio.io/docs/reference/config/istio.mesh.v1alpha1, rootNamespace.
 const ROOT_NAMESPACE = "istio-system";
@@ -103,9 +103,9 @@ export const principalUnknown = defineRule({
   of: AuthorizationPolicy,
   reads,
   find(policy, { lookup }) {
-    const known = grouped(lookup("named"), ({ namespace = "" }) => namespace);
+    const known = accountsBy(lookup("named"), ({ namespace = "" }) => namespace);
     return knownCallers(policy, lookup("meshes")).flatMap(({ path, namespace, account }): readonly RuleFinding[] => {
-      const accounts = known.get(namespace)?.accounts;
+      const accounts = known.get(namespace);
       // A namespace without workloads is SEC1007, and may be unknown.
       if (account === undefined || accounts === undefined || accounts.has(account)) return [];
       const message = `no workload runs as service account ${namespace}/${account}`;
@@ -124,7 +124,7 @@ export const sourceNamespaceEmpty = defineRule({
   find: (policy, { lookup }) => {
     const own = new Set(lookup("own").flatMap(({ spec }) => spec?.kubernetes?.controller?.namespace ?? []));
     if (own.size === 0) return [];
-    const known = grouped(lookup("named"), ({ namespace = "" }) => namespace);
+    const known = accountsBy(lookup("named"), ({ namespace = "" }) => namespace);
     return knownCallers(policy, lookup("meshes")).flatMap(({ path, namespace }): readonly RuleFinding[] => {
       if (known.has(namespace)) return [];
       const nearMiss = nearestName(namespace, own);

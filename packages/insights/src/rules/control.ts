@@ -1,5 +1,5 @@
 import { CiliumNetworkPolicy, Deployment, Destination, Mesh } from "@isthmus/api";
-import { type Index, type LabelSelector, matchesLabels, matchesSelector, refOf } from "@isthmus/core";
+import { type Index, matchesLabels, refOf } from "@isthmus/core";
 import { patchRemedy } from "../insight.ts";
 import { defineRule, lookUp, type RuleFinding, type RuleReading } from "../rule.ts";
 import { istioMinor } from "./federation.ts";
@@ -135,15 +135,6 @@ export const ciliumRefusesPolicy = defineRule({
     ),
 });
 
-interface WrittenSpec {
-  readonly endpointSelector?: LabelSelector;
-  readonly ingress?: readonly WrittenRule[];
-}
-
-interface WrittenRule {
-  readonly toPorts?: readonly { readonly ports?: readonly { readonly port?: unknown; readonly endPort?: unknown }[] }[];
-}
-
 const ownGateways: Index<Destination> = ({ spec }) => {
   const { namespace = "", clusterName = "" } = spec?.kubeService?.ref ?? {};
   return isGateway(spec?.kubeService?.workloadSelectorLabels) ? [`${namespace}/${clusterName}`] : [];
@@ -163,7 +154,7 @@ export const ciliumShutsGateway = defineRule({
   },
   find: (policy, { lookup }) => {
     // Users may write anything: what is not of this form is not judged.
-    const { endpointSelector, ingress } = (policy.spec ?? {}) as WrittenSpec;
+    const { endpointSelector, ingress } = policy.spec ?? {};
     if (!Array.isArray(ingress)) return [];
     const inUse = lookup("meshes").flatMap(({ status }) => status?.appliedEastWestIngressGateways ?? []);
     return lookup("gateways").flatMap(({ metadata, spec }): readonly RuleFinding[] => {
@@ -178,25 +169,31 @@ export const ciliumShutsGateway = defineRule({
 });
 
 const bare = (key: string) => key.replace(/^(?:k8s|any)[:.]/, "");
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+const membersOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 
 /** Whether a selector surely selects pods with these labels: of a requirement that asks for a label that is not known here, nobody can say. */
-function isSelected({ matchLabels = {}, matchExpressions = [] }: LabelSelector = {}, labels: WrittenLabels = {}): boolean {
-  if (!Object.entries(matchLabels).every(([key, value]) => labels[bare(key)] === value)) return false;
-  return matchExpressions.every(
-    ({ key, ...requirement }) =>
-      Object.hasOwn(labels, bare(key)) && matchesSelector({ matchExpressions: [{ key: bare(key), ...requirement }] }, labels),
-  );
+function isSelected(selector: unknown, labels: Readonly<Record<string, string>> = {}): boolean {
+  const { matchLabels, matchExpressions } = membersOf(selector);
+  if (!Object.entries(membersOf(matchLabels)).every(([key, value]) => labels[bare(key)] === value)) return false;
+  return listOf(matchExpressions).every((requirement) => {
+    const { key, operator, values } = membersOf(requirement);
+    if (typeof key !== "string" || !Object.hasOwn(labels, bare(key))) return false;
+    const isAmong = listOf(values).includes(labels[bare(key)]);
+    return operator === "Exists" || (operator === "In" && isAmong) || (operator === "NotIn" && !isAmong);
+  });
 }
 
-type WrittenLabels = Readonly<Record<string, string>>;
-
-/** A port may be a range, 0 for any, or a name, which is not known here. */
-function opens(rule: WrittenRule | null, containerPort: number): boolean {
-  const toPorts = rule?.toPorts ?? [];
+/** Without ports a rule opens all. A port may be a range, 0 for any, or a name, which is not known here. */
+function opens(rule: unknown, containerPort: number): boolean {
+  const { toPorts } = membersOf(rule);
+  const parts = listOf(toPorts);
   return (
-    toPorts.length === 0 ||
-    toPorts.some((part) =>
-      (part?.ports ?? []).some(({ port, endPort }) => {
+    parts.length === 0 ||
+    parts.some((part) =>
+      listOf(membersOf(part)["ports"]).some((entry) => {
+        const { port, endPort } = membersOf(entry);
         const [first, last] = [Number(port), Number(endPort ?? port)];
         return Number.isNaN(first) || first === 0 || (first <= containerPort && containerPort <= Math.max(first, last));
       }),

@@ -42,27 +42,21 @@ export const byAnyNamespace: Index<Workload> = ({ spec }) => {
   return namespace === undefined ? [] : [namespace];
 };
 
-/** The namespaces and service accounts of some workloads. */
-export interface Identities {
-  readonly namespaces: Set<string>;
-  readonly accounts: Set<string>;
-}
-
 type ControllerRef = NonNullable<NonNullable<NonNullable<Workload["spec"]>["kubernetes"]>["controller"]>;
 
-/** The identities of workloads by what `keyOf` says of their controllers. */
-export function grouped(workloads: readonly Workload[], keyOf: (controller: ControllerRef) => string): ReadonlyMap<string, Identities> {
-  const groups = new Map<string, Identities>();
+/** The service accounts of workloads, by what `keyOf` says of their controllers. */
+export function accountsBy(
+  workloads: readonly Workload[],
+  keyOf: (controller: ControllerRef) => string,
+): ReadonlyMap<string, ReadonlySet<string>> {
+  const accounts = new Map<string, Set<string>>();
   for (const { spec } of workloads) {
     const { controller, serviceAccountName } = spec?.kubernetes ?? {};
     if (controller?.namespace === undefined) continue;
     const key = keyOf(controller);
-    const group = groups.get(key) ?? { namespaces: new Set(), accounts: new Set() };
-    groups.set(key, group);
-    group.namespaces.add(controller.namespace);
-    group.accounts.add(serviceAccountName || "default");
+    accounts.set(key, (accounts.get(key) ?? new Set()).add(serviceAccountName || "default"));
   }
-  return groups;
+  return accounts;
 }
 
 /** Whether pods with these labels are a gateway, as Istio's charts label them: `istio: ingressgateway`, `istio: eastwestgateway`. */
