@@ -9,7 +9,7 @@ export default defineConfig({
     include: [
       "packages/*/{src,test}/**/*.test.ts",
       "apps/*/{src,test}/**/*.test.ts",
-      "tests/{conformance,contributing,documents,faults,fuzz,security}/**/*.test.ts",
+      "tests/{conformance,contributing,documents,faults,fuzz,insights,security}/**/*.test.ts",
       "tools/**/*.test.ts",
     ],
     // Those are run by `npm run test:long`.

@@ -178,7 +178,7 @@ export const folderTable: Readonly<Record<string, Readonly<Record<string, Folder
       holds: "Controllers as Kubernetes has them, from Deployments to pods, addresses and sidecars.",
       imports: ["kinds.ts", "apply", "."],
     },
-    demo: { holds: "The manifests of the demo's clusters, as text.", imports: [] },
+    demo: { holds: "The manifests of the demo's clusters, and the policies for them.", imports: [] },
     "index.ts": { holds: "What other packages may use.", imports: "any" },
   },
   console: {

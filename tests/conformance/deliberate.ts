@@ -37,7 +37,8 @@ export function readDeliberate(file: string | URL): readonly DeliberateDifferenc
   });
 }
 
-function glob(pattern: string): RegExp {
+/** A pattern in which `*` stands for any text. */
+export function glob(pattern: string): RegExp {
   return new RegExp(
     `^${pattern
       .split("*")

@@ -1,26 +1,27 @@
 import { displayName } from "@isthmus/core";
+import { demoPolicies } from "@isthmus/simulator";
 import Table from "cli-table3";
 import type { Demo } from "./demo.ts";
 import { countsTable, federationTable } from "./outcome.ts";
-import { timeoutPolicy } from "./policies.ts";
 import { clustersWithTimeout, isPolicyApplied, until } from "./waiting.ts";
 
 /** Goes once through a policy's life in the running demo: applied, in force in both clusters, deleted, gone. Prints what there is, and the times. */
 export async function check(demo: Demo, readyMs: number, signal: AbortSignal): Promise<void> {
   const limit = { limitMs: 20_000, signal };
   const names = demo.workload.map(({ name }) => name);
-  const [shown, timeout] = [displayName(timeoutPolicy.metadata), "2s"];
+  const [shown, timeout] = [displayName(demoPolicies.timeoutPolicy.metadata), "2s"];
 
-  await demo.management.create(timeoutPolicy);
+  await demo.management.create(demoPolicies.timeoutPolicy);
   const appliedMs = await until(
     `TrafficPolicy ${shown} is in force in ${names.join(" and ")}`,
-    async () => (await clustersWithTimeout(demo, timeout)).length === names.length && (await isPolicyApplied(demo, timeoutPolicy)),
+    async () =>
+      (await clustersWithTimeout(demo, timeout)).length === names.length && (await isPolicyApplied(demo, demoPolicies.timeoutPolicy)),
     limit,
   );
   const counts = await countsTable(demo.management, demo.workload);
   const hosts = await federationTable(demo.workload);
 
-  const { apiVersion, kind, metadata } = timeoutPolicy;
+  const { apiVersion, kind, metadata } = demoPolicies.timeoutPolicy;
   await demo.management.delete({ apiVersion, kind, name: metadata.name, namespace: metadata.namespace ?? "", clusterName: "" });
   const goneMs = await until(
     `everything generated from TrafficPolicy ${shown} is deleted`,

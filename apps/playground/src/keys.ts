@@ -1,10 +1,10 @@
 import { TrafficPolicy } from "@isthmus/api";
 import { displayName } from "@isthmus/core";
 import { ClusterError } from "@isthmus/plane";
+import { demoPolicies } from "@isthmus/simulator";
 import { colors } from "./colors.ts";
 import type { Demo } from "./demo.ts";
 import { countsTable, federationTable } from "./outcome.ts";
-import { shiftPolicy, timeoutPolicy } from "./policies.ts";
 
 interface Action {
   readonly key: string;
@@ -16,15 +16,15 @@ const ACTIONS: readonly Action[] = [
   {
     key: "s",
     label: "shift 25% of the traffic to reviews to cluster-2",
-    run: (demo, say) => apply(demo, shiftPolicy, "25% of the calls to reviews in cluster-1 go to cluster-2", say),
+    run: (demo, say) => apply(demo, demoPolicies.shiftPolicy, "25% of the calls to reviews in cluster-1 go to cluster-2", say),
   },
-  { key: "u", label: "remove the traffic shift", run: (demo, say) => remove(demo, shiftPolicy, say) },
+  { key: "u", label: "remove the traffic shift", run: (demo, say) => remove(demo, demoPolicies.shiftPolicy, say) },
   {
     key: "t",
     label: "set a timeout of 2 s and retries for reviews",
-    run: (demo, say) => apply(demo, timeoutPolicy, "calls to reviews time out after 2 s", say),
+    run: (demo, say) => apply(demo, demoPolicies.timeoutPolicy, "calls to reviews time out after 2 s", say),
   },
-  { key: "d", label: "remove the timeout", run: (demo, say) => remove(demo, timeoutPolicy, say) },
+  { key: "d", label: "remove the timeout", run: (demo, say) => remove(demo, demoPolicies.timeoutPolicy, say) },
   {
     key: "a",
     label: "stop or restart the agent of cluster-2",

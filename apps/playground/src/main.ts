@@ -1,5 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { parsedOptions, portNumber, runProgram } from "@isthmus/process";
+import { demoPolicies } from "@isthmus/simulator";
 import { Command, Option } from "commander";
 import { pino } from "pino";
 import pretty from "pino-pretty";
@@ -10,7 +11,6 @@ import { type DemoConsole, startDemoConsole } from "./console.ts";
 import { type Demo, NAMESPACE, startDemo } from "./demo.ts";
 import { help, onKeys } from "./keys.ts";
 import { countsTable, federationTable } from "./outcome.ts";
-import { virtualMesh } from "./policies.ts";
 import { isFederated, until } from "./waiting.ts";
 
 interface Options {
@@ -76,7 +76,7 @@ async function show(demo: Demo, { checks, say, started }: Showing, running: Abor
     `The server listens on 127.0.0.1:${demo.port}; the agents of ${demo.workload.map(({ name }) => name).join(" and ")} register and connect …`,
   );
   for (const { name } of demo.workload) demo.startAgent(name);
-  await demo.management.create(virtualMesh);
+  await demo.management.create(demoPolicies.virtualMesh);
   say("Creating VirtualMesh bookinfo with the meshes of both clusters …");
   await until("both clusters are federated", () => isFederated(demo), { limitMs: 20_000, signal: running });
   const readyMs = performance.now() - started;

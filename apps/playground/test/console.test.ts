@@ -1,10 +1,10 @@
 import { setMaxListeners } from "node:events";
 import type { Resource } from "@isthmus/core";
+import { demoPolicies } from "@isthmus/simulator";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { startDemoConsole } from "../src/console.ts";
 import { type Demo, NAMESPACE, startDemo } from "../src/demo.ts";
-import { timeoutPolicy, virtualMesh } from "../src/policies.ts";
 import { isFederated, until } from "../src/waiting.ts";
 
 const log = pino({ level: "silent" });
@@ -33,7 +33,7 @@ beforeAll(async () => {
   ended = Promise.all([served.ended, demo.ended]);
   void follow(served.port).catch(() => undefined);
   for (const { name } of demo.workload) demo.startAgent(name);
-  await demo.management.create(virtualMesh);
+  await demo.management.create(demoPolicies.virtualMesh);
   await until("both clusters are federated", () => isFederated(demo), { limitMs: 20_000, signal: stop.signal });
 }, 30_000);
 afterAll(async () => {
@@ -88,10 +88,10 @@ describe("the console of the demo", () => {
   }, 30_000);
 
   it("follows a policy, until it is gone", async () => {
-    await demo.management.apply(timeoutPolicy, { fieldManager: "test" });
+    await demo.management.apply(demoPolicies.timeoutPolicy, { fieldManager: "test" });
     await vi.waitFor(() => expect(objects.get("TrafficPolicy bookinfo/reviews-timeout ")?.status?.state).toBe("ACCEPTED"), soon);
     await vi.waitFor(() => expect(generated.has("VirtualService bookinfo/reviews cluster-1")).toBe(true), soon);
-    const { apiVersion, kind, metadata } = timeoutPolicy;
+    const { apiVersion, kind, metadata } = demoPolicies.timeoutPolicy;
     await demo.management.delete({ apiVersion, kind, name: metadata.name, namespace: metadata.namespace ?? "", clusterName: "" });
     await vi.waitFor(() => expect(generated.has("VirtualService bookinfo/reviews cluster-1")).toBe(false), soon);
     expect(objects.has("TrafficPolicy bookinfo/reviews-timeout ")).toBe(false);

@@ -60,7 +60,7 @@ export { ServiceEntry, type ServiceEntryPort, type ServiceEntrySpec, type Worklo
 export { Sidecar } from "./istio/sidecar.ts";
 export { type HttpMatchRequest, type HttpRoute, VirtualService } from "./istio/virtualService.ts";
 export { CILIUM_CONFIG_NAME, ConfigMap, MESH_CONFIG_KEY, MESH_CONFIG_NAME } from "./kubernetes/configMap.ts";
-export type { Controller } from "./kubernetes/controller.ts";
+export { type Controller, SIDECAR_INJECT } from "./kubernetes/controller.ts";
 export { DaemonSet } from "./kubernetes/daemonSet.ts";
 export { CustomResourceDefinition } from "./kubernetes/definedType.ts";
 export { Deployment } from "./kubernetes/deployment.ts";

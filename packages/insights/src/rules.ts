@@ -1,12 +1,6 @@
 import type { Rule } from "./rule.ts";
-import {
-  authorizationSelectsNothing,
-  everybodyShutOut,
-  principalUnknown,
-  servicesUnguarded,
-  sidecarsCompete,
-  sourceNamespaceEmpty,
-} from "./rules/access.ts";
+import { accountUnknown, everybodyShutOut, servicesUnguarded, sidecarsCompete } from "./rules/access.ts";
+import { authorizationSelectsNothing, principalUnknown, sourceNamespaceEmpty } from "./rules/authorizationPolicies.ts";
 import { certificateEnds, certificateFailed, controlPlaneOutdated, podsOutdated, rootsDiffer } from "./rules/certificates.ts";
 import { agentCertificateEnds, clusterAway, clusterLags, faultsForgotten, trafficToAbsentClusters } from "./rules/clusters.ts";
 import {
@@ -42,6 +36,7 @@ import {
   gatewayWithoutProxy,
   hostNotAtGateway,
 } from "./rules/gateways.ts";
+import { entriesDisagree, hostRoutedTwice } from "./rules/hostsTwice.ts";
 import { deploymentWithoutSidecar, portNameMeansNothing, servicesDisagree } from "./rules/services.ts";
 import { suppressionEnded } from "./rules/suppressions.ts";
 import { mirrorHostUnknown, routeHostUnknown, routePortUnknown } from "./rules/virtualServiceHosts.ts";
@@ -92,6 +87,8 @@ export const RULES: readonly Rule[] = [
   faultsForgotten,
   mirrorHostUnknown,
   trafficToAbsentClusters,
+  hostRoutedTwice,
+  entriesDisagree,
   everybodyShutOut,
   servicesUnguarded,
   authorizationSelectsNothing,
@@ -100,5 +97,6 @@ export const RULES: readonly Rule[] = [
   mutualTlsSwitchedOff,
   ciliumShutsGateway,
   ciliumKeepsPoliciesOut,
+  accountUnknown,
   istioTooOld,
 ];

@@ -48,7 +48,12 @@ test("a suppression of another code suppresses nothing", () => {
 
 test("an annotation suppresses insights about the object that has it, and about no other", () => {
   const [judged] = fixture("BP0001", "finds") as readonly [AnyResource];
-  const renamed = (name: string, annotations = {}) => ({ ...judged, metadata: { ...judged.metadata, name, annotations } });
+  // Each for a host of its own: two for one would be another insight.
+  const renamed = (name: string, annotations = {}) => ({
+    ...judged,
+    metadata: { ...judged.metadata, name, annotations },
+    spec: { ...(judged["spec"] as object), hosts: [name] },
+  });
   const annotations = { [SUPPRESS_ANNOTATION]: "BP*: mine; RTE*: mine; SEC*: mine" };
   const namespace: AnyResource = {
     apiVersion: "v1",

@@ -3,5 +3,6 @@ export { type Faults, type SimulatedCluster, type SimulatedClusterOptions, simul
 export { READY_ANNOTATION } from "./controllers/pods.ts";
 export { type ControllersOptions, startControllers } from "./controllers/startControllers.ts";
 export { demoClusters } from "./demo/demoClusters.ts";
+export { demoPolicies } from "./demo/demoPolicies.ts";
 export type { Call, Fault, Verb } from "./faults.ts";
 export type { ClusterImage } from "./state.ts";

@@ -1,3 +1,4 @@
+export { meshConfigOf } from "./discovery/detectors/istioMeshConfig.ts";
 export { istioSidecar } from "./discovery/detectors/istioSidecar.ts";
 export { lastKnownMeshChanges, lastKnownMeshOf, lastKnownMeshRefOf } from "./discovery/detectors/lastKnownMesh.ts";
 export { DISCOVERY_FINDINGS } from "./discovery/findings.ts";

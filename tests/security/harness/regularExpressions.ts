@@ -60,7 +60,13 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
     },
   },
   "packages/insights/src/rules/control.ts": { "/^(?:k8s|any)[:.]/": label("k8s:") },
-  "packages/insights/src/rules/federation.ts": { "/^v?1\\.(\\d{1,4})(?:\\D|$)/": { bound: OBJECT, worst: ended("1.", "9".repeat(9)) } },
+  "packages/insights/src/rules/federation.ts": {
+    "/trust_?domain_?aliases/i": { bound: OBJECT, worst: filled("trust_domain_aliase") },
+    "/^v?1\\.(\\d{1,4})(?:\\D|$)/": { bound: OBJECT, worst: ended("1.", "9".repeat(9)) },
+  },
+  "packages/insights/src/rules/places.ts": {
+    "/^\\*\\.[^.]+\\.svc(?=\\.|$)/": { bound: OBJECT, worst: (length) => `*.${filled("a")(length)}` },
+  },
   "packages/insights/src/suppression.ts": {
     "/^([A-Z]{2,3}(?:\\d{4}|\\d{0,3}\\*))(?: until (\\d{4}-\\d{2}-\\d{2}))?: ?(\\S.*)$/": {
       bound: OBJECT,

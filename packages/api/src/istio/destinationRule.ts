@@ -45,7 +45,7 @@ const trafficPolicy = fields({
   portLevelSettings: listOf(fields({ port: fields({ number: Type.Integer() }), ...connectionPolicy })),
 });
 
-const subset = fields({ name: Type.String(), labels: stringMap() });
+const subset = fields({ name: Type.String(), labels: stringMap(), trafficPolicy });
 
 const destinationRuleSpec = fields({ host: Type.String(), trafficPolicy, subsets: listOf(subset), exportTo: strings() });
 

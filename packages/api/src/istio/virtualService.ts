@@ -46,13 +46,25 @@ const httpRoute = fields({
   headers,
 });
 
+/** A route of connections, by their port or the server name that they ask for. */
+const connectionRoute = fields({ route: listOf(fields({ destination, weight: Type.Integer() })) });
+
 /** How requests for hosts are routed. Source: istio.io/docs/reference/config/networking/virtual-service. */
 export const VirtualService = defineKind({
   apiVersion: "networking.istio.io/v1",
   kind: "VirtualService",
   plural: "virtualservices",
   versions: NETWORKING_VERSIONS,
-  fields: { spec: fields({ hosts: strings(), gateways: strings(), exportTo: strings(), http: listOf(httpRoute) }) },
+  fields: {
+    spec: fields({
+      hosts: strings(),
+      gateways: strings(),
+      exportTo: strings(),
+      http: listOf(httpRoute),
+      tls: listOf(connectionRoute),
+      tcp: listOf(connectionRoute),
+    }),
+  },
 });
 export type VirtualService = ReturnType<typeof VirtualService.parse>;
 

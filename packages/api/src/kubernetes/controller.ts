@@ -25,10 +25,29 @@ export function projectedController<C extends Controller>(controller: C): Contro
         ? {}
         : {
             template: {
-              ...(template.metadata?.labels === undefined ? {} : { metadata: { labels: template.metadata.labels } }),
+              ...projectedTemplateMetadata(template.metadata ?? {}),
               ...(template.spec === undefined ? {} : { spec: projectedPodSpec(template.spec) }),
             },
           }),
+    },
+  };
+}
+
+/** Says of pods, as label or as annotation, whether they get a sidecar. Source: istio.io/docs/setup/additional-setup/sidecar-injection. */
+export const SIDECAR_INJECT = "sidecar.istio.io/inject";
+
+interface TemplateMetadata {
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+function projectedTemplateMetadata({ labels, annotations }: TemplateMetadata): { readonly metadata?: TemplateMetadata } {
+  const inject = annotations?.[SIDECAR_INJECT];
+  if (labels === undefined && inject === undefined) return {};
+  return {
+    metadata: {
+      ...(labels === undefined ? {} : { labels }),
+      ...(inject === undefined ? {} : { annotations: { [SIDECAR_INJECT]: inject } }),
     },
   };
 }

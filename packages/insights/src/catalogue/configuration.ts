@@ -131,7 +131,7 @@ export const CONFIGURATION = {
     meaning: "The control plane or a gateway of a mesh is scaled to 0.",
     consequence: "Without istiod no proxy starts and no change reaches one; without a gateway no call from other clusters arrives.",
     remedy: "scale it to 2 pods or more",
-    example: "Mesh gloo-mesh/istiod-istio-system-cluster-1: Deployment istio-system/istiod in cluster-1 is scaled to 0",
+    example: "Deployment istio-system/istiod in cluster-1: spec.replicas: is 0: the mesh has no such control plane",
   },
   OSM1001: {
     severity: { status: "error" },

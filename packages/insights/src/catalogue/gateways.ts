@@ -36,7 +36,7 @@ export const GATEWAYS = {
     consequence: "Requests for this host are not taken by the gateway, so that the routes never apply to them.",
     remedy: "add the host to a server of the Gateway, or correct it",
     example:
-      "VirtualService bookinfo/reviews in cluster-1: spec.hosts[0]: Gateway bookinfo/shop in cluster-1 does not serve store.example.com, only ./shop.example.com",
+      "VirtualService bookinfo/reviews in cluster-1: spec.hosts[0]: Gateway bookinfo/shop in cluster-1 does not serve store.example.com for namespace bookinfo, only ./shop.example.com",
   },
   ING1005: {
     severity: { rule: "warning" },
@@ -72,6 +72,6 @@ export const GATEWAYS = {
     consequence: "While that pod restarts, no proxy starts, or no call from other clusters arrives.",
     remedy: "scale it to 2 pods or more",
     example:
-      "Mesh gloo-mesh/istiod-istio-system-cluster-1: Deployment istio-system/gateway in cluster-1 has one pod: while it restarts, no call from other clusters arrives",
+      "Deployment istio-system/istiod in cluster-1: spec.replicas: is 1: while the pod restarts, no proxy starts, and none gets changes",
   },
 } as const satisfies CatalogueEntries;

@@ -143,4 +143,22 @@ export const ROUTING = {
     example:
       "VirtualDestination gloo-mesh/reviews: spec: service bookinfo/reviews in cluster-2 is federated to no mesh, so other clusters cannot reach it by this host: select it in the federation of their VirtualMesh, and check the status of that",
   },
+  RTE1020: {
+    severity: { rule: "error" },
+    title: "Host routed by two VirtualServices",
+    meaning: "Two VirtualServices route one host for the sidecars of the mesh, and Istio uses only one of them.",
+    consequence: "Routes, retries and timeouts of the other one do not apply, to any request.",
+    remedy: "put the routes into one VirtualService, or limit each with exportTo to namespaces of its own",
+    example:
+      "VirtualService shop/second in cluster-1: spec.hosts[0]: reviews.bookinfo.svc.cluster.local is routed by VirtualService bookinfo/first in cluster-1 as well, and sidecars use one of the two",
+  },
+  RTE1021: {
+    severity: { rule: "warning" },
+    title: "ServiceEntries disagree on a protocol",
+    meaning: "Two ServiceEntries give one port of one host different protocols.",
+    consequence: "Which of the protocols a proxy uses for the port is not defined: routes of HTTP may not apply.",
+    remedy: "give the port one protocol in both ServiceEntries",
+    example:
+      "ServiceEntry bookinfo/second in cluster-1: spec.ports[0].protocol: is HTTP, and ServiceEntry bookinfo/first in cluster-1 says HTTPS of port 443 of the same host",
+  },
 } as const satisfies CatalogueEntries;

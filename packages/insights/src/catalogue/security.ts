@@ -81,7 +81,7 @@ export const SECURITY = {
     consequence: "A shut gateway drops all calls from other clusters; a network layer that is open leaves the mesh as the only protection.",
     remedy: "correct the policy of the network layer",
     example:
-      "Mesh gloo-mesh/istiod-istio-system-cluster-1: status.appliedEastWestIngressGateways: CiliumNetworkPolicy istio-system/lock in cluster-1 selects the gateway and denies all callers on port 15443: calls from other clusters are dropped",
+      "CiliumNetworkPolicy istio-system/lock in cluster-1: spec.ingress: denies all callers on port 15443 of gateway istio-system/istio-ingressgateway: calls from other clusters are dropped",
   },
   SEC1013: {
     severity: { status: "warning" },
@@ -100,5 +100,14 @@ export const SECURITY = {
     remedy: "change the setting in cilium-config, and restart Cilium",
     example:
       "Mesh gloo-mesh/istiod-istio-system-cluster-1: spec.cilium.warnings[0]: socketLB is on for pods: set socketLB.hostNamespaceOnly",
+  },
+  SEC1016: {
+    severity: { rule: "warning" },
+    title: "Service account looks misspelt",
+    meaning: "An AccessPolicy names a service account that no workload runs as, and that looks like a misspelt one.",
+    consequence: "Nobody is allowed by that name: calls of the workload that was meant are denied.",
+    remedy: "correct the name of the service account",
+    example:
+      "AccessPolicy bookinfo/readers: spec.sourceSelector[0].kubeServiceAccountRefs.serviceAccounts[0].name: no workload runs as service account bookinfo/productpag in cluster-1",
   },
 } as const satisfies CatalogueEntries;

@@ -1,137 +1,30 @@
-import { AccessPolicy, AuthorizationPolicy, Destination, Mesh, Sidecar, VirtualMesh, Workload } from "@isthmus/api";
-import { formatRef, type Index, keyOf, matchesLabels, nearestName, refOf } from "@isthmus/core";
+import { AccessPolicy, AuthorizationPolicy, Destination, Mesh, Namespace, Sidecar, VirtualMesh, Workload } from "@isthmus/api";
+import { formatRef, type Index, keyOf, nearestName, refOf } from "@isthmus/core";
+import { networkingOwner } from "@isthmus/translators";
 import { defineRule, lookUp, type RuleFinding } from "../rule.ts";
-import { byPlace, placeKey } from "./places.ts";
+import { accountsBy, byObjectCluster, byPlace, byWorkloadPlace, isGateway } from "./places.ts";
 
 const everywhere: Index<object> = () => [""];
+const whereSomeAreAllowed: Index<AuthorizationPolicy> = ({ spec, metadata }) =>
+  (spec?.action ?? "ALLOW") === "ALLOW" && (spec?.rules ?? []).length > 0 && metadata.labels?.[OURS] === undefined ? [""] : [];
+const OURS = networkingOwner("").label;
 const whereCallsNeedPolicies: Index<VirtualMesh> = ({ spec }) => (spec?.globalAccessPolicy === "ENABLED" ? [""] : []);
 
 /** SEC1001. */
 export const everybodyShutOut = defineRule({
   code: "SEC1001",
   of: VirtualMesh,
-  reads: { policies: lookUp(AccessPolicy, { key: whereCallsNeedPolicies, index: everywhere }) },
+  reads: {
+    policies: lookUp(AccessPolicy, { key: whereCallsNeedPolicies, index: everywhere }),
+    ofUsers: lookUp(AuthorizationPolicy, { key: whereCallsNeedPolicies, index: whereSomeAreAllowed }),
+  },
   *find({ spec }, { lookup }) {
-    if (spec?.globalAccessPolicy !== "ENABLED" || lookup("policies").length > 0) return;
+    if (spec?.globalAccessPolicy !== "ENABLED" || lookup("policies").length + lookup("ofUsers").length > 0) return;
     yield {
       field: "spec.globalAccessPolicy",
       message: "is ENABLED and there is no AccessPolicy: all calls are denied",
       remedy: "create an AccessPolicy, or set DISABLED",
     };
-  },
-});
-
-const byWorkloadPlace: Index<Workload> = ({ spec }) => {
-  const { namespace, clusterName } = spec?.kubernetes?.controller ?? {};
-  return namespace === undefined ? [] : [`${namespace}/${clusterName ?? ""}`];
-};
-const byWorkloadCluster: Index<Workload> = ({ spec }) => {
-  const { clusterName } = spec?.kubernetes?.controller ?? {};
-  return clusterName === undefined ? [] : [clusterName];
-};
-const ownPlace: Index<AuthorizationPolicy> = (policy) => (policy.spec?.selector === undefined ? [] : [placeKey(policy)]);
-
-/** SEC1004 of Istio objects of users. */
-export const authorizationSelectsNothing = defineRule({
-  code: "SEC1004",
-  of: AuthorizationPolicy,
-  reads: { workloads: lookUp(Workload, { key: ownPlace, index: byWorkloadPlace }) },
-  *find(policy, { lookup }) {
-    const { matchLabels = {} } = policy.spec?.selector ?? {};
-    const workloads = lookup("workloads");
-    // Where no workload of the namespace is known, none is missing: a gateway is no workload, for one.
-    if (Object.keys(matchLabels).length === 0 || workloads.length === 0) return;
-    if (workloads.some(({ spec }) => matchesLabels(matchLabels, spec?.kubernetes?.podLabels))) return;
-    const labels = Object.entries(matchLabels).map(([key, value]) => `${key}: ${value}`);
-    const values = workloads.flatMap(({ spec }) =>
-      Object.entries(spec?.kubernetes?.podLabels ?? {}).map(([key, value]) => `${key}: ${value}`),
-    );
-    yield {
-      field: "spec.selector.matchLabels",
-      message: `no workload of namespace ${policy.metadata.namespace} has pods with ${labels.join(", ")}, so the policy applies to nothing`,
-      remedy: "correct the labels",
-      nearMiss: nearestName(labels[0] ?? "", values),
-    };
-  },
-});
-
-/** `cluster.local/ns/bookinfo/sa/reviews`: the trust domain may be anything. */
-function accountOf(principal: string): { readonly namespace: string; readonly name: string } | undefined {
-  const [, ns, namespace = "", sa, name = ""] = principal.split("/");
-  return ns === "ns" && sa === "sa" && !`${namespace}${name}`.includes("*") ? { namespace, name } : undefined;
-}
-
-interface Principal {
-  readonly path: string;
-  readonly namespace: string;
-  readonly name: string;
-}
-
-function principalsOf({ spec }: AuthorizationPolicy): readonly Principal[] {
-  return (spec?.rules ?? []).flatMap(({ from = [] }, i) =>
-    from.flatMap(({ source }, j) =>
-      (source?.principals ?? []).flatMap((principal, k) => {
-        const account = accountOf(principal);
-        return account === undefined ? [] : [{ path: `spec.rules[${i}].from[${j}].source.principals[${k}]`, ...account }];
-      }),
-    ),
-  );
-}
-
-const byAnyNamespace: Index<Workload> = ({ spec }) => {
-  const { namespace } = spec?.kubernetes?.controller ?? {};
-  return namespace === undefined ? [] : [namespace];
-};
-const principalNamespaces: Index<AuthorizationPolicy> = (policy) => [...new Set(principalsOf(policy).map(({ namespace }) => namespace))];
-
-/** SEC1005 of Istio objects of users. */
-export const principalUnknown = defineRule({
-  code: "SEC1005",
-  of: AuthorizationPolicy,
-  reads: { workloads: lookUp(Workload, { key: principalNamespaces, index: byAnyNamespace }) },
-  find: (policy, { lookup }) =>
-    principalsOf(policy).flatMap(({ path, namespace, name }): readonly RuleFinding[] => {
-      const accounts = lookup("workloads")
-        .filter(({ spec }) => spec?.kubernetes?.controller?.namespace === namespace)
-        .map(({ spec }) => spec?.kubernetes?.serviceAccountName || "default");
-      // A namespace without workloads is SEC1007, and may be unknown.
-      if (accounts.length === 0 || accounts.includes(name)) return [];
-      const message = `no workload runs as service account ${namespace}/${name}`;
-      return [{ field: path, message, remedy: "correct the service account", nearMiss: nearestName(name, accounts) }];
-    }),
-});
-
-function namespacesOf({ spec }: AuthorizationPolicy): readonly { readonly path: string; readonly namespace: string }[] {
-  return (spec?.rules ?? []).flatMap(({ from = [] }, i) =>
-    from.flatMap(({ source }, j) =>
-      (source?.namespaces ?? []).flatMap((namespace, k) =>
-        namespace.includes("*") ? [] : [{ path: `spec.rules[${i}].from[${j}].source.namespaces[${k}]`, namespace }],
-      ),
-    ),
-  );
-}
-
-const namedNamespaces: Index<AuthorizationPolicy> = (policy) => [...new Set(namespacesOf(policy).map(({ namespace }) => namespace))];
-const clusterOfNamed: Index<AuthorizationPolicy> = (policy) =>
-  namespacesOf(policy).length === 0 ? [] : [policy.metadata.clusterName ?? ""];
-
-/** SEC1007 of Istio objects of users. */
-export const sourceNamespaceEmpty = defineRule({
-  code: "SEC1007",
-  of: AuthorizationPolicy,
-  reads: {
-    named: lookUp(Workload, { key: namedNamespaces, index: byAnyNamespace }),
-    own: lookUp(Workload, { key: clusterOfNamed, index: byWorkloadCluster }),
-  },
-  find: (policy, { lookup }) => {
-    const known = lookup("own").flatMap(({ spec }) => spec?.kubernetes?.controller?.namespace ?? []);
-    if (known.length === 0) return [];
-    const named = new Set(lookup("named").flatMap(({ spec }) => spec?.kubernetes?.controller?.namespace ?? []));
-    return namespacesOf(policy).flatMap(({ path, namespace }): readonly RuleFinding[] => {
-      if (named.has(namespace)) return [];
-      const nearMiss = nearestName(namespace, new Set(known));
-      return [{ field: path, message: `no workload in a mesh is in namespace ${namespace}`, remedy: "correct the namespace", nearMiss }];
-    });
   },
 });
 
@@ -156,7 +49,8 @@ export const servicesUnguarded = defineRule({
     if (lookup("virtualMesh").some(({ spec }) => spec?.globalAccessPolicy === "ENABLED")) return;
     const own = mesh.spec?.istio?.installation?.namespace;
     const services = lookup("destinations").filter(
-      ({ spec }) => spec?.kubeService !== undefined && spec.kubeService.ref?.namespace !== own,
+      ({ spec: { kubeService } = {} }) =>
+        kubeService !== undefined && kubeService.ref?.namespace !== own && !isGateway(kubeService.workloadSelectorLabels),
     );
     const open = services.filter(({ status }) => (status?.appliedAccessPolicies ?? []).length === 0);
     if (open.length === 0 || open.length === services.length) return;
@@ -183,5 +77,59 @@ export const sidecarsCompete = defineRule({
       message: `${formatRef(refOf(other))} ${which}: which one is used is not defined`,
       remedy: "keep one of them",
     };
+  },
+});
+
+interface AccountRef {
+  readonly path: string;
+  readonly name: string;
+  readonly namespace: string;
+  readonly clusterName: string;
+}
+
+/** The service accounts that a policy names in full. */
+function accountsNamed({ spec }: AccessPolicy): readonly AccountRef[] {
+  return (spec?.sourceSelector ?? []).flatMap(({ kubeServiceAccountRefs }, i) =>
+    (kubeServiceAccountRefs?.serviceAccounts ?? []).flatMap(({ name = "", namespace = "", clusterName = "" }, j) => {
+      const path = `spec.sourceSelector[${i}].kubeServiceAccountRefs.serviceAccounts[${j}]`;
+      return name === "" || namespace === "" || clusterName === "" ? [] : [{ path, name, namespace, clusterName }];
+    }),
+  );
+}
+
+const accountPlaces: Index<AccessPolicy> = (policy) => [
+  ...new Set(accountsNamed(policy).map(({ namespace, clusterName }) => `${namespace}/${clusterName}`)),
+];
+const accountClusters: Index<AccessPolicy> = (policy) => [...new Set(accountsNamed(policy).map(({ clusterName }) => clusterName))];
+
+/** SEC1016. */
+export const accountUnknown = defineRule({
+  code: "SEC1016",
+  of: AccessPolicy,
+  reads: {
+    workloads: lookUp(Workload, { key: accountPlaces, index: byWorkloadPlace }),
+    namespaces: lookUp(Namespace, { key: accountClusters, index: byObjectCluster }),
+  },
+  find(policy, { lookup }) {
+    const accounts = accountsBy(lookup("workloads"), ({ namespace, clusterName }) => `${namespace}/${clusterName}`);
+    const namespaces = new Map<string, Set<string>>();
+    for (const { metadata } of lookup("namespaces")) {
+      const cluster = metadata.clusterName ?? "";
+      namespaces.set(cluster, (namespaces.get(cluster) ?? new Set()).add(metadata.name));
+    }
+    return accountsNamed(policy).flatMap(({ path, name, namespace, clusterName }): readonly RuleFinding[] => {
+      const known = accounts.get(`${namespace}/${clusterName}`);
+      if (known?.has(name) === true) return [];
+      // Jobs have accounts too, and no pods most of the time: only what looks like a mistake is reported.
+      if (known === undefined) {
+        const ofCluster = namespaces.get(clusterName) ?? new Set<string>();
+        const nearMiss = ofCluster.has(namespace) ? undefined : nearestName(namespace, ofCluster);
+        const message = `there is no namespace ${namespace} in ${clusterName}`;
+        return nearMiss === undefined ? [] : [{ field: `${path}.namespace`, message, remedy: "correct the namespace", nearMiss }];
+      }
+      const nearMiss = nearestName(name, known);
+      const message = `no workload runs as service account ${namespace}/${name} in ${clusterName}`;
+      return nearMiss === undefined ? [] : [{ field: `${path}.name`, message, remedy: "correct the service account", nearMiss }];
+    });
   },
 });

@@ -1,9 +1,9 @@
-import { CiliumNetworkPolicy, Deployment, Mesh } from "@isthmus/api";
-import { formatRef, type Index, matchesLabels, refOf } from "@isthmus/core";
+import { CiliumNetworkPolicy, Deployment, Destination, Mesh } from "@isthmus/api";
+import { type Index, matchesLabels, refOf } from "@isthmus/core";
 import { patchRemedy } from "../insight.ts";
-import { defineRule, lookUp, type RuleFinding } from "../rule.ts";
+import { defineRule, lookUp, type RuleFinding, type RuleReading } from "../rule.ts";
 import { istioMinor } from "./federation.ts";
-import { byPlace } from "./places.ts";
+import { byMeshCluster, byObjectCluster, byPlace, isGateway, placeKey } from "./places.ts";
 
 const OLDEST_MINOR = 20;
 
@@ -39,47 +39,53 @@ export const ciliumKeepsPoliciesOut = defineRule({
     ),
 });
 
-const installationPlace: Index<Mesh> = ({ spec }) => {
+const byInstallationPlace: Index<Mesh> = ({ spec }) => {
   const { namespace, cluster } = spec?.istio?.installation ?? {};
   return namespace === undefined || cluster === undefined ? [] : [`${namespace}/${cluster}`];
 };
+const placeOfControlPlane: Index<Deployment> = (deployment) =>
+  deployment.spec?.template?.metadata?.labels === undefined ? [] : [placeKey(deployment)];
+const clusterOfGateway: Index<Deployment> = (deployment) =>
+  isGateway(deployment.spec?.template?.metadata?.labels) ? byObjectCluster(deployment) : [];
 
-/** The Deployments of a mesh's namespace that are its control plane, or a gateway of it. */
-function controlOf({ spec }: Mesh, deployments: readonly Deployment[]): readonly Deployment[] {
-  const { podLabels = {} } = spec?.istio?.installation ?? {};
-  return deployments.filter(({ spec: found }) => {
-    const labels = found?.template?.metadata?.labels;
-    return (Object.keys(podLabels).length > 0 && matchesLabels(podLabels, labels)) || labels?.["istio"] === "ingressgateway";
+const reads = {
+  installed: lookUp(Mesh, { key: placeOfControlPlane, index: byInstallationPlace }),
+  meshes: lookUp(Mesh, { key: clusterOfGateway, index: byMeshCluster }),
+};
+
+/** What a Deployment is to the meshes of its cluster; undefined: one of their workloads, or nothing. */
+function roleOf({ spec }: Deployment, { lookup }: RuleReading<typeof reads>): "control plane" | "gateway" | undefined {
+  const labels = spec?.template?.metadata?.labels;
+  const isControlPlane = lookup("installed").some(({ spec: mesh }) => {
+    const { podLabels = {} } = mesh?.istio?.installation ?? {};
+    return Object.keys(podLabels).length > 0 && matchesLabels(podLabels, labels);
   });
+  return isControlPlane ? "control plane" : lookup("meshes").length > 0 ? "gateway" : undefined;
 }
-
-const reads = { deployments: lookUp(Deployment, { key: installationPlace, index: byPlace }) };
 
 /** HLT1001. */
 export const controlScaledAway = defineRule({
   code: "HLT1001",
-  of: Mesh,
+  of: Deployment,
   reads,
-  find: (mesh, { lookup }) =>
-    controlOf(mesh, lookup("deployments"))
-      .filter(({ spec }) => spec?.replicas === 0)
-      .map((deployment): RuleFinding => ({ message: `${formatRef(refOf(deployment))} is scaled to 0`, remedy: scaled(deployment) })),
+  *find(deployment, reading) {
+    const role = deployment.spec?.replicas === 0 ? roleOf(deployment, reading) : undefined;
+    if (role === undefined) return;
+    yield { field: "spec.replicas", message: `is 0: the mesh has no such ${role}`, remedy: scaled(deployment) };
+  },
 });
 
 /** RES1003. */
 export const controlRunsAlone = defineRule({
   code: "RES1003",
-  of: Mesh,
+  of: Deployment,
   reads,
-  find: (mesh, { lookup }) =>
-    controlOf(mesh, lookup("deployments"))
-      .filter(({ spec }) => spec?.replicas === 1)
-      .map(
-        (deployment): RuleFinding => ({
-          message: `${formatRef(refOf(deployment))} has one pod: while it restarts, ${deployment.spec?.template?.metadata?.labels?.["istio"] === "ingressgateway" ? "no call from other clusters arrives" : "no proxy starts"}`,
-          remedy: scaled(deployment),
-        }),
-      ),
+  *find(deployment, reading) {
+    const role = deployment.spec?.replicas === 1 ? roleOf(deployment, reading) : undefined;
+    if (role === undefined) return;
+    const effect = role === "gateway" ? "no call through the gateway arrives" : "no proxy starts, and none gets changes";
+    yield { field: "spec.replicas", message: `is 1: while the pod restarts, ${effect}`, remedy: scaled(deployment) };
+  },
 });
 
 function scaled(deployment: Deployment): RuleFinding["remedy"] {
@@ -117,43 +123,66 @@ export const ciliumRefusesPolicy = defineRule({
     ),
 });
 
-const gatewayPlaces: Index<Mesh> = ({ spec, status }) =>
-  spec?.istio?.installation?.cluster === undefined || (status?.appliedEastWestIngressGateways ?? []).length === 0
-    ? []
-    : installationPlace({ spec } as Mesh);
-
-interface WrittenSpec {
-  readonly endpointSelector?: { readonly matchLabels?: Readonly<Record<string, string>> };
-  readonly ingress?: readonly { readonly toPorts?: readonly { readonly ports?: readonly { readonly port?: string }[] }[] }[];
-}
+const ownGateways: Index<Destination> = ({ spec }) => {
+  const { namespace = "", clusterName = "" } = spec?.kubeService?.ref ?? {};
+  return isGateway(spec?.kubeService?.workloadSelectorLabels) ? [`${namespace}/${clusterName}`] : [];
+};
+const whereGatewaysAre: Index<Mesh> = (mesh) =>
+  (mesh.status?.appliedEastWestIngressGateways ?? []).length === 0 ? [] : byMeshCluster(mesh);
 
 /** SEC1012 of policies of users. */
 export const ciliumShutsGateway = defineRule({
   code: "SEC1012",
-  of: Mesh,
-  reads: { policies: lookUp(CiliumNetworkPolicy, { key: gatewayPlaces, index: byPlace }) },
-  find: ({ spec, status }, { lookup }) =>
-    (status?.appliedEastWestIngressGateways ?? []).flatMap(({ containerPort }): readonly RuleFinding[] => {
-      if (containerPort === undefined) return [];
-      const gateways = (spec?.istio?.ingressGateways ?? []).map(({ workloadLabels = {} }) => workloadLabels);
-      const labels = gateways.length > 0 ? gateways : [{ istio: "ingressgateway" }];
-      return lookup("policies").flatMap((policy): readonly RuleFinding[] => {
-        // Users may write anything: what is not of this form is not judged.
-        const written = policy.spec as WrittenSpec | undefined;
-        if (!Array.isArray(written?.ingress) || !labels.some((pods) => isSelected(written, pods))) return [];
-        if (written.ingress.some((rule) => opens(rule, containerPort))) return [];
-        const message = `${formatRef(refOf(policy))} selects the gateway and denies all callers on port ${containerPort}: calls from other clusters are dropped`;
-        return [{ field: "status.appliedEastWestIngressGateways", message, remedy: { text: `add port ${containerPort} to its ingress` } }];
-      });
-    }),
+  of: CiliumNetworkPolicy,
+  reads: {
+    gateways: lookUp(Destination, { key: byPlace, index: ownGateways }),
+    meshes: lookUp(Mesh, { key: byObjectCluster, index: whereGatewaysAre }),
+  },
+  find: (policy, { lookup }) => {
+    // Users may write anything: what is not of this form is not judged.
+    const { endpointSelector, ingress } = policy.spec ?? {};
+    if (!Array.isArray(ingress)) return [];
+    const inUse = lookup("meshes").flatMap(({ status }) => status?.appliedEastWestIngressGateways ?? []);
+    return lookup("gateways").flatMap(({ metadata, spec }): readonly RuleFinding[] => {
+      const { containerPort } = inUse.find(({ destinationRef }) => destinationRef?.name === metadata.name) ?? {};
+      const { ref, workloadSelectorLabels } = spec?.kubeService ?? {};
+      if (containerPort === undefined || ref === undefined || !isSelected(endpointSelector, workloadSelectorLabels)) return [];
+      if (ingress.some((rule) => opens(rule, containerPort))) return [];
+      const message = `denies all callers on port ${containerPort} of gateway ${ref.namespace}/${ref.name}: calls from other clusters are dropped`;
+      return [{ field: "spec.ingress", message, remedy: `add port ${containerPort} to its ingress` }];
+    });
+  },
 });
 
-function isSelected({ endpointSelector }: WrittenSpec, labels: Readonly<Record<string, string>>): boolean {
-  const wanted = Object.entries(endpointSelector?.matchLabels ?? {});
-  return wanted.every(([key, value]) => labels[key.replace(/^(?:k8s|any)[:.]/, "")] === value);
+const bare = (key: string) => key.replace(/^(?:k8s|any)[:.]/, "");
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+const membersOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+
+/** Whether a selector surely selects pods with these labels: of a requirement that asks for a label that is not known here, nobody can say. */
+function isSelected(selector: unknown, labels: Readonly<Record<string, string>> = {}): boolean {
+  const { matchLabels, matchExpressions } = membersOf(selector);
+  if (!Object.entries(membersOf(matchLabels)).every(([key, value]) => labels[bare(key)] === value)) return false;
+  return listOf(matchExpressions).every((requirement) => {
+    const { key, operator, values } = membersOf(requirement);
+    if (typeof key !== "string" || !Object.hasOwn(labels, bare(key))) return false;
+    const isAmong = listOf(values).includes(labels[bare(key)]);
+    return operator === "Exists" || (operator === "In" && isAmong) || (operator === "NotIn" && !isAmong);
+  });
 }
 
-function opens(rule: NonNullable<WrittenSpec["ingress"]>[number] | null, containerPort: number): boolean {
-  const toPorts = rule?.toPorts ?? [];
-  return toPorts.length === 0 || toPorts.some((part) => (part?.ports ?? []).some(({ port }) => port === String(containerPort)));
+/** Without ports a rule opens all. A port may be a range, 0 for any, or a name, which is not known here. */
+function opens(rule: unknown, containerPort: number): boolean {
+  const { toPorts } = membersOf(rule);
+  const parts = listOf(toPorts);
+  return (
+    parts.length === 0 ||
+    parts.some((part) =>
+      listOf(membersOf(part)["ports"]).some((entry) => {
+        const { port, endPort } = membersOf(entry);
+        const [first, last] = [Number(port), Number(endPort ?? port)];
+        return Number.isNaN(first) || first === 0 || (first <= containerPort && containerPort <= Math.max(first, last));
+      }),
+    )
+  );
 }

@@ -1,7 +1,18 @@
-import { Destination, DestinationRule, Service, ServiceEntry, VirtualService } from "@isthmus/api";
-import { formatRef, type Index, keyOf, nearestName, type Resource, refOf } from "@isthmus/core";
+import { Deployment, Destination, DestinationRule, Service, ServiceEntry, VirtualService, Workload } from "@isthmus/api";
+import { formatRef, type Index, keyOf, matchesLabels, nearestName, type Resource, refOf } from "@isthmus/core";
 import { defineRule, lookUp, type RuleFinding } from "../rule.ts";
-import { byEntryHost, byNameInCluster, byPlace, hostKey, nearService, serviceKey, serviceOfHost } from "./places.ts";
+import {
+  byEntryHost,
+  byFederatedHost,
+  byNameInCluster,
+  byPlace,
+  byWorkloadPlace,
+  hostKey,
+  nearService,
+  serviceKey,
+  serviceOfHost,
+  wildcardKeys,
+} from "./places.ts";
 
 const byHost: Index<DestinationRule> = (rule) => [hostKey(rule.spec?.host, rule)];
 
@@ -12,14 +23,18 @@ interface SubsetName {
 }
 
 function subsetsNamed({ spec }: VirtualService): readonly SubsetName[] {
-  return (spec?.http ?? []).flatMap(({ route = [] }, i) =>
-    route.flatMap(({ destination: { host = "", subset = "" } = {} }, j) =>
-      subset === "" ? [] : [{ path: `spec.http[${i}].route[${j}].destination.subset`, host, subset }],
+  return (["http", "tls", "tcp"] as const).flatMap((protocol) =>
+    (spec?.[protocol] ?? []).flatMap(({ route = [] }, i) =>
+      route.flatMap(({ destination: { host = "", subset = "" } = {} }, j) =>
+        subset === "" ? [] : [{ path: `spec.${protocol}[${i}].route[${j}].destination.subset`, host, subset }],
+      ),
     ),
   );
 }
 
-const hostsWithSubsets: Index<VirtualService> = (object) => [...new Set(subsetsNamed(object).map(({ host }) => hostKey(host, object)))];
+const hostsWithSubsets: Index<VirtualService> = (object) => [
+  ...new Set(subsetsNamed(object).flatMap(({ host }) => [hostKey(host, object), ...wildcardKeys(host, object)])),
+];
 
 /** CFG0001. */
 export const subsetNowhere = defineRule({
@@ -28,7 +43,9 @@ export const subsetNowhere = defineRule({
   reads: { rules: lookUp(DestinationRule, { key: hostsWithSubsets, index: byHost }) },
   find: (object, { lookup }) =>
     subsetsNamed(object).flatMap(({ path, host, subset }): readonly RuleFinding[] => {
-      const rules = lookup("rules").filter((rule) => byHost(rule).includes(hostKey(host, object)));
+      const keys = [hostKey(host, object), ...wildcardKeys(host, object)];
+      // The one for the host itself comes before those for wildcards.
+      const rules = keys.map((key) => lookup("rules").filter((rule) => byHost(rule).includes(key))).find((some) => some.length > 0) ?? [];
       const names = rules.flatMap(({ spec }) => spec?.subsets ?? []).flatMap(({ name }) => name ?? []);
       if (names.includes(subset)) return [];
       const message =
@@ -59,6 +76,8 @@ const namesakeNamed: Index<DestinationRule> = (rule) => {
   return service === undefined ? [] : [`${service.name}@${rule.metadata.clusterName ?? ""}`];
 };
 
+const hostWritten: Index<DestinationRule> = ({ spec }) => (spec?.host === undefined ? [] : [spec.host]);
+
 /** RTE1008. */
 export const ruleHostUnknown = defineRule({
   code: "RTE1008",
@@ -66,6 +85,7 @@ export const ruleHostUnknown = defineRule({
   reads: {
     services: lookUp(Service, { key: serviceNamed }),
     entries: lookUp(ServiceEntry, { key: byHost, index: byEntryHost }),
+    federated: lookUp(Destination, { key: hostWritten, index: byFederatedHost }),
     neighbours: lookUp(Service, { key: namespaceNamed, index: byPlace }),
     namesakes: lookUp(Service, { key: namesakeNamed, index: byNameInCluster }),
   },
@@ -74,7 +94,7 @@ export const ruleHostUnknown = defineRule({
     const known = { inNamespace: lookup("neighbours"), namesakes: lookup("namesakes") };
     // Where nothing is known of the namespace, nothing is missing.
     if (service === undefined || known.inNamespace.length + known.namesakes.length === 0) return;
-    if (lookup("services").length + lookup("entries").length > 0) return;
+    if (lookup("services").length + lookup("entries").length + lookup("federated").length > 0) return;
     yield {
       field: "spec.host",
       message: `Service ${service.namespace}/${service.name} does not exist, so the rule has no effect`,
@@ -107,23 +127,44 @@ function isEarlier(a: Resource["metadata"], b: Resource["metadata"]): boolean {
 
 const byItsService: Index<Destination> = ({ spec }) => (spec?.kubeService?.ref === undefined ? [] : [keyOf(spec.kubeService.ref)]);
 
+type Labels = Readonly<Record<string, string>>;
+// Each is compared with all workloads of the Service.
+const MOST_SUBSETS = 200;
+
 /** RTE1010 of Istio objects of users. */
 export const subsetEmpty = defineRule({
   code: "RTE1010",
   of: DestinationRule,
-  reads: { destinations: lookUp(Destination, { key: serviceNamed, index: byItsService }) },
-  find: (rule, { lookup }) =>
-    (rule.spec?.subsets ?? []).flatMap(({ name, labels = {} }, i) =>
-      Object.entries(labels).flatMap(([label, value]): readonly RuleFinding[] => {
-        const values = lookup("destinations").flatMap(({ spec }) => spec?.kubeService?.subsets?.[label]?.values ?? []);
-        // Discovery lists a label where the pods differ in it, or all of it is known.
-        if (values.length === 0 || values.includes(value)) return [];
-        const message = `subset ${name} is empty: no pod of ${rule.spec?.host} has ${label}: ${value}, only ${values.join(", ")}`;
-        return [
-          { field: `spec.subsets[${i}].labels.${label}`, message, remedy: "correct the label", nearMiss: nearestName(value, values) },
-        ];
-      }),
-    ),
+  reads: {
+    services: lookUp(Service, { key: serviceNamed }),
+    workloads: lookUp(Workload, { key: namespaceNamed, index: byWorkloadPlace }),
+    // Pods without a sidecar are endpoints too.
+    deployments: lookUp(Deployment, { key: namespaceNamed, index: byPlace }),
+  },
+  find: (rule, { lookup }) => {
+    const [service] = lookup("services");
+    const { selector = {} } = service?.spec ?? {};
+    const pods: readonly Labels[] = [
+      ...lookup("workloads").map(({ spec }) => spec?.kubernetes?.podLabels ?? {}),
+      ...lookup("deployments").map(({ spec }) => spec?.template?.metadata?.labels ?? {}),
+    ];
+    const own = Object.keys(selector).length === 0 ? [] : pods.filter((labels) => matchesLabels(selector, labels));
+    // Without pods of the Service that are known, none is missing.
+    if (own.length === 0) return [];
+    return (rule.spec?.subsets ?? []).slice(0, MOST_SUBSETS).flatMap(({ name, labels: wanted = {} }, i): readonly RuleFinding[] => {
+      if (own.some((labels) => matchesLabels(wanted, labels))) return [];
+      const [label, value] = Object.entries(wanted).find(([key, one]) => own.every((labels) => labels[key] !== one)) ?? [];
+      const field = `spec.subsets[${i}].labels`;
+      const remedy = "correct the label";
+      if (label === undefined || value === undefined) {
+        const message = `subset ${name} is empty: no pod of ${rule.spec?.host} has all of its labels`;
+        return [{ field, message, remedy }];
+      }
+      const values = [...new Set(own.flatMap((labels) => (Object.hasOwn(labels, label) ? (labels[label] ?? []) : [])))].sort();
+      const message = `subset ${name} is empty: no pod of ${rule.spec?.host} has ${label}: ${value}${values.length === 0 ? "" : `, only ${values.join(", ")}`}`;
+      return [{ field: `${field}.${label}`, message, remedy, nearMiss: nearestName(value, values) }];
+    });
+  },
 });
 
 /** RES1001 of Istio objects of users. */
@@ -148,14 +189,28 @@ export const mutualTlsSwitchedOff = defineRule({
   code: "SEC1008",
   of: DestinationRule,
   reads: { destinations: lookUp(Destination, { key: serviceNamed, index: byItsService }) },
-  *find({ spec }, { lookup }) {
-    const mode = spec?.trafficPolicy?.tls?.mode;
-    const [destination] = lookup("destinations").filter(({ spec: found }) => found?.mesh !== undefined);
-    if (mode !== "DISABLE" || destination === undefined) return;
-    yield {
-      field: "spec.trafficPolicy.tls.mode",
-      message: `DISABLE sends plain text to ${spec?.host}, which is in Mesh ${destination.spec?.mesh?.name}: where the mesh requires mutual TLS, requests fail with 503`,
-      remedy: "set ISTIO_MUTUAL, or remove tls",
-    };
+  find(rule, { lookup }) {
+    const [destination] = lookup("destinations").filter(({ spec }) => spec?.mesh !== undefined);
+    if (destination === undefined) return [];
+    return tlsModes(rule).flatMap(({ field, mode }): readonly RuleFinding[] => {
+      if (mode !== "DISABLE") return [];
+      const message = `DISABLE sends plain text to ${rule.spec?.host}, which is in Mesh ${destination.spec?.mesh?.name}: where the mesh requires mutual TLS, requests fail with 503`;
+      return [{ field, message, remedy: "set ISTIO_MUTUAL, or remove tls" }];
+    });
   },
 });
+
+interface TlsMode {
+  readonly field: string;
+  readonly mode: string | undefined;
+}
+
+/** Of the rule as a whole, of its ports, and of its subsets. */
+function tlsModes({ spec }: DestinationRule): readonly TlsMode[] {
+  const at = (path: string, policy: NonNullable<typeof spec>["trafficPolicy"]): readonly TlsMode[] => [
+    { field: `${path}.tls.mode`, mode: policy?.tls?.mode },
+    ...(policy?.portLevelSettings ?? []).map(({ tls }, i) => ({ field: `${path}.portLevelSettings[${i}].tls.mode`, mode: tls?.mode })),
+  ];
+  const ofSubsets = (spec?.subsets ?? []).flatMap(({ trafficPolicy }, i) => at(`spec.subsets[${i}].trafficPolicy`, trafficPolicy));
+  return [...at("spec.trafficPolicy", spec?.trafficPolicy), ...ofSubsets];
+}

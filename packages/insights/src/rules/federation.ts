@@ -1,7 +1,9 @@
-import { Destination, Mesh, VirtualMesh } from "@isthmus/api";
+import { ConfigMap, Destination, MESH_CONFIG_KEY, Mesh, VirtualMesh } from "@isthmus/api";
 import { displayName, formatRef, type Index, keyOf, refOf } from "@isthmus/core";
+import { meshConfigOf } from "@isthmus/translators";
 import { kubectl } from "../insight.ts";
 import { defineRule, lookUp, lookUpPart, type RuleFinding } from "../rule.ts";
+import { isGateway } from "./places.ts";
 
 const meshesNamed: Index<VirtualMesh> = ({ spec }) =>
   (spec?.meshes ?? []).map(({ name = "", namespace = "" }) => keyOf({ name, namespace, clusterName: "" }));
@@ -35,15 +37,38 @@ export const versionsApart = defineRule({
   },
 });
 
+type MeshOfIstio = NonNullable<NonNullable<Mesh["spec"]>["istio"]>;
+const domainOf = ({ trustDomain }: MeshOfIstio) => trustDomain || "cluster.local";
+const aliasesOf = (config: ConfigMap): readonly string[] => {
+  const read = meshConfigOf(config);
+  return "problem" in read ? [] : read.trustDomainAliases;
+};
+const everyMesh: Index<VirtualMesh> = () => [""];
+// By a word in the text alone: those are few, and only they are read as YAML.
+const withAliases: Index<ConfigMap> = ({ data }) => (/trust_?domain_?aliases/i.test(data?.[MESH_CONFIG_KEY] ?? "") ? [""] : []);
+
+/** The mesh configuration of a revision is in a ConfigMap of its own. */
+function isConfigOf({ metadata }: ConfigMap, { installation }: MeshOfIstio): boolean {
+  const revision = installation?.podLabels?.["istio.io/rev"] ?? "default";
+  const name = revision === "default" ? "istio" : `istio-${revision}`;
+  return metadata.name === name && metadata.namespace === installation?.namespace && metadata.clusterName === installation?.cluster;
+}
+
 /** FED1018. */
 export const trustDomainsDiffer = defineRule({
   code: "FED1018",
   of: VirtualMesh,
-  reads: { meshes: lookUp(Mesh, { key: meshesNamed }) },
+  reads: { meshes: lookUp(Mesh, { key: meshesNamed }), aliases: lookUp(ConfigMap, { key: everyMesh, index: withAliases }) },
   *find(_, { lookup }) {
-    const domains = lookup("meshes").flatMap(({ spec }) => (spec?.istio === undefined ? [] : [spec.istio.trustDomain || "cluster.local"]));
-    const distinct = [...new Set(domains)].sort();
-    if (distinct.length < 2) return;
+    const meshes = lookup("meshes").flatMap(({ spec }) => spec?.istio ?? []);
+    const distinct = [...new Set(meshes.map(domainOf))].sort();
+    const knowsAll = (mesh: MeshOfIstio) => {
+      const aliases = lookup("aliases")
+        .filter((config) => isConfigOf(config, mesh))
+        .flatMap(aliasesOf);
+      return distinct.every((domain) => domain === domainOf(mesh) || aliases.includes(domain));
+    };
+    if (distinct.length < 2 || meshes.every(knowsAll)) return;
     yield {
       field: "spec.meshes",
       message: `the meshes have the trust domains ${distinct.join(", ")}: AuthorizationPolicies of users that name one of them do not match callers of the others`,
@@ -134,6 +159,8 @@ export const portsDiffer = defineRule({
   reads: { namesakes },
   find: (destination, { lookup }): readonly RuleFinding[] => {
     const ref = destination.spec?.kubeService?.ref;
+    // Gateways of clusters are no replicas of each other.
+    if (isGateway(destination.spec?.kubeService?.workloadSelectorLabels)) return [];
     const [first] = lookup("namesakes");
     const other = first?.kubeService?.ref;
     if (first === undefined || ref === undefined || other === undefined || portsText(first) === portsText(destination.spec)) return [];

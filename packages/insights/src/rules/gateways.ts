@@ -48,23 +48,43 @@ export const hostNotAtGateway = defineRule({
   code: "ING1004",
   of: VirtualService,
   reads: { named: lookUp(Gateway, { key: gatewayKeys }) },
-  find: (object, { lookup }) =>
-    gatewaysNamed(object).flatMap(({ name, namespace }): readonly RuleFinding[] => {
-      const gateway = lookup("named").find(({ metadata }) => metadata.name === name && metadata.namespace === namespace);
-      if (gateway === undefined) return [];
-      const served = (gateway.spec?.servers ?? []).flatMap(({ hosts = [] }) => hosts);
-      const hosts = object.spec?.hosts ?? [];
+  find(object, { lookup }) {
+    // Each is compared with all hosts of the gateways.
+    const hosts = (object.spec?.hosts ?? []).slice(0, MOST_COMPARED);
+    const named = gatewaysNamed(object).flatMap(
+      ({ name, namespace }) => lookup("named").find(({ metadata }) => metadata.name === name && metadata.namespace === namespace) ?? [],
+    );
+    const isServed = (host: string, gateway: Gateway) => servedBy(gateway).some((served) => serves(served, host, { gateway, object }));
+    const remedy = "add the host to a server of the Gateway, or correct it";
+    // A host of another gateway, or of the mesh, is no mistake; a gateway for none of the hosts is one.
+    const isForOthers = (host: string) =>
+      object.spec?.gateways?.includes(MESH) === true || named.some((gateway) => isServed(host, gateway));
+    return named.flatMap((gateway): readonly RuleFinding[] => {
+      const isForSome = hosts.some((host) => isServed(host, gateway));
       return hosts.flatMap((host, i): readonly RuleFinding[] => {
-        if (served.some((one) => isServed(host, one))) return [];
-        const message = `${formatRef(refOf(gateway))} does not serve ${host}, only ${served.join(", ") || "nothing"}`;
-        return [{ field: `spec.hosts[${i}]`, message, remedy: "add the host to a server of the Gateway, or correct it" }];
+        if (isServed(host, gateway) || (isForSome && isForOthers(host))) return [];
+        const message = `${formatRef(refOf(gateway))} does not serve ${host} for namespace ${object.metadata.namespace}, only ${servedBy(gateway).slice(0, SHOWN).join(", ") || "nothing"}`;
+        return [{ field: `spec.hosts[${i}]`, message, remedy }];
       });
-    }),
+    });
+  },
 });
 
+function servedBy({ spec }: Gateway): readonly string[] {
+  return (spec?.servers ?? []).flatMap(({ hosts = [] }) => hosts).slice(0, MOST_SERVED);
+}
+
+const MOST_SERVED = 1_000;
+const SHOWN = 10;
+
 /** `host` of a VirtualService, `served` of a Gateway: perhaps after a namespace, perhaps with a wildcard. */
-function isServed(host: string, served: string): boolean {
-  const name = served.slice(served.indexOf("/") + 1);
+function serves(
+  served: string,
+  host: string,
+  { gateway, object }: { readonly gateway: Gateway; readonly object: VirtualService },
+): boolean {
+  const { namespace, name } = hostAt(served, gateway);
+  if (namespace !== "*" && namespace !== object.metadata.namespace) return false;
   if (name === "*" || name === host) return true;
   const [short, long] = name.startsWith("*") ? [name, host] : [host, name];
   return short.startsWith("*") && long.endsWith(short.slice(1));
@@ -140,19 +160,52 @@ export const gatewaysCollide = defineRule({
   of: Gateway,
   reads: { others: lookUp(Gateway, { key: bySelector, index: bySelector }) },
   find(gateway, { lookup }) {
-    const others = lookup("others").filter((other) => orderOf(other) < orderOf(gateway));
-    return (gateway.spec?.servers ?? []).flatMap(({ port, hosts = [] }, i): readonly RuleFinding[] =>
-      hosts.flatMap((host, j): readonly RuleFinding[] => {
-        const other = others.find(({ spec }) =>
-          (spec?.servers ?? []).some((server) => server.port?.number === port?.number && (server.hosts ?? []).includes(host)),
-        );
+    // By port and host: Gateways may have thousands of hosts.
+    const taken = new Map<string, Taken[]>();
+    for (const other of lookup("others")) {
+      if (orderOf(other) >= orderOf(gateway)) continue;
+      for (const server of other.spec?.servers ?? []) {
+        for (const host of server.hosts ?? []) {
+          const { name, namespace } = hostAt(host, other);
+          const key = `${server.port?.number} ${name}`;
+          const list = taken.get(key) ?? [];
+          taken.set(key, list);
+          if (list.length < MOST_COMPARED) list.push({ gateway: other, namespace, isTls: isTls(server) });
+        }
+      }
+    }
+    return (gateway.spec?.servers ?? []).flatMap((server, i): readonly RuleFinding[] =>
+      (server.hosts ?? []).flatMap((host, j): readonly RuleFinding[] => {
+        const { name, namespace } = hostAt(host, gateway);
+        const others = taken.get(`${server.port?.number} ${name}`) ?? [];
+        // One certificate is chosen for a name; requests without TLS go to the VirtualServices of each Gateway.
+        const other = others.find((one) => one.isTls || isTls(server) || one.namespace === namespace);
         if (other === undefined) return [];
-        const message = `${host} on port ${port?.number} is served by ${formatRef(refOf(other))} as well, on the same pods`;
+        const message = `${host} on port ${server.port?.number} is served by ${formatRef(refOf(other.gateway))} as well, on the same pods`;
         return [{ field: `spec.servers[${i}].hosts[${j}]`, message, remedy: "merge the Gateways, or choose different hosts" }];
       }),
     );
   },
 });
+
+interface Taken {
+  readonly gateway: Gateway;
+  readonly namespace: string;
+  readonly isTls: boolean;
+}
+
+// More Gateways of one host than anybody could merge.
+const MOST_COMPARED = 100;
+
+type Server = NonNullable<NonNullable<Gateway["spec"]>["servers"]>[number];
+const isTls = ({ tls, port }: Server) => tls !== undefined || port?.protocol === "HTTPS" || port?.protocol === "TLS";
+
+/** A host of a Gateway, and the namespace of the VirtualServices that may take it: `*` is every one. */
+function hostAt(host: string, { metadata }: Gateway): { readonly namespace: string; readonly name: string } {
+  const slash = host.indexOf("/");
+  const namespace = slash < 0 ? "*" : host.slice(0, slash);
+  return { namespace: namespace === "." ? (metadata.namespace ?? "") : namespace, name: host.slice(slash + 1) };
+}
 
 function orderOf({ metadata: { name, namespace = "" } }: Resource): string {
   return `${namespace}/${name}`;

@@ -1,4 +1,4 @@
-import { Service, type ServiceEntry } from "@isthmus/api";
+import { type Destination, type Mesh, Service, type ServiceEntry, type Workload } from "@isthmus/api";
 import { type Index, keyOf, nearestName, type Resource } from "@isthmus/core";
 
 /** Names a Kubernetes Service. */
@@ -18,6 +18,52 @@ export const byPlace: Index<Resource> = (object) => [placeKey(object)];
 /** Objects by cluster. */
 export const byObjectCluster: Index<Resource> = ({ metadata: { clusterName = "" } }) => [clusterName];
 
+/** Meshes of Istio by the cluster of their control plane. */
+export const byMeshCluster: Index<Mesh> = ({ spec }) => {
+  const cluster = spec?.istio?.installation?.cluster;
+  return cluster === undefined ? [] : [cluster];
+};
+
+/** Workloads by namespace and cluster. */
+export const byWorkloadPlace: Index<Workload> = ({ spec }) => {
+  const { namespace, clusterName } = spec?.kubernetes?.controller ?? {};
+  return namespace === undefined ? [] : [`${namespace}/${clusterName ?? ""}`];
+};
+
+/** Workloads by cluster. */
+export const byWorkloadCluster: Index<Workload> = ({ spec }) => {
+  const { clusterName } = spec?.kubernetes?.controller ?? {};
+  return clusterName === undefined ? [] : [clusterName];
+};
+
+/** Workloads by namespace, in whatever cluster. */
+export const byAnyNamespace: Index<Workload> = ({ spec }) => {
+  const { namespace } = spec?.kubernetes?.controller ?? {};
+  return namespace === undefined ? [] : [namespace];
+};
+
+type ControllerRef = NonNullable<NonNullable<NonNullable<Workload["spec"]>["kubernetes"]>["controller"]>;
+
+/** The service accounts of workloads, by what `keyOf` says of their controllers. */
+export function accountsBy(
+  workloads: readonly Workload[],
+  keyOf: (controller: ControllerRef) => string,
+): ReadonlyMap<string, ReadonlySet<string>> {
+  const accounts = new Map<string, Set<string>>();
+  for (const { spec } of workloads) {
+    const { controller, serviceAccountName } = spec?.kubernetes ?? {};
+    if (controller?.namespace === undefined) continue;
+    const key = keyOf(controller);
+    accounts.set(key, (accounts.get(key) ?? new Set()).add(serviceAccountName || "default"));
+  }
+  return accounts;
+}
+
+/** Whether pods with these labels are a gateway, as Istio's charts label them: `istio: ingressgateway`, `istio: eastwestgateway`. */
+export function isGateway(podLabels: Readonly<Record<string, string>> | undefined): boolean {
+  return podLabels?.["istio"]?.endsWith("gateway") === true;
+}
+
 /**
  * The Service that a host of an Istio object means: a name without dots is one of the object's namespace. Undefined for other hosts.
  * Source: istio.io/docs/reference/config/networking/virtual-service, "Destination".
@@ -26,8 +72,22 @@ export function serviceOfHost(host: string | undefined, { metadata: { namespace 
   if (host === undefined || host === "" || host.startsWith("*")) return undefined;
   const [name = "", itsNamespace = "", kind] = host.split(".");
   if (!host.includes(".")) return { name, namespace };
-  return kind === "svc" ? { name, namespace: itsNamespace } : undefined;
+  // Hosts of federated services, such as `reviews.bookinfo.svc.east.global`, are in ServiceEntries.
+  return kind === "svc" && !isFederatedHost(host) ? { name, namespace: itsNamespace } : undefined;
 }
+
+const FEDERATED = ".global";
+
+/** Whether a host is that of a Service of another cluster, in the form that federation gives it by default. */
+export function isFederatedHost(host: string): boolean {
+  return host.split(".", 3)[2] === "svc" && host.endsWith(FEDERATED);
+}
+
+/** Destinations by the host names that others call them by. */
+export const byFederatedHost: Index<Destination> = ({ status }) => {
+  const { federatedHostname, federatedToMeshes = [] } = status?.appliedFederation ?? {};
+  return federatedHostname === undefined || federatedToMeshes.length === 0 ? [] : [federatedHostname];
+};
 
 /** The key of a Service in the cluster of an object. */
 export function serviceKey({ name, namespace }: ServiceName, { metadata: { clusterName = "" } }: Resource): string {
@@ -38,7 +98,28 @@ export function serviceKey({ name, namespace }: ServiceName, { metadata: { clust
 export function hostKey(host: string | undefined, object: Resource): string {
   const service = serviceOfHost(host, object);
   const { clusterName = "" } = object.metadata;
-  return service === undefined ? `${host ?? ""}/${clusterName}` : serviceKey(service, object);
+  return service === undefined ? `${wildcardOf(host) ?? host ?? ""}/${clusterName}` : serviceKey(service, object);
+}
+
+const EVERY_SERVICE: ReadonlySet<string> = new Set(["*", "*.local", "*.cluster.local", "*.svc.cluster.local"]);
+
+/** Wildcards that hold for Services, whatever the domain of the cluster. */
+function wildcardOf(host: string | undefined): string | undefined {
+  if (host === undefined || EVERY_SERVICE.has(host)) return host && "*";
+  return /^\*\.[^.]+\.svc(?=\.|$)/.exec(host)?.[0];
+}
+
+// DNS has names of at most 127.
+const MOST_LABELS = 128;
+
+/** The keys of what holds for a host only as its host is a wildcard. */
+export function wildcardKeys(host: string | undefined, object: Resource): readonly string[] {
+  const service = serviceOfHost(host, object);
+  const { clusterName = "" } = object.metadata;
+  const labels = (host ?? "").split(".", MOST_LABELS);
+  const wildcards =
+    service === undefined ? labels.slice(1).map((_, i) => `*.${labels.slice(i + 1).join(".")}`) : [`*.${service.namespace}.svc`];
+  return [...wildcards, "*"].map((wildcard) => `${wildcard}/${clusterName}`);
 }
 
 /** ServiceEntries by their hosts and cluster. */

@@ -1,7 +1,8 @@
-import { Deployment, Namespace, Service, Workload } from "@isthmus/api";
+import { Deployment, Mesh, Namespace, Service, SIDECAR_INJECT, Workload } from "@isthmus/api";
 import { formatRef, type Index, keyOf, type Resource, refOf } from "@isthmus/core";
 import { kubectl } from "../insight.ts";
 import { defineRule, lookUp, type RuleFinding } from "../rule.ts";
+import { byMeshCluster, byObjectCluster } from "./places.ts";
 
 // Source: istio.io/docs/ops/configuration/traffic-management/protocol-selection.
 const FAMILIES: ReadonlyMap<string, string> = new Map([
@@ -82,11 +83,18 @@ const byController: Index<Workload> = ({ spec }) => {
 export const deploymentWithoutSidecar = defineRule({
   code: "CFG1007",
   of: Deployment,
-  reads: { namespace: lookUp(Namespace, { key: ownNamespace }), workloads: lookUp(Workload, { key: ownController, index: byController }) },
+  reads: {
+    namespace: lookUp(Namespace, { key: ownNamespace }),
+    workloads: lookUp(Workload, { key: ownController, index: byController }),
+    meshes: lookUp(Mesh, { key: byObjectCluster, index: byMeshCluster }),
+  },
   *find(deployment, { lookup }) {
     const { replicas = 1, template } = deployment.spec ?? {};
     if (replicas === 0 || !lookup("namespace").some(isInjected) || lookup("workloads").length > 0) return;
-    if (template?.metadata?.labels?.["sidecar.istio.io/inject"] === "false") return;
+    const { labels, annotations } = template?.metadata ?? {};
+    if ((labels?.[SIDECAR_INJECT] ?? annotations?.[SIDECAR_INJECT]) === "false") return;
+    // Istio injects nothing into pods on the network of their nodes; and without a Mesh no sidecar is known to be one.
+    if (template?.spec?.hostNetwork === true || lookup("meshes").length === 0) return;
     const { name, namespace = "", clusterName = "" } = deployment.metadata;
     yield {
       message: `its namespace ${namespace} has sidecar injection, and no pod of it has a sidecar: it calls others, and is called, outside of the mesh`,

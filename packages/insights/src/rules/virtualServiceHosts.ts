@@ -1,7 +1,17 @@
-import { Service, ServiceEntry, VirtualService } from "@isthmus/api";
+import { Destination, Service, ServiceEntry, VirtualService } from "@isthmus/api";
 import { type Index, keyOf } from "@isthmus/core";
 import { defineRule, lookUp, type RuleFinding, type RuleReading } from "../rule.ts";
-import { byEntryHost, byNameInCluster, byPlace, hostKey, nearService, serviceKey, serviceOfHost } from "./places.ts";
+import {
+  byEntryHost,
+  byFederatedHost,
+  byNameInCluster,
+  byPlace,
+  hostKey,
+  isFederatedHost,
+  nearService,
+  serviceKey,
+  serviceOfHost,
+} from "./places.ts";
 
 interface Target {
   readonly path: string;
@@ -11,11 +21,20 @@ interface Target {
 }
 
 function targetsOf({ spec }: VirtualService): readonly Target[] {
-  return (spec?.http ?? []).flatMap(({ route = [], mirror }, i) => {
-    const routed = route.map(({ destination }, j) => ({ path: `spec.http[${i}].route[${j}].destination`, destination, isMirror: false }));
-    const all = mirror === undefined ? routed : [...routed, { path: `spec.http[${i}].mirror`, destination: mirror, isMirror: true }];
-    return all.map(({ path, destination, isMirror }) => ({ path, host: destination?.host, port: destination?.port?.number, isMirror }));
-  });
+  const mirrors = (spec?.http ?? []).flatMap(({ mirror: destination }, i) =>
+    destination === undefined ? [] : [{ path: `spec.http[${i}].mirror`, destination, isMirror: true }],
+  );
+  const routed = (["http", "tls", "tcp"] as const).flatMap((protocol) =>
+    (spec?.[protocol] ?? []).flatMap(({ route = [] }, i) =>
+      route.map(({ destination }, j) => ({ path: `spec.${protocol}[${i}].route[${j}].destination`, destination, isMirror: false })),
+    ),
+  );
+  return [...routed, ...mirrors].map(({ path, destination, isMirror }) => ({
+    path,
+    host: destination?.host,
+    port: destination?.port?.number,
+    isMirror,
+  }));
 }
 
 const servicesNamed: Index<VirtualService> = (object) => [
@@ -44,7 +63,10 @@ const namesakesNamed: Index<VirtualService> = (object) => [
   ),
 ];
 
+const hostsNamed: Index<VirtualService> = (object) => [...new Set(targetsOf(object).flatMap(({ host }) => host ?? []))];
+
 const reads = {
+  federated: lookUp(Destination, { key: hostsNamed, index: byFederatedHost }),
   services: lookUp(Service, { key: servicesNamed }),
   entries: lookUp(ServiceEntry, { key: entriesNamed, index: byEntryHost }),
   neighbours: lookUp(Service, { key: namespacesNamed, index: byPlace }),
@@ -53,15 +75,22 @@ const reads = {
 
 /** Unknown is not missing: only where a Service of the namespace, or of the name, is known, are those of the namespace. */
 function unknownHosts(object: VirtualService, { lookup }: RuleReading<typeof reads>, isMirror: boolean): readonly RuleFinding[] {
-  const [known, entries] = [lookup("services"), lookup("entries")];
+  const { clusterName = "" } = object.metadata;
+  const known = new Set(lookup("services").map(({ metadata }) => keyOf({ namespace: "", ...metadata, clusterName })));
+  const inEntries = new Set(lookup("entries").flatMap(byEntryHost));
+  const federated = new Set(lookup("federated").flatMap(byFederatedHost));
   const [inNamespace, namesakes] = [lookup("neighbours"), lookup("namesakes")];
-  if (inNamespace.length + namesakes.length === 0) return [];
   return targetsOf(object).flatMap((target): readonly RuleFinding[] => {
-    const service = serviceOfHost(target.host, object);
-    if (service === undefined || target.isMirror !== isMirror) return [];
-    const { clusterName = "" } = object.metadata;
-    if (known.some(({ metadata }) => keyOf({ namespace: "", ...metadata, clusterName }) === serviceKey(service, object))) return [];
-    if (entries.some((entry) => byEntryHost(entry).includes(hostKey(target.host, object)))) return [];
+    const { host = "" } = target;
+    if (target.isMirror !== isMirror || federated.has(host)) return [];
+    const service = serviceOfHost(host, object);
+    if (inEntries.has(hostKey(host, object))) return [];
+    if (isFederatedHost(host)) {
+      const message = `no service is federated as ${host}`;
+      return [{ field: `${target.path}.host`, message, remedy: "correct the host, or federate the service in a VirtualMesh" }];
+    }
+    if (service === undefined || inNamespace.length + namesakes.length === 0) return [];
+    if (known.has(serviceKey(service, object))) return [];
     const message = `Service ${service.namespace}/${service.name} does not exist${clusterName === "" ? "" : ` in ${clusterName}`}`;
     const nearMiss = nearService(service, { inNamespace, namesakes });
     return [{ field: `${target.path}.host`, message, remedy: "correct the host, or create the Service", nearMiss }];

@@ -9,11 +9,16 @@ export const exportToMissing = defineRule({
   of: VirtualService,
   reads: {},
   *find(object) {
-    if ((object.spec?.exportTo ?? []).length > 0) return;
+    const { exportTo = [], gateways = [] } = object.spec ?? {};
+    // Routes of gateways alone concern no other callers, and with `.` a gateway of another namespace would lose them.
+    const isOfGateways = gateways.some((gateway) => gateway !== "mesh");
+    if (exportTo.length > 0 || (isOfGateways && !gateways.includes("mesh"))) return;
     yield {
       field: "spec.exportTo",
       message: "is empty: the routing is in force for callers of all namespaces",
-      remedy: patchRemedy("name the namespaces of the callers", refOf(object), { spec: { exportTo: ["."] } }),
+      remedy: isOfGateways
+        ? "name the namespaces of the callers, and of the gateways"
+        : patchRemedy("name the namespaces of the callers", refOf(object), { spec: { exportTo: ["."] } }),
     };
   },
 });
@@ -26,15 +31,31 @@ export const routeNeverReached = defineRule({
   find({ spec }) {
     const routes = spec?.http ?? [];
     const taker = routes.findIndex(takesAll);
-    if (taker < 0 || taker === routes.length - 1) return [];
+    const reached = taker < 0 ? routes : routes.slice(0, taker + 1);
+    const repeated = repeatedMatches(reached);
+    if (taker < 0 || taker === routes.length - 1) return repeated;
     const finding: RuleFinding = {
       field: `spec.http[${taker + 1}]`,
       message: `is never reached, nor is any route after it, because spec.http[${taker}] takes every request`,
       remedy: `move spec.http[${taker}] to the end`,
     };
-    return [finding];
+    return [...repeated, finding];
   },
 });
+
+/** Routes of which each match is one of an earlier route. */
+function repeatedMatches(routes: readonly HttpRoute[]): readonly RuleFinding[] {
+  const firstWith = new Map<string, number>();
+  return routes.flatMap(({ match = [] }, i): readonly RuleFinding[] => {
+    const keys = match.map(({ name: _, ...conditions }) => JSON.stringify(Object.entries(conditions).sort(([a], [b]) => (a < b ? -1 : 1))));
+    const earlier = keys.map((key) => firstWith.get(key));
+    for (const key of keys) if (!firstWith.has(key)) firstWith.set(key, i);
+    const [first] = earlier;
+    if (first === undefined || first === i || earlier.some((route) => route === undefined || route === i)) return [];
+    const message = `is never reached, because spec.http[${first}] takes the same requests`;
+    return [{ field: `spec.http[${i}]`, message, remedy: "remove it, or change its matches" }];
+  });
+}
 
 /** One match without conditions is enough; a prefix of "/" is none. */
 function takesAll({ match = [] }: HttpRoute): boolean {

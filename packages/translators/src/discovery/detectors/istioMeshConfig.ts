@@ -6,6 +6,8 @@ import { type YamlOptions, yamlValue } from "@isthmus/core/yaml";
 export interface MeshConfig {
   /** "" when it names none. */
   readonly trustDomain: string;
+  /** Trust domains that count as its own. What is no text is left out. */
+  readonly trustDomainAliases: readonly string[];
   /** Whether sidecars answer DNS for hosts of ServiceEntries. */
   readonly isDnsCaptured: boolean;
   /** The namespaces that istiod looks into; empty: all. */
@@ -50,6 +52,7 @@ function read(text: string | undefined): MeshConfig | MeshConfigProblem {
     const proxyMetadata = texts("defaultConfig.proxyMetadata", proxyConfig["proxyMetadata"] ?? proxyConfig["proxy_metadata"] ?? {});
     return {
       trustDomain: string("trustDomain", config["trustDomain"] ?? config["trust_domain"] ?? ""),
+      trustDomainAliases: textsIn(config["trustDomainAliases"] ?? config["trust_domain_aliases"]),
       isDnsCaptured: proxyMetadata["ISTIO_META_DNS_CAPTURE"] === "true",
       discoverySelectors: list("discoverySelectors", config["discoverySelectors"] ?? config["discovery_selectors"] ?? []).map(selector),
     };
@@ -57,6 +60,11 @@ function read(text: string | undefined): MeshConfig | MeshConfigProblem {
     // Whatever the text is, it is the user's: the message goes into a report.
     return { problem: messageOf(error) };
   }
+}
+
+/** Nothing that is translated depends on it: a mistake in it must not keep the rest from being used. */
+function textsIn(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((entry) => typeof entry === "string") : [];
 }
 
 function selector(value: unknown, position: number): LabelSelector {

@@ -1,7 +1,7 @@
 import { TrafficPolicy, VirtualMesh } from "@isthmus/api";
 
 /** Joins both meshes of the demo: every service of each can be called from the other. */
-export const virtualMesh: VirtualMesh = {
+const virtualMesh: VirtualMesh = {
   apiVersion: VirtualMesh.apiVersion,
   kind: VirtualMesh.kind,
   metadata: { name: "bookinfo", namespace: "gloo-mesh" },
@@ -17,7 +17,7 @@ export const virtualMesh: VirtualMesh = {
 const reviews = (clusterName: string) => ({ name: "reviews", namespace: "bookinfo", clusterName });
 
 /** Sends a quarter of the calls to reviews in cluster-1 over to cluster-2. */
-export const shiftPolicy: TrafficPolicy = {
+const shiftPolicy: TrafficPolicy = {
   apiVersion: TrafficPolicy.apiVersion,
   kind: TrafficPolicy.kind,
   metadata: { name: "reviews-shift", namespace: "bookinfo" },
@@ -35,7 +35,7 @@ export const shiftPolicy: TrafficPolicy = {
 };
 
 /** Gives up on reviews after two seconds, in either cluster, and tries three times. */
-export const timeoutPolicy: TrafficPolicy = {
+const timeoutPolicy: TrafficPolicy = {
   apiVersion: TrafficPolicy.apiVersion,
   kind: TrafficPolicy.kind,
   metadata: { name: "reviews-timeout", namespace: "bookinfo" },
@@ -44,3 +44,6 @@ export const timeoutPolicy: TrafficPolicy = {
     policy: { requestTimeout: "2s", retries: { attempts: 3, perTryTimeout: "0.5s" } },
   },
 };
+
+/** What users of the demo ask of its clusters, in the management cluster. */
+export const demoPolicies = { virtualMesh, shiftPolicy, timeoutPolicy } as const;

@@ -1,0 +1,129 @@
+import { add, type Change, changes, patch, remove } from "../faults/fault.ts";
+
+/** What else is right, though it looks like a fault. */
+export const variations: readonly { readonly title: string; readonly change: Change }[] = [
+  {
+    title: "calls need a policy, and users have some of their own in Istio's form",
+    change: changes(
+      patch("VirtualMesh gloo-mesh/all", "spec: {globalAccessPolicy: ENABLED}"),
+      remove("AccessPolicy gloo-mesh/page-calls", "AccessPolicy gloo-mesh/gateways-call"),
+    ),
+  },
+  {
+    title: "a gateway has a port more than those of other clusters",
+    change: patch(
+      "Service istio-gateways/istio-ingressgateway in west",
+      "spec: {ports: [{name: http2, port: 80, targetPort: 8080}, {name: tls, port: 15443, targetPort: 15443}, {name: tcp-db, port: 5432, targetPort: 5432}]}",
+    ),
+  },
+  {
+    title: "pods on the network of their nodes have no sidecar",
+    change: add(`
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: node-tool, namespace: shop, clusterName: east}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: node-tool}}
+  template:
+    metadata: {labels: {app: node-tool}}
+    spec: {hostNetwork: true, containers: [{name: app, image: 'example.com/node-tool:1'}]}
+`),
+  },
+  {
+    title: "two namespaces serve one name without TLS",
+    change: add(`
+apiVersion: networking.istio.io/v1
+kind: Gateway
+metadata: {name: plain, namespace: shop, clusterName: east}
+spec: {selector: {istio: ingressgateway}, servers: [{port: {number: 80, name: http, protocol: HTTP}, hosts: [./www.bookinfo.example]}]}
+`),
+  },
+  {
+    title: "a VirtualService is for two gateways, each for one of its hosts",
+    change: changes(
+      add(`
+apiVersion: networking.istio.io/v1
+kind: Gateway
+metadata: {name: second, namespace: bookinfo, clusterName: east}
+spec: {selector: {istio: ingressgateway}, servers: [{port: {number: 80, name: http, protocol: HTTP}, hosts: [./www.second.example]}]}
+`),
+      patch(
+        "VirtualService bookinfo/outside in east",
+        "spec: {hosts: [www.bookinfo.example, www.second.example], gateways: [bookinfo-gateway, second]}",
+      ),
+    ),
+  },
+  {
+    title: "callers are of a trust domain outside of the fleet",
+    change: patch(
+      "AuthorizationPolicy bookinfo/from-outside in east",
+      "spec: {rules: [{from: [{source: {principals: [partner.example/ns/bookinfo/sa/visitor, partner.example/ns/orders/sa/orders]}}]}]}",
+    ),
+  },
+  {
+    title: "two namespaces route one host, each for itself",
+    change: add(`
+apiVersion: networking.istio.io/v1
+kind: VirtualService
+metadata: {name: stock, namespace: bookinfo, clusterName: east}
+spec: {hosts: [stock.shop.svc.cluster.local], exportTo: [.], http: [{route: [{destination: {host: stock.shop.svc.cluster.local}}]}]}
+`),
+  },
+  {
+    title: "a subset has pods without a sidecar alone",
+    change: changes(
+      add(`
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: cart-bare, namespace: shop, clusterName: east}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: cart, version: bare}}
+  template:
+    metadata: {labels: {app: cart, version: bare, sidecar.istio.io/inject: 'false'}}
+    spec: {containers: [{name: app, image: 'example.com/cart:1'}]}
+`),
+      patch("DestinationRule shop/cart in east", "spec: {subsets: [{name: bare, labels: {version: bare}}]}"),
+    ),
+  },
+  {
+    title: "requests go to a Service of another cluster by its federated host, which ends as the Settings of its VirtualMesh say",
+    change: changes(
+      patch("VirtualMesh gloo-mesh/all", "spec: {federation: {hostnameSuffix: corp}}"),
+      remove("Service bookinfo/ratings in south"),
+      patch("VirtualService bookinfo/outside in south", "spec: {http: [{route: [{destination: {host: ratings.bookinfo.svc.east.corp}}]}]}"),
+    ),
+  },
+  {
+    title: "an AccessPolicy names an account that no pod runs as at the moment, such as that of a job",
+    change: patch(
+      "AccessPolicy gloo-mesh/page-calls",
+      "spec: {sourceSelector: [{kubeServiceAccountRefs: {serviceAccounts: [{name: nightly, namespace: bookinfo, clusterName: east}, {name: bookinfo-productpage, namespace: bookinfo, clusterName: east}]}}]}",
+    ),
+  },
+  {
+    title: "a CiliumNetworkPolicy opens a port by its name",
+    change: patch(
+      "CiliumNetworkPolicy istio-gateways/gateway in east",
+      "spec: {ingress: [{toPorts: [{ports: [{port: tls, protocol: TCP}]}]}]}",
+    ),
+  },
+  {
+    title: "a control plane of a revision has its configuration in a ConfigMap of its own",
+    change: changes(
+      patch(
+        "Deployment istio-system/istiod in east",
+        "spec: {selector: {matchLabels: {istio.io/rev: canary}}, template: {metadata: {labels: {istio.io/rev: canary}}}}",
+      ),
+      patch("ConfigMap istio-system/istio in east", "metadata: {name: istio-canary}"),
+    ),
+  },
+  {
+    title: "a route has a match of an earlier one, and another",
+    change: patch(
+      "VirtualService shop/stock in east",
+      "spec: {http: [{match: [{uri: {prefix: /a}}], route: [{destination: {host: stock}}]}, {match: [{uri: {prefix: /a}}, {uri: {prefix: /b}}], route: [{destination: {host: cart}}]}]}",
+    ),
+  },
+];
