@@ -68,9 +68,16 @@ export function endedKey(clusterName: string, name: string): string {
   return `${clusterName}|${name}`;
 }
 
+/** Tables ask for the key of a row again and again, and a digest costs more than all else of it. */
 function endedKeyOf(ended: EndedInsight): string {
-  return endedKey(ended.object.clusterName, endedNameOf(ended));
+  const known = KEYS.get(ended);
+  if (known !== undefined) return known;
+  const key = endedKey(ended.object.clusterName, endedNameOf(ended));
+  KEYS.set(ended, key);
+  return key;
 }
+
+const KEYS = new WeakMap<EndedInsight, string>();
 
 interface Moment {
   /** Milliseconds since 1970. */
@@ -107,7 +114,7 @@ export function* historyAfter(
     yield;
   }
   if (rows.length === 0 && waiting.size === lastKnown.size) return { current, lastKnown, ended };
-  return { current: yield* withEach(current, rows), lastKnown: waiting, ended: withEnded(ended, over) };
+  return { current: yield* withEach(current, rows), lastKnown: waiting, ended: yield* withEnded(ended, over) };
 }
 
 /** The history with what an earlier server knew: what began before, began then; what is not known yet is neither there nor gone. */
@@ -125,7 +132,7 @@ export function* withLastKnown(
     rows.push([key, known === undefined ? object : since(known, object)]);
     yield;
   }
-  return { current: yield* withEach(history.current, rows), lastKnown, ended: withEnded(history.ended, past) };
+  return { current: yield* withEach(history.current, rows), lastKnown, ended: yield* withEnded(history.ended, past) };
 }
 
 function dated({ object, all, suppressed, problems }: ObjectInsights, before: DatedObject | undefined, at: number): DatedObject {
@@ -166,14 +173,19 @@ function identityOf({ code, field }: Insight): string {
 const byCluster: Index<EndedInsight> = ({ object }) => [object.clusterName];
 const MOST_OF_CLUSTER = 100;
 
-function withEnded(ended: Table<EndedInsight>, more: Iterable<EndedInsight>): Table<EndedInsight> {
-  const added = [...more];
+function* withEnded(ended: Table<EndedInsight>, more: Iterable<EndedInsight>): CooperativeTask<Table<EndedInsight>> {
+  const added: (readonly [string, EndedInsight])[] = [];
+  for (const one of more) {
+    added.push([endedKeyOf(one), one]);
+    yield;
+  }
   if (added.length === 0) return ended;
-  const all = ended.with(added.map((one) => [endedKeyOf(one), one] as const));
-  const clusters = new Set(added.map(({ object }) => object.clusterName));
-  const excess = [...clusters].flatMap((cluster) => {
+  const all = yield* withEach(ended, added);
+  const excess: (readonly [string, undefined])[] = [];
+  for (const cluster of new Set(added.map(([, { object }]) => object.clusterName))) {
     const rows = all.where(byCluster, cluster);
-    return rows.slice(0, Math.max(0, rows.length - MOST_OF_CLUSTER));
-  });
-  return all.with(excess.map((one) => [endedKeyOf(one), undefined] as const));
+    for (const one of rows.slice(0, Math.max(0, rows.length - MOST_OF_CLUSTER))) excess.push([endedKeyOf(one), undefined]);
+    yield;
+  }
+  return yield* withEach(all, excess);
 }

@@ -97,6 +97,20 @@ test("a cluster in which much comes and goes takes no history from others", () =
   expect(noisy.at(-1)).toMatchObject({ field: "x299", until: 599 });
 });
 
+test("much that ends at once is taken up in steps", () => {
+  const many = tableOf(...Array.from({ length: 1_000 }, (_, i) => said(ref(`o${i}`), "x")));
+  const there = after(NO_HISTORY, undefined, many, 1);
+  const steps = historyAfter(there, objectChanges(NOTHING, many), { at: 2, isKnown: () => true });
+  for (let count = 1; ; count++) {
+    const step = steps.next();
+    if (step.done !== true) continue;
+    expect([...step.value.ended]).toHaveLength(100);
+    // For each object one of its change, and one of what has ended.
+    expect(count).toBeGreaterThan(2_000);
+    break;
+  }
+});
+
 test("at every moment the current ones are those that are found, each since it came last", () => {
   const objects = fc.uniqueArray(fc.nat(5), { maxLength: 5 });
   fc.assert(
