@@ -1,0 +1,21 @@
+import type { ReactNode } from "react";
+import { Command } from "./Command.tsx";
+
+export interface EmptyProps {
+  readonly title: string;
+  readonly how?: string;
+  readonly command?: string;
+  readonly children?: ReactNode;
+}
+
+/** Why there is nothing here, and the one command that fills it. */
+export function Empty({ title, how, command, children }: EmptyProps) {
+  return (
+    <div className="empty">
+      <p className="empty-title">{title}</p>
+      {how === undefined ? null : <p>{how}</p>}
+      {command === undefined ? null : <Command text={command} />}
+      {children}
+    </div>
+  );
+}
