@@ -54,7 +54,7 @@ function relativeProblem({ path, place, found }: Found, target: string, tree: So
   return place.isTest || !isTypeScript(target) ? undefined : folderProblem(place, other);
 }
 
-function workspaceProblem({ place, found }: Found, name: string, tree: SourceTree): string | undefined {
+function workspaceProblem({ path, place, found }: Found, name: string, tree: SourceTree): string | undefined {
   const packageName = name.split("/")[0] ?? "";
   const rule = packageTable[packageName];
   if (rule === undefined) return `${packageName} has no row in tools/packageTable.ts`;
@@ -64,7 +64,7 @@ function workspaceProblem({ place, found }: Found, name: string, tree: SourceTre
   if (rule.testsOnly === true) return `${packageName} is for tests`;
   if (place.kind === "project") return undefined;
   if (place.kind === "app") {
-    if (browserApps.includes(place.name) && rule.browser === "none") return `${packageName} does not run in a browser`;
+    if (runsInBrowser(path) && rule.browser === "none") return `${packageName} does not run in a browser`;
     return undeclared(place, `${SCOPE}/${packageName}`, tree);
   }
   const own: PackageRule | undefined = packageTable[place.name];
@@ -112,7 +112,7 @@ function nodeProblem({ path, place, found }: Found): string | undefined {
 function runsInBrowser(path: string): boolean {
   const { kind, name, inside, isTest } = placeOf(path);
   if (isTest || kind === "project") return false;
-  if (kind === "app") return browserApps.includes(name);
+  if (kind === "app") return browserApps.includes(name) && inside.startsWith("client/");
   const browser = packageTable[name]?.browser ?? "none";
   if (browser === "all" || browser === "none") return browser === "all";
   const isListed = (folders: readonly string[]): boolean => folders.some((folder) => inside.startsWith(`src/${folder}`));

@@ -23,7 +23,7 @@ export const packageTable: Readonly<Record<string, PackageRule>> = {
   relay: { imports: ["core", "certificates"], browser: { only: ["session/", "transport/inMemory.ts"] } },
   plane: { imports: ["core", "api", "translators", "insights", "certificates", "relay/session"], browser: "all" },
   kubernetes: { imports: ["core", "plane/ports"], browser: "none" },
-  store: { imports: ["core", "plane/ports"], browser: "none" },
+  store: { imports: ["core", "plane/ports", "process"], browser: "none" },
   process: { imports: ["core"], browser: "none" },
   dataplane: { imports: ["core"], browser: "none" },
   insights: { imports: ["core", "api", "translators"], browser: "all" },
@@ -31,6 +31,7 @@ export const packageTable: Readonly<Record<string, PackageRule>> = {
     imports: ["core", "api", "plane", "certificates", "relay/session", "relay/inMemory"],
     browser: { except: ["restApi/"] },
   },
+  console: { imports: ["core", "certificates", "translators", "insights", "plane", "process"], browser: { only: ["wire.ts"] } },
   testing: { imports: "any", browser: "none", testsOnly: true },
 };
 
@@ -176,6 +177,16 @@ export const folderTable: Readonly<Record<string, Readonly<Record<string, Folder
     demo: { holds: "The manifests of the demo's clusters, as text.", imports: [] },
     "index.ts": { holds: "What other packages may use.", imports: "any" },
   },
+  console: {
+    "wire.ts": { holds: "What browsers are sent.", imports: [] },
+    events: {
+      holds: "From what is known at two moments to events, once for all browsers; what of an object they may have.",
+      imports: ["wire.ts"],
+    },
+    sources: { holds: "Where the fleet is read from.", imports: ["wire.ts", "events"] },
+    http: { holds: "The stream and the files, on a socket.", imports: ["wire.ts", "events"] },
+    "index.ts": { holds: "What other packages may use.", imports: "any" },
+  },
   testing: {
     clusterContract: { holds: "What a cluster must do whatever stands behind its port, by topic.", imports: [] },
     ".": { holds: "Contracts of ports, generators of inputs, golden files, measures of growth.", imports: ["clusterContract"] },
@@ -183,7 +194,7 @@ export const folderTable: Readonly<Record<string, Readonly<Record<string, Folder
   },
 };
 
-/** Apps of which every file must run in a browser; all other apps are Node programs. */
+/** Apps with a folder `client`, of which every file must run in a browser; all else of apps are Node programs. */
 export const browserApps: readonly string[] = ["ui"];
 
 /** Packages from npm that few places hide from all others, so that they can be replaced there: paths by prefix. */

@@ -9,9 +9,9 @@ import {
   parsedOptions,
   portNumber,
 } from "@isthmus/process";
+import { addStoreOptions, type StoreConfig, type StoreFlags, storeConfig } from "@isthmus/store/options";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { version } from "../package.json";
-import { addStoreOptions, type StoreConfig, type StoreFlags, storeConfig } from "./sharedStore.ts";
 
 /** The settings of a management server; the command line wins over the environment. */
 export interface ServerConfig {

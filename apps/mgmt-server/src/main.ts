@@ -21,12 +21,12 @@ import {
 import { createLog, runProgram, startAdmin, startMetrics } from "@isthmus/process";
 import { type GrpcServer, makeIdentity, rotateIdentity, startGrpcServer } from "@isthmus/relay";
 import { type RunningServerLink, startServerLink } from "@isthmus/relay/session";
+import { openStore } from "@isthmus/store/options";
 import { fleetAccessLogPage } from "./accessLogs.ts";
 import { serverAdminPages } from "./adminPages.ts";
 import { readServerConfig, type ServerConfig } from "./config.ts";
 import { workOnDirectClusters } from "./directClusters.ts";
 import { insightsPage } from "./insightsPage.ts";
-import { openStore } from "./sharedStore.ts";
 
 async function run(config: ServerConfig, signal: AbortSignal): Promise<void> {
   const log = createLog({ logger: NAMES[config.generation].server, verbose: config.verbose });

@@ -23,7 +23,8 @@ import { type RunningServerLink, startAgentLink, startServerLink } from "@isthmu
 import { demoClusters, type SimulatedCluster, simulatedCluster, startControllers } from "@isthmus/simulator";
 import type { Logger } from "pino";
 
-const NAMESPACE = "gloo-mesh";
+/** Namespace of the management plane. */
+export const NAMESPACE = "gloo-mesh";
 const clock = systemClock;
 const random = Math.random;
 // An agent that is there answers at once.

@@ -6,7 +6,8 @@ import pretty from "pino-pretty";
 import { printChanges } from "./changes.ts";
 import { check } from "./check.ts";
 import { colors } from "./colors.ts";
-import { type Demo, startDemo } from "./demo.ts";
+import { type DemoConsole, startDemoConsole } from "./console.ts";
+import { type Demo, NAMESPACE, startDemo } from "./demo.ts";
 import { help, onKeys } from "./keys.ts";
 import { countsTable, federationTable } from "./outcome.ts";
 import { virtualMesh } from "./policies.ts";
@@ -15,6 +16,8 @@ import { isFederated, until } from "./waiting.ts";
 interface Options {
   readonly check: boolean;
   readonly port: number;
+  readonly ui: boolean;
+  readonly uiPort: number;
   readonly verbose: boolean;
 }
 
@@ -27,11 +30,13 @@ function readOptions(argv: readonly string[]): Options {
       ),
     )
     .addOption(new Option("--port <number>", "port that agents connect to").default(9900).argParser(portNumber))
+    .addOption(new Option("--no-ui", "do not serve the console"))
+    .addOption(new Option("--ui-port <number>", "port of the console").default(8090).argParser(portNumber))
     .addOption(new Option("--verbose", "print the logs of server and agents").default(false));
   return parsedOptions<Options>(command, argv);
 }
 
-async function run({ check: checks, port, verbose }: Options, signal: AbortSignal): Promise<void> {
+async function run({ check: checks, port, ui, uiPort, verbose }: Options, signal: AbortSignal): Promise<void> {
   const started = performance.now();
   const say = (line: string) => console.log(line);
   const log = pino(
@@ -44,13 +49,18 @@ async function run({ check: checks, port, verbose }: Options, signal: AbortSigna
   setMaxListeners(0, running);
 
   let demo: Demo | undefined;
+  let shown: DemoConsole | undefined;
   try {
     say("Starting a management cluster and two workload clusters, simulated in this process …");
     demo = await startDemo({ port, log, say }, running);
+    if (ui) {
+      shown = await startDemoConsole({ server: demo.server, namespace: NAMESPACE, port: uiPort, log, say }, running);
+      say(`The console is at http://127.0.0.1:${shown.port}/`);
+    }
     await show(demo, { checks, say, started }, running);
   } finally {
     stop.abort(new Error("the demo has ended"));
-    await demo?.ended;
+    await Promise.all([demo?.ended, shown?.ended]);
   }
 }
 

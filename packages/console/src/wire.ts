@@ -63,6 +63,14 @@ export interface ConsoleCertificate {
   /** ISO 8601. */
   readonly notAfter?: string;
   readonly problem?: string;
+  /** ISO 8601. */
+  readonly notBefore?: string;
+  /** `VALID`, `EXPIRING`, `EXPIRED`, `NO_EXPIRY` or `UNKNOWN`, as `meshctl cert list` has it. */
+  readonly state?: string;
+  /** What happens next, and who does it. */
+  readonly next?: string;
+  /** The VirtualMesh that uses it, as namespace/name. */
+  readonly virtualMesh?: string;
 }
 
 /** How fresh what is shown is. Times in ISO 8601, of the server's clock. */
@@ -71,9 +79,22 @@ export interface SnapshotClock {
   /** When the source last answered; in the past while Redis cannot be reached. */
   readonly at: string;
   /** Of each cluster, when it was last heard of, as far as it is known; its objects are of that moment. */
-  readonly clusters: readonly { readonly name: string; readonly at: string | null }[];
+  readonly clusters: readonly ClusterClock[];
   /** What keeps the source from answering, if anything. */
   readonly problem?: string;
+}
+
+/** How fresh what is shown of one cluster is. */
+export interface ClusterClock {
+  readonly name: string;
+  /** In ISO 8601, of the server's clock; null: it is not known. */
+  readonly at: string | null;
+  /** `synced`: everything is known and kept up to date. `stale`: what was known stays, and its agent is not heard. `unknown`: not everything was heard yet. */
+  readonly phase?: "unknown" | "synced" | "stale";
+  /** Whether its agent is connected; of a `store`, by the word of the server that wrote last. */
+  readonly connected?: boolean;
+  /** Version of its agent. */
+  readonly version?: string;
 }
 
 /** Path of the stream. */

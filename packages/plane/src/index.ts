@@ -24,8 +24,10 @@ export { type Election, type ElectionOptions, type ElectionTiming, startElection
 export { alwaysLeader, whileLeading } from "./leader/leadership.ts";
 export * from "./ports/clusterPort.ts";
 export * from "./ports/httpPort.ts";
+export { type StoredState, type StoreReader, type StoreReaderOptions, storeReader } from "./replication/storeReader.ts";
 export { agentRoles, serverRoles } from "./roles.ts";
 export { systemClock } from "./runtime/systemClock.ts";
+export { runTimeSliced, SLICE_MS } from "./runtime/timeSlices.ts";
 export { startWorkQueue, type WorkQueue, type WorkQueueOptions } from "./runtime/workQueue.ts";
 export type { CertificateEntry, CertificateState, CertificateUse } from "./server/certificateInventory.ts";
 export { keepConnected, startConnections } from "./server/connections.ts";
@@ -33,5 +35,5 @@ export type { FleetInsights } from "./server/insightsLoop.ts";
 export type { RestartForecast } from "./server/restartForecast.ts";
 export { type Server, startServer } from "./server/server.ts";
 export type { ServerKinds, ServerOptions } from "./server/serverOptions.ts";
-export { type StoreKeySource, storeKeys } from "./server/storeKey.ts";
+export { type StoreKeySource, storeKeys, storeKeysIn } from "./server/storeKey.ts";
 export type { ClusterPhase, ClusterState, SnapshotStore } from "./snapshots/snapshotStore.ts";

@@ -14,7 +14,7 @@ import { headAfter, nextFence, PAGE } from "./partitions.ts";
 import { connectRedis, type Redis, type RedisSettings, redisAddress, scriptRunner, weaknessesOf } from "./redisConnection.ts";
 import { noticeReader, noticeSender, writtenTexts } from "./redisNotices.ts";
 import { redisRecords } from "./redisRecords.ts";
-import { CLEAR, FENCE, HEAD, OBJECT, OVERVIEW, PAGE_SCRIPT as PAGE_OF_OBJECTS, RAISE, TELL, WRITE } from "./redisScripts.ts";
+import { CLEAR, FENCE, HEAD, OBJECT, OVERVIEW, PAGE_SCRIPT as PAGE_OF_OBJECTS, RAISE, readingForm, TELL, WRITE } from "./redisScripts.ts";
 import { headOf, LONGEST, redisKeys, redisTexts, versionText } from "./redisWire.ts";
 import { type RejectedEntry, rejectedEntries } from "./rejectedEntries.ts";
 import { type StoreKeys, storeSeals } from "./seals.ts";
@@ -28,6 +28,8 @@ export interface RedisStoreOptions {
   readonly refused?: (what: RejectedEntry) => void;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
+  /** Whether it only reads: nothing is written, not even what Redis would be asked to clean up, and calls that write are rejected. Default: it writes. */
+  readonly isReader?: boolean;
   readonly log: Log;
 }
 
@@ -37,7 +39,7 @@ export interface RedisStoreOptions {
  * as absent.
  */
 export function redisStore(settings: RedisSettings, options: RedisStoreOptions): Store {
-  const { log, now = Date.now, refused = () => undefined } = options;
+  const { log, now = Date.now, refused = () => undefined, isReader = false } = options;
   const { prefix = "gloo-mesh:" } = settings;
   const keys = redisKeys(prefix);
   const place = redisAddress(settings);
@@ -77,8 +79,10 @@ export function redisStore(settings: RedisSettings, options: RedisStoreOptions):
   }
 
   async function script<T>(text: string, scriptKeys: readonly string[], args: readonly (string | number)[]): Promise<T> {
+    const runs = isReader ? readingForm(text) : text;
+    if (runs === undefined) throw new StoreError(`${place} is open for reading only`);
     try {
-      return (await run(text, scriptKeys, args.map(String))) as T;
+      return (await run(runs, scriptKeys, args.map(String))) as T;
     } catch (error) {
       throw new StoreError(`${place}: ${problem ?? messageOf(error)}`, error);
     }
@@ -108,6 +112,7 @@ export function redisStore(settings: RedisSettings, options: RedisStoreOptions):
   }
 
   async function tellDistrust(partition: StorePartition, version: StoreVersion): Promise<void> {
+    if (isReader) return;
     const { signature, texts } = (await open()).signed(["distrusted", partition.section, partition.clusterName, versionText(version)]);
     await script(TELL, [keys.channel], [signature, ...texts]);
   }

@@ -197,3 +197,12 @@ for _, name in ipairs(redis.call('SMEMBERS', KEYS[1])) do
 end
 return found
 `;
+
+const UNLINK_OTHER = "redis.call('UNLINK', key)";
+const SET_ID = "redis.call('SET', KEYS[1], ARGV[1], 'NX')\n";
+
+/** The form of a script that writes nothing: what is of another type than ours is an error. Undefined for scripts whose purpose is to write. */
+export function readingForm(script: string): string | undefined {
+  if (![OVERVIEW, HEAD, PAGE_SCRIPT, OBJECT, RECORD].includes(script)) return undefined;
+  return script.replace(UNLINK_OTHER, "error(key .. ' is of another type than a server writes')").replace(SET_ID, "");
+}

@@ -119,7 +119,6 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
   },
   "apps/meshctl/src/offline/yaml/splitYaml.ts": { "/^[ \\t\\r]*(?:#|$)/": { bound: OBJECT, worst: ended(" ", "!") } },
   "apps/mgmt-server/src/config.ts": { "/^\\d{1,7}$/": flag },
-  "apps/mgmt-server/src/sharedStore.ts": { "/^\\[(.*)\\]$/": flag },
   "packages/api/src/offline.ts": { "/^[a-z0-9.-]+$/": { bound: 253, worst: ended("a", "!") } },
   "packages/api/src/shared/duration.ts": {
     "new RegExp(DURATION_PATTERN)": { bound: OBJECT, worst: ended("1ms", "!") },

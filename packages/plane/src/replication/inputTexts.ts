@@ -29,8 +29,15 @@ export interface InputTexts {
   metrics(): readonly Metric[];
 }
 
+export interface InputTextsOptions {
+  readonly snapshots: Pick<SnapshotStore, "snapshotIn" | "isReported" | "parsed">;
+  /** Whether an object may be under the name of a cluster. Default: it is of that cluster. */
+  readonly isIn?: (resource: Resource, clusterName: string) => boolean;
+  readonly log: Log;
+}
+
 /** Objects that are not of their cluster or kind, too much for one, or not even JSON, are left out and reported. */
-export function inputTexts({ snapshots, log }: { readonly snapshots: SnapshotStore; readonly log: Log }): InputTexts {
+export function inputTexts({ snapshots, isIn = isOfCluster, log }: InputTextsOptions): InputTexts {
   function deltaFrom(clusterName: string, { erase, put, remove }: StoreDelta): Delta {
     const known = contentIn(snapshots.snapshotIn(clusterName));
     const gone = [
@@ -59,7 +66,7 @@ export function inputTexts({ snapshots, log }: { readonly snapshots: SnapshotSto
   function resourceFrom(text: string, clusterName: string): Resource | undefined {
     try {
       const resource = parseCompact(text) as AnyResource;
-      if (resource?.metadata?.clusterName !== clusterName) return refuse(clusterName, "OtherCluster", "an object of another cluster");
+      if (!isIn(resource, clusterName)) return refuse(clusterName, "OtherCluster", "an object of another cluster");
       if (!snapshots.isReported(kindKeyOf(resource))) return refuse(clusterName, "Kind", `a ${resource.kind}, which agents do not report,`);
       return snapshots.parsed(clusterName, resource);
     } catch (error) {
@@ -94,6 +101,10 @@ export function inputTexts({ snapshots, log }: { readonly snapshots: SnapshotSto
       return known.apply(withoutRepeats(known, deltaFrom(clusterName, delta)));
     },
   };
+}
+
+function isOfCluster(resource: Partial<Resource> | null, clusterName: string): boolean {
+  return resource?.metadata !== undefined && (resource.metadata.clusterName ?? "") === clusterName;
 }
 
 // A few milliseconds.

@@ -67,11 +67,10 @@ export function keptInsights(whole: ReadonlyMap<string, ReadonlyMap<string, stri
       const kept = parsed(text);
       if (kindKey === ENDED_KEY) {
         if (isEnded(kept.ended)) ended.push(kept.ended);
-      } else if (isRef(kept) && Array.isArray(kept.insights) && kept.insights.every(isDated)) {
-        const { name, namespace = "", clusterName = "" } = kept.metadata;
-        const object = { apiVersion: kept.apiVersion, kind: kept.kind, name, namespace, clusterName };
-        objects.push({ object, insights: kept.insights, problems: textsIn(kept.problems) });
+        continue;
       }
+      const object = datedObjectIn(kept);
+      if (object !== undefined) objects.push(object);
     }
   }
   const at = meta["at"];
@@ -80,6 +79,14 @@ export function keptInsights(whole: ReadonlyMap<string, ReadonlyMap<string, stri
     objects: sortedBy(objects, ({ object }) => resourceKeyOf(object)),
     ended: sortedBy(ended, (one) => endedKey(one.object.clusterName, endedNameOf(one))),
   };
+}
+
+/** What is kept of one object; undefined for one that has ended, and for what is of another version of this program. */
+export function datedObjectIn(kept: Resource): DatedObject | undefined {
+  const { insights, problems } = kept as Kept;
+  if (!isRef(kept) || !Array.isArray(insights) || !insights.every(isDated)) return undefined;
+  const { name, namespace = "", clusterName = "" } = kept.metadata;
+  return { object: { apiVersion: kept.apiVersion, kind: kept.kind, name, namespace, clusterName }, insights, problems: textsIn(problems) };
 }
 
 /** As the leader has them: stores give them in any order. */

@@ -1,4 +1,4 @@
-import { type CooperativeTask, kindKeyOf, type Meter, type Metric, messageOf } from "@isthmus/core";
+import { type CooperativeTask, kindKeyOf, type Meter, type Metric, messageOf, type Table } from "@isthmus/core";
 import {
   type DatedObject,
   type EndedInsight,
@@ -27,8 +27,8 @@ import type { ServerOptions } from "./serverOptions.ts";
 export interface FleetInsights {
   /** Of which moment: when the last translation that it follows from was taken up. Milliseconds since 1970. */
   readonly at: number;
-  /** In the order of their keys. */
-  readonly objects: Iterable<DatedObject>;
+  /** In the order of their keys; where this replica has found them, a table that shares what did not change with those before. */
+  readonly objects: Table<DatedObject> | readonly DatedObject[];
   readonly ended: Iterable<EndedInsight>;
   /** Clusters of which nothing is known, so that what is wrong there is what was found before. */
   readonly unknown: readonly string[];

@@ -22,12 +22,19 @@ export async function storeKeys(
   signal?: AbortSignal,
 ): Promise<{ readonly key: Uint8Array; readonly previous?: Uint8Array }> {
   const ref = { name: STORE_KEY_SECRET, namespace };
-  const data = await ensureSecret(cluster, ref, async () => ({ key: btoa(String.fromCharCode(...random())) }), signal);
-  const previous = data["previous"] === undefined || data["previous"] === "" ? undefined : keyIn(data, "previous", namespace);
-  return { key: keyIn(data, "key", namespace), ...(previous === undefined ? {} : { previous }) };
+  return storeKeysIn(
+    await ensureSecret(cluster, ref, async () => ({ key: btoa(String.fromCharCode(...random())) }), signal),
+    `Secret ${namespace}/${STORE_KEY_SECRET}`,
+  );
 }
 
-function keyIn(data: SecretData, field: string, namespace: string): Uint8Array {
+/** The keys that the fields of such a Secret hold. Throws UsageError, with the name of the `place`, where they hold none. */
+export function storeKeysIn(data: SecretData, place: string): { readonly key: Uint8Array; readonly previous?: Uint8Array } {
+  const previous = data["previous"] === undefined || data["previous"].trim() === "" ? undefined : keyIn(data, "previous", place);
+  return { key: keyIn(data, "key", place), ...(previous === undefined ? {} : { previous }) };
+}
+
+function keyIn(data: SecretData, field: string, place: string): Uint8Array {
   const text = (data[field] ?? "").trim();
   const problem =
     text === ""
@@ -38,9 +45,7 @@ function keyIn(data: SecretData, field: string, namespace: string): Uint8Array {
           ? "has fewer than 32 bytes"
           : "";
   if (problem !== "") {
-    throw new UsageError(
-      `Secret ${namespace}/${STORE_KEY_SECRET}: ${field} ${problem}: it must be the base64 of 32 random bytes, such as from "openssl rand -base64 32"`,
-    );
+    throw new UsageError(`${place}: ${field} ${problem}: it must be the base64 of 32 random bytes, such as from "openssl rand -base64 32"`);
   }
   return Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (character) => character.charCodeAt(0));
 }

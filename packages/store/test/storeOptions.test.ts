@@ -2,18 +2,21 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "@isthmus/plane";
+import { parsedOptions } from "@isthmus/process";
+import { Command } from "commander";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { readServerConfig } from "../src/config.ts";
-import { openStore } from "../src/sharedStore.ts";
+import { addStoreOptions, openStore, type StoreFlags, storeConfig } from "../src/storeOptions.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 
-const redisOf = (...argv: string[]) => readServerConfig(argv).store.redis;
+const configOf = (argv: readonly string[]) =>
+  storeConfig(parsedOptions<StoreFlags>(addStoreOptions(new Command("test")), argv), process.env);
+const redisOf = (...argv: string[]) => configOf(argv).redis;
 
 describe("the settings of the store", () => {
   it("are memory alone, unless something is said", () => {
-    expect(readServerConfig([]).store).toEqual({ redis: undefined, path: undefined });
-    expect(readServerConfig(["--store-path", "/var/lib/isthmus"]).store).toEqual({ redis: undefined, path: "/var/lib/isthmus" });
+    expect(configOf([])).toEqual({ redis: undefined, path: undefined });
+    expect(configOf(["--store-path", "/var/lib/isthmus"])).toEqual({ redis: undefined, path: "/var/lib/isthmus" });
   });
 
   it("take Redis' address, user and password from the environment", () => {
@@ -60,6 +63,6 @@ describe("the settings of the store", () => {
     [["--redis-address", "r:1", "--redis-ca", "/nowhere.crt"], /--redis-ca: .*nowhere/],
     [["--redis-db", "-1"], /not a number of a Redis database/],
   ])("refuse %j with a message that names what is wrong", (argv, message) => {
-    expect(() => readServerConfig(argv)).toThrow(message);
+    expect(() => configOf(argv)).toThrow(message);
   });
 });

@@ -1,10 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { type Clock, messageOf, UsageError } from "@isthmus/core";
-import type { Store } from "@isthmus/plane";
+import type { Store } from "@isthmus/plane/ports";
 import { isOn } from "@isthmus/process";
-import { fileStore, type RedisSettings, type RedisStoreOptions, type RejectedEntry, redisStore } from "@isthmus/store";
 import { type Command, Option } from "commander";
+import { fileStore } from "./file.ts";
+import { type RedisSettings, type RedisStoreOptions, redisStore } from "./redis.ts";
+import type { RejectedEntry } from "./rejectedEntries.ts";
 
 /** Where replicas share what they know, or where one finds it again after a restart. */
 export interface StoreConfig {
@@ -95,7 +97,7 @@ function read(file: string): string {
   }
 }
 
-export interface StoreDependencies extends Pick<RedisStoreOptions, "keys" | "log"> {
+export interface StoreDependencies extends Pick<RedisStoreOptions, "keys" | "log" | "isReader"> {
   readonly refused: (what: RejectedEntry) => void;
   readonly clock: Clock;
 }
@@ -103,10 +105,10 @@ export interface StoreDependencies extends Pick<RedisStoreOptions, "keys" | "log
 /** Opens what is configured; undefined: memory alone. Rejects with StoreError when files cannot be used. */
 export async function openStore(
   { redis, path }: StoreConfig,
-  { keys, refused, clock, log }: StoreDependencies,
+  { keys, refused, isReader = false, clock, log }: StoreDependencies,
 ): Promise<Store | undefined> {
   if (redis !== undefined) {
-    const store = redisStore(redis, { keys, refused, log });
+    const store = redisStore(redis, { keys, refused, isReader, log });
     for (const weakness of store.weaknesses ?? []) log.warn({}, weakness);
     return store;
   }

@@ -1,0 +1,58 @@
+import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { type ConsoleServer, serverSource, startConsoleHub, startConsoleServer } from "@isthmus/console";
+import { UsageError } from "@isthmus/core";
+import { type Server, serverRoles, systemClock } from "@isthmus/plane";
+import type { Logger } from "pino";
+import { version } from "../package.json";
+
+export interface DemoConsoleOptions {
+  readonly server: Server;
+  readonly namespace: string;
+  /** Port of the console; another is taken, with a word about it, when it is not free. */
+  readonly port: number;
+  readonly log: Logger;
+  readonly say: (line: string) => void;
+}
+
+/** A console that runs until the signal is aborted. */
+export interface DemoConsole {
+  readonly port: number;
+  readonly ended: Promise<void>;
+}
+
+/** Serves the console of the demo's server on loopback. */
+export async function startDemoConsole(options: DemoConsoleOptions, signal: AbortSignal): Promise<DemoConsole> {
+  const { server, namespace, log } = options;
+  const clock = systemClock;
+  const discoveryKinds = serverRoles(namespace).kinds.discovery;
+  const source = serverSource({ server, discoveryKinds, name: "npm run demo", version, clock });
+  const hub = startConsoleHub({ source, epoch: randomUUID().replaceAll("-", ""), clock, log }, signal);
+  const served = await listen({ ...options, hub });
+  const closed = new Promise<void>((resolve, reject) => {
+    const close = () => void served.close().then(resolve, reject);
+    if (signal.aborted) close();
+    else signal.addEventListener("abort", close, { once: true });
+  });
+  return { port: served.port, ended: Promise.all([hub.ended, closed]).then(() => undefined) };
+}
+
+async function listen({
+  hub,
+  port,
+  log,
+  say,
+}: DemoConsoleOptions & { readonly hub: ReturnType<typeof startConsoleHub> }): Promise<ConsoleServer> {
+  // Beside this program's own: the pages are those of the console's program.
+  const pages = fileURLToPath(new URL("../../ui/dist/client/", import.meta.url));
+  const options = { host: "127.0.0.1", hub, log, ...(existsSync(pages) ? { files: pages } : {}) };
+  try {
+    return await startConsoleServer({ ...options, port });
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    const served = await startConsoleServer({ ...options, port: 0 });
+    say(`Port ${port} is already in use: serving the console on port ${served.port} instead.`);
+    return served;
+  }
+}

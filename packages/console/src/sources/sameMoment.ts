@@ -1,0 +1,11 @@
+import type { FleetMoment } from "../events/fleet.ts";
+
+/** Whether a moment is made of the very parts of another one. */
+export function isSameMoment(a: FleetMoment | undefined, b: FleetMoment): a is FleetMoment {
+  if (a === undefined || a.insights !== b.insights || a.certificates !== b.certificates) return false;
+  return isSameMap(a.objects, b.objects) && isSameMap(a.generated, b.generated);
+}
+
+function isSameMap(one: FleetMoment["objects"], other: FleetMoment["objects"]): boolean {
+  return one.size === other.size && [...one].every(([key, value]) => other.get(key) === value);
+}

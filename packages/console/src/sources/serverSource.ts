@@ -1,0 +1,134 @@
+import { type Clock, deltaBetween, emptyOutputSet, emptySnapshot, type Kind, kindKeyOf, refOf, type Snapshot } from "@isthmus/core";
+import { type FleetInsights, type Server, StoreError } from "@isthmus/plane";
+import { type FleetMoment, type FleetSource, NO_INSIGHTS } from "../events/fleet.ts";
+import type { ConsoleSource } from "../wire.ts";
+import { rememberedFacts, shownCertificates } from "./certificates.ts";
+import { insightRows } from "./insightRows.ts";
+import { isSameMoment } from "./sameMoment.ts";
+
+export interface ServerSourceOptions {
+  readonly server: Pick<Server, "view" | "store" | "translation" | "insights" | "certificates">;
+  /** Mesh, Workload and Destination: made by the server, and read back where they are published. */
+  readonly discoveryKinds: readonly Kind[];
+  /** How the source is called, such as an address. */
+  readonly name: string;
+  readonly version: string;
+  readonly clock: Clock;
+}
+
+/** The fleet of a management server in this process, out of its memory. */
+export function serverSource(options: ServerSourceOptions): FleetSource {
+  const { server, discoveryKinds, clock } = options;
+  const about: ConsoleSource = { kind: "server", name: options.name, version: options.version };
+  const discovered = discoveredObjects(discoveryKinds);
+  const management = withoutKinds(discoveryKinds);
+  const generated = generatedObjects();
+  const factsOf = rememberedFacts();
+  const heard = new Map<string, number>();
+  let insights: FleetMoment["insights"] = { at: null, objects: NO_INSIGHTS, unknown: [] };
+  let insightsOf: FleetInsights["objects"] = [];
+  let certificates: FleetMoment["certificates"] = [];
+  let slowDue = 0;
+  let last: FleetMoment | undefined;
+
+  async function readInsights(): Promise<void> {
+    const found = await server.insights();
+    if (found === undefined) return;
+    const { objects, unknown } = found;
+    if (objects !== insightsOf) insights = { ...insights, objects: insightRows(insights.objects, objects, insightsOf) };
+    insightsOf = objects;
+    insights = { ...insights, at: new Date(found.at).toISOString(), unknown };
+  }
+
+  return {
+    about,
+    async read() {
+      const { view, store, translation } = server;
+      if (!view.isComplete) return undefined;
+      for (const [name, { connected }] of store.clusters) if (connected) heard.set(name, clock.now());
+      for (const name of heard.keys()) if (!store.clusters.has(name)) heard.delete(name);
+      if (clock.now() >= slowDue) {
+        slowDue = clock.now() + SLOW_MS;
+        certificates = shownCertificates(server.certificates(), factsOf);
+        await readInsights().catch((error: unknown) => {
+          // Another replica leads, and the store it writes to does not answer: what was found before stands.
+          if (!(error instanceof StoreError)) throw error;
+        });
+      }
+      const objects = new Map([
+        ["management", management(view.snapshot)],
+        ["discovered", discovered(translation?.attached ?? emptySnapshot(), view.snapshot)],
+        ...[...store.clusters.keys()].sort().map((name) => [`cluster ${name}`, store.snapshotIn(name)] as const),
+      ]);
+      const moment = { objects, generated: new Map([["", generated(translation?.networking)]]), insights, certificates };
+      last = isSameMoment(last, moment) ? last : moment;
+      return last;
+    },
+    clock: () => ({
+      at: new Date(clock.now()).toISOString(),
+      clusters: [...server.store.clusters].sort(byName).map(([name, { phase, connected, agent }]) => {
+        const at = heard.get(name);
+        const version = agent === undefined ? {} : { version: agent.version };
+        return { name, at: at === undefined ? null : new Date(at).toISOString(), phase, connected, ...version };
+      }),
+    }),
+  };
+}
+
+function byName(a: readonly [string, unknown], b: readonly [string, unknown]): number {
+  return a[0] < b[0] ? -1 : 1;
+}
+
+// For what is counted again each time it is asked for, and for what another replica may have to be asked.
+const SLOW_MS = 1_000;
+
+/** A snapshot without some kinds: the same one as before while the others do not change. */
+function withoutKinds(kinds: readonly Kind[]): (snapshot: Snapshot) => Snapshot {
+  let [from, result] = [emptySnapshot(), emptySnapshot()];
+  const left = new Set(kinds.map(kindKeyOf));
+  return (snapshot) => {
+    if (snapshot === from) return result;
+    const { put, remove } = deltaBetween(from, snapshot);
+    const isKept = (one: { readonly apiVersion: string; readonly kind: string }) => !left.has(kindKeyOf(one));
+    result = result.apply({ put: put.filter(isKept), remove: remove.filter(isKept) });
+    from = snapshot;
+    return result;
+  };
+}
+
+/** What was discovered, with the statuses that are published where they are, else those of the translation. */
+function discoveredObjects(kinds: readonly Kind[]): (attached: Snapshot, published: Snapshot) => Snapshot {
+  let [result, attachedBefore, publishedBefore] = [emptySnapshot(), emptySnapshot(), emptySnapshot()];
+  return (attached, published) => {
+    if (attached === attachedBefore && published === publishedBefore) return result;
+    for (const kind of kinds) {
+      const [made, read] = [attached.of(kind), published.of(kind)];
+      const changed = [...made.changesSince(attachedBefore.of(kind)), ...read.changesSince(publishedBefore.of(kind))];
+      const rows = changed.map(({ key }) => {
+        const own = made.row(key);
+        return [key, own === undefined ? undefined : (read.row(key) ?? own)] as const;
+      });
+      result = result.withCollection(kind, result.of(kind).with(rows));
+    }
+    [attachedBefore, publishedBefore] = [attached, published];
+    return result;
+  };
+}
+
+type Networking = NonNullable<Server["translation"]>["networking"];
+
+/** What translation wants in the clusters. */
+function generatedObjects(): (networking: Networking | undefined) => Snapshot {
+  let before: Networking | undefined;
+  let result = emptySnapshot();
+  return (networking) => {
+    if (networking === undefined || networking === before) return result;
+    const changes = networking.changesSince(before ?? emptyOutputSet(networking.owner));
+    result = result.apply({
+      put: changes.flatMap(({ after }) => (after === undefined ? [] : [after.resource])),
+      remove: changes.flatMap(({ before: was, after }) => (after === undefined && was !== undefined ? [refOf(was.resource)] : [])),
+    });
+    before = networking;
+    return result;
+  };
+}

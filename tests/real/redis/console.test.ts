@@ -1,0 +1,244 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type ConsoleServer, type FleetSource, startConsoleHub, startConsoleServer, storeSource } from "@isthmus/console";
+import type { Log, Resource, ResourceRef } from "@isthmus/core";
+import { type Store, serverRoles, systemClock } from "@isthmus/plane";
+import { redisStore } from "@isthmus/store";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { describeReal } from "../harness/describeReal.ts";
+import { type RealRedis, startRedis } from "../harness/redis.ts";
+import { bookinfoMesh, type SimulatedFleet, simulatedFleet } from "./simulatedFleet.ts";
+
+const nothing = () => undefined;
+const silent: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+const keys = async () => ({ key: Buffer.alloc(32, "of-a-test") });
+const soon = { timeout: 20_000, interval: 50 };
+const namespace = "gloo-mesh";
+
+/** What a browser holds: it folds in what it is sent. */
+interface Browser {
+  readonly seen: readonly string[];
+  readonly objects: ReadonlyMap<string, Resource>;
+  readonly generated: ReadonlyMap<string, Resource>;
+  readonly insights: ReadonlyMap<string, readonly object[]>;
+  readonly clock: { readonly at: string; readonly problem?: string; readonly clusters: readonly { readonly name: string }[] } | undefined;
+}
+
+// The real loops and a real Redis; clusters and network are simulated.
+describeReal("a console over a real Redis", ({ redis: command }) => {
+  let directory: string;
+  let redis: RealRedis;
+  let fleet: SimulatedFleet;
+  let stop: AbortController;
+  let served: ConsoleServer | undefined;
+  const stores: Store[] = [];
+
+  beforeEach(async () => {
+    directory = mkdtempSync(join(tmpdir(), "isthmus-console-"));
+    redis = await startRedis(command, directory, { persistent: true });
+    fleet = simulatedFleet(silent);
+    stop = new AbortController();
+    fleet.startServer("a", { store: open(redis) });
+    for (const name of ["cluster-1", "cluster-2"]) {
+      fleet.route(name, "a");
+      fleet.startAgent(name);
+    }
+    await fleet.management.create(bookinfoMesh);
+    await vi.waitFor(async () => {
+      for (const clusterName of ["cluster-1", "cluster-2"]) {
+        expect((await stores[0]?.head({ section: "input", clusterName }))?.complete).toBe(true);
+        const { kinds = {} } = (await stores[0]?.head({ section: "translated", clusterName })) ?? {};
+        expect(kinds["networking.istio.io/ServiceEntry"]?.count ?? 0).toBeGreaterThan(2);
+      }
+      expect((await stores[0]?.head({ section: "insights", clusterName: "" }))?.complete).toBe(true);
+    }, soon);
+  }, 60_000);
+  afterEach(async () => {
+    stop.abort();
+    await served?.close();
+    await fleet.stop();
+    await Promise.all(stores.splice(0).map((store) => store.close()));
+    await redis.stop();
+    rmSync(directory, { recursive: true });
+  });
+
+  function open({ settings }: Pick<RealRedis, "settings">, more: { readonly isReader?: boolean; readonly keys?: typeof keys } = {}): Store {
+    const store = redisStore(settings, { keys, log: silent, ...more });
+    stores.push(store);
+    return store;
+  }
+
+  async function serve(store: Store): Promise<FleetSource> {
+    const { kinds } = serverRoles(namespace);
+    const source = storeSource({ store, kinds, namespace, name: "Redis", version: "test", clock: systemClock, log: silent }, stop.signal);
+    const hub = startConsoleHub({ source, epoch: "test", clock: systemClock, log: silent, readMs: 50, clockMs: 100 }, stop.signal);
+    served = await startConsoleServer({ host: "127.0.0.1", port: 0, hub, log: silent });
+    return source;
+  }
+
+  function browse(): Browser {
+    const [objects, generated] = [new Map<string, Resource>(), new Map<string, Resource>()];
+    const insights = new Map<string, readonly object[]>();
+    const browser = { seen: [] as string[], objects, generated, insights, clock: undefined as Browser["clock"] };
+    void (async () => {
+      const response = await fetch(`http://127.0.0.1:${served?.port}/api/v1/stream`, { signal: stop.signal });
+      let text = "";
+      for await (const part of response.body as unknown as AsyncIterable<Uint8Array>) {
+        text += Buffer.from(part).toString();
+        for (let end = text.indexOf("\n\n"); end >= 0; end = text.indexOf("\n\n")) {
+          take(browser, text.slice(0, end));
+          text = text.slice(end + 2);
+        }
+      }
+    })().catch(() => undefined);
+    return browser;
+  }
+
+  async function ready(): Promise<Browser> {
+    const browser = browse();
+    await vi.waitFor(() => expect(browser.seen).toContain("ready"), soon);
+    return browser;
+  }
+
+  it("shows the fleet as servers left it, and writes nothing", async () => {
+    await fleet.stopAgent("cluster-1");
+    await fleet.stopServer("a");
+    const before = contents(redis);
+    await serve(open(redis, { isReader: true }));
+    const browser = await ready();
+    expect([...browser.objects.keys()]).toEqual(
+      expect.arrayContaining([
+        "Service/bookinfo/reviews/cluster-1",
+        "Service/bookinfo/reviews/cluster-2",
+        "Namespace//istio-system/cluster-1",
+      ]),
+    );
+    // Discovered here: of the management cluster's own objects the store has none.
+    expect([...browser.objects.keys()].filter((key) => key.startsWith("Mesh/"))).toEqual([
+      "Mesh/gloo-mesh/istiod-istio-system-cluster-1/",
+      "Mesh/gloo-mesh/istiod-istio-system-cluster-2/",
+    ]);
+    expect([...browser.generated.values()].filter(({ kind }) => kind === "ServiceEntry").length).toBeGreaterThan(4);
+    expect([...browser.insights.values()].flat().length).toBeGreaterThan(0);
+    await vi.waitFor(() => expect(browser.clock?.clusters.map(({ name }) => name)).toEqual(["cluster-1", "cluster-2"]), soon);
+    expect(contents(redis)).toEqual(before);
+  }, 60_000);
+
+  it("follows what is written, at the cost of what changed", async () => {
+    await serve(open(redis, { isReader: true }));
+    const browser = await ready();
+    const count = browser.seen.filter((name) => name === "change").length;
+    await fleet.cluster("cluster-1").create(service("fresh"));
+    await vi.waitFor(() => expect(browser.objects.has("Service/bookinfo/fresh/cluster-1")).toBe(true), soon);
+    await vi.waitFor(
+      () => expect([...browser.objects.keys()].some((key) => key.startsWith("Destination/") && key.includes("fresh"))).toBe(true),
+      soon,
+    );
+    expect(browser.seen.filter((name) => name === "change").length - count).toBeLessThan(8);
+    await fleet.cluster("cluster-1").delete({ ...refTo(service("fresh")), clusterName: "cluster-1" });
+    await vi.waitFor(() => expect(browser.objects.has("Service/bookinfo/fresh/cluster-1")).toBe(false), soon);
+  }, 60_000);
+
+  it("keeps what it knows while Redis does not answer, or has lost all of it, and says so", async () => {
+    await serve(open(redis, { isReader: true }));
+    const browser = await ready();
+    await fleet.stopServer("a");
+    const known = browser.objects.size;
+    await redis.kill();
+    await vi.waitFor(() => expect(browser.clock?.problem).toBeDefined(), soon);
+    const { at } = browser.clock as NonNullable<Browser["clock"]>;
+    expect(browser.objects.size).toBe(known);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(browser.clock?.at).toBe(at);
+    await redis.restartEmpty();
+    await vi.waitFor(() => expect(browser.clock?.problem).toMatch(/no longer has/), soon);
+    expect(browser.objects.size).toBe(known);
+    expect(browser.seen.filter((name) => name === "reset")).toHaveLength(1);
+  }, 60_000);
+
+  it("shows nothing that was not signed with the key", async () => {
+    await fleet.stopServer("a");
+    await serve(open(redis, { isReader: true, keys: async () => ({ key: Buffer.alloc(32, "of-somebody-else") }) }));
+    const browser = browse();
+    await vi.waitFor(() => expect(browser.seen).toContain("clock"), soon);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(browser.objects.size).toBe(0);
+    expect(browser.generated.size).toBe(0);
+    expect(browser.insights.size).toBe(0);
+  }, 60_000);
+
+  it("shows no older state that somebody has put back", async () => {
+    await serve(open(redis, { isReader: true }));
+    const browser = await ready();
+    const before = redis.cli("--scan").split("\n");
+    for (const key of before) redis.cli("COPY", key, `saved:${key}`);
+    await fleet.cluster("cluster-1").create(service("fresh"));
+    await vi.waitFor(() => expect(browser.objects.has("Service/bookinfo/fresh/cluster-1")).toBe(true), soon);
+    await fleet.stopServer("a");
+    for (const key of before) redis.cli("COPY", `saved:${key}`, key, "REPLACE");
+    await vi.waitFor(() => expect(browser.clock?.problem).toMatch(/older state of \w+ of cluster-1/), soon);
+    expect(browser.objects.has("Service/bookinfo/fresh/cluster-1")).toBe(true);
+  }, 60_000);
+
+  it("needs no right to write", async () => {
+    redis.cli("ACL", "SETUSER", "reader", "on", ">word", "~gloo-mesh:*", "&gloo-mesh:*", "-@all", ...READER_RIGHTS);
+    const settings = { ...redis.settings, username: "reader", password: "word" };
+    await serve(open({ settings }, { isReader: true }));
+    const browser = await ready();
+    expect([...browser.objects.keys()]).toContain("Service/bookinfo/reviews/cluster-1");
+    await fleet.cluster("cluster-1").create(service("fresh"));
+    await vi.waitFor(() => expect(browser.objects.has("Service/bookinfo/fresh/cluster-1")).toBe(true), soon);
+    expect(browser.clock?.problem).toBeUndefined();
+  }, 60_000);
+});
+
+// As docs/operations has them.
+const READER_RIGHTS = ["+@read", "+@connection", "+eval", "+evalsha", "+subscribe", "+info"];
+
+function service(name: string): Resource {
+  return {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { name, namespace: "bookinfo" },
+    spec: { ports: [{ name: "http", port: 80, targetPort: 80, protocol: "TCP" }], selector: { app: "reviews" } },
+  } as Resource;
+}
+
+function refTo({ apiVersion, kind, metadata: { name, namespace: of = "" } }: Resource): ResourceRef {
+  return { apiVersion, kind, name, namespace: of, clusterName: "" };
+}
+
+/** Everything in Redis. */
+function contents(redis: RealRedis): readonly string[] {
+  const keysOf = redis.cli("--scan").split("\n").sort();
+  return keysOf.map((key) => `${key} ${redis.cli("DEBUG", "DIGEST-VALUE", key)}`);
+}
+
+function keyOf({
+  kind,
+  name,
+  namespace: of = "",
+  clusterName = "",
+}: {
+  kind: string;
+  name: string;
+  namespace?: string;
+  clusterName?: string;
+}): string {
+  return `${kind}/${of}/${name}/${clusterName}`;
+}
+
+function take(browser: { -readonly [M in keyof Browser]: Browser[M] }, event: string): void {
+  const fields = new Map(event.split("\n").map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 2)]));
+  const name = fields.get("event") ?? "";
+  const data = JSON.parse(fields.get("data") ?? "null");
+  (browser.seen as string[]).push(name);
+  if (name === "clock") browser.clock = data;
+  if (name === "insights")
+    for (const { object, insights } of data.changed) (browser.insights as Map<string, readonly object[]>).set(keyOf(object), insights);
+  if (name !== "change" && name !== "generated") return;
+  const map = (name === "change" ? browser.objects : browser.generated) as Map<string, Resource>;
+  for (const ref of data.remove) map.delete(keyOf(ref));
+  for (const resource of data.put) map.set(keyOf({ kind: resource.kind, ...resource.metadata }), resource);
+}
