@@ -251,7 +251,8 @@ export const t = {
     setBy: "Set by",
     allRequests: "all",
     callers: "Allowed callers",
-    callersNone: "No AccessPolicy applies: who may call it is the mesh's own matter, or nobody where the VirtualMesh requires AccessPolicies.",
+    callersNone:
+      "No AccessPolicy applies: who may call it is the mesh's own matter, or nobody where the VirtualMesh requires AccessPolicies.",
     methods: "Methods",
     paths: "Paths",
     by: "Allowed by",

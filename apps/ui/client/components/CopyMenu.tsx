@@ -1,5 +1,5 @@
-import { Menu } from "@mantine/core";
 import type { Resource } from "@isthmus/core";
+import { Menu } from "@mantine/core";
 import { kubectlGet, meshctlFor } from "../model/commands.ts";
 import { objectPath } from "../model/objectPath.ts";
 import { yamlText } from "../model/yamlLines.ts";

@@ -20,7 +20,6 @@ export function Dialog({ title, close, children }: DialogProps) {
     <dialog
       ref={dialog}
       className="dialog"
-      role="dialog"
       aria-label={title}
       onClose={close}
       onClick={({ target, currentTarget }) => {

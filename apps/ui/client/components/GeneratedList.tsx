@@ -1,7 +1,7 @@
 import { fullKeyOf, refOf } from "@isthmus/core";
 import { useState } from "react";
-import { t } from "../strings.ts";
 import type { GeneratedObject } from "../model/generatedObjects.ts";
+import { t } from "../strings.ts";
 import { Empty } from "./Empty.tsx";
 import { ClusterChip, ObjectLink } from "./ObjectLink.tsx";
 import { YamlView } from "./YamlView.tsx";

@@ -23,7 +23,13 @@ export function InsightCard({ insight, isOfObject = false }: InsightCardProps) {
     <article className="card">
       <header className="card-head">
         <Severity severity={severity} />
-        {isOfObject ? <Link to="/insights/$code" params={{ code }}>{code}</Link> : <ObjectLink to={object} hasKind />}
+        {isOfObject ? (
+          <Link to="/insights/$code" params={{ code }}>
+            {code}
+          </Link>
+        ) : (
+          <ObjectLink to={object} hasKind />
+        )}
         <span className="muted">
           <When time={since} />
         </span>

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
-import { PAGES } from "./pageList.ts";
 import { t } from "../strings.ts";
+import { PAGES } from "./pageList.ts";
 
 /** Links to all pages. */
 export function Navigation() {

@@ -1,4 +1,4 @@
-import { kindKeyOf, keyOf, type Resource, type ResourceRef } from "@isthmus/core";
+import { keyOf, kindKeyOf, type Resource, type ResourceRef } from "@isthmus/core";
 import { Link } from "@tanstack/react-router";
 import type { Fleet } from "../data/fleet.ts";
 import { paramsOf } from "../model/objectPath.ts";

@@ -8,11 +8,12 @@ import { approvalOf, clusterStatus } from "../model/status.ts";
 import { t } from "../strings.ts";
 import { StatusMark, ToneShape } from "./StatusMark.tsx";
 
-/** How an object stands, for kinds of which that is known; and of which moment it is, when its cluster is not heard of. */
+/** How an object stands, for kinds of which that is known; and of which moment it is, when its agent is not connected. */
 export function ObjectState({ object }: { readonly object: Resource }) {
   const { fleet } = useFleetState();
   const since = frozenSince(fleet, clusterOf(object));
-  const hasApproval = "status" in object && typeof (object as { readonly status?: { readonly state?: unknown } }).status?.state === "string";
+  const hasApproval =
+    "status" in object && typeof (object as { readonly status?: { readonly state?: unknown } }).status?.state === "string";
   return (
     <span className="object-state">
       {object.kind === "KubernetesCluster" ? (

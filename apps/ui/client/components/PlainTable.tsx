@@ -9,7 +9,6 @@ export interface PlainTableProps {
 /** A short table within a page. */
 export function PlainTable({ label, headers, rows }: PlainTableProps) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
     <div className="plain-table" role="region" aria-label={label} tabIndex={0}>
       <table>
         <thead>

@@ -37,9 +37,9 @@ export function ResourceTable<R>({ what, rows, keyOf, columns, open, empty }: Re
     const sorting = parseSorting(sort);
     const column = columns.find(({ id }) => id === sorting?.column);
     if (column !== undefined) {
-      const valueOf = (row: R) => column.sort?.(row) ?? column.text(row);
+      const sortedBy = (row: R) => column.sort?.(row) ?? column.text(row);
       const sign = sorting?.isDescending ? -1 : 1;
-      matching.sort((a, b) => sign * compareValues(valueOf(a), valueOf(b)));
+      matching.sort((a, b) => sign * compareValues(sortedBy(a), sortedBy(b)));
     }
     return new Map(matching.map((row) => [keyOf(row), row]));
   }, [rows, filterText, sort, columns, keyOf]);

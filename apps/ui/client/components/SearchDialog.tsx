@@ -41,7 +41,6 @@ export function SearchDialog({ close }: { close(): void }) {
         aria-label={t.search.label}
         placeholder={t.search.placeholder}
         value={text}
-        // biome-ignore lint/a11y/noAutofocus: the dialog was opened to type
         autoFocus
         autoComplete="off"
         spellCheck={false}
@@ -54,12 +53,8 @@ export function SearchDialog({ close }: { close(): void }) {
       <p className="note" role="status">
         {text.trim().length < 2 ? t.search.hint : hits.length === 0 ? t.search.none : t.search.results(hits.length)}
       </p>
-      {/* biome-ignore lint/a11y/useSemanticElements: a list of a combobox */}
-      {/* biome-ignore lint/a11y/useFocusableInteractive: the field keeps the focus */}
       <div id={id} role="listbox" className="hits" aria-label={t.search.label}>
         {hits.map((hit, i) => (
-          // biome-ignore lint/a11y/useSemanticElements: an option with markup
-          // biome-ignore lint/a11y/useFocusableInteractive: the field keeps the focus
           // biome-ignore lint/a11y/useKeyWithClickEvents: Enter in the field opens it
           <div key={hit.path} id={`${id}-${i}`} role="option" aria-selected={i === current} onClick={() => open(hit)}>
             <span className="kind">{hit.kind}</span>

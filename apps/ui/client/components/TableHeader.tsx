@@ -19,13 +19,11 @@ export function TableHeader<R>({ columns, grid }: TableHeaderProps<R>) {
   };
   return (
     <div role="rowgroup" className="table-head">
-      {/* biome-ignore lint/a11y/useFocusableInteractive: its buttons are focused */}
       <div role="row" className="table-row" style={grid} aria-rowindex={1}>
         {columns.map(({ id, title }) => {
           const isSorted = sorting?.column === id;
           const order = sorting?.isDescending ? "descending" : "ascending";
           return (
-            // biome-ignore lint/a11y/useFocusableInteractive: its button is focused
             <div key={id} role="columnheader" aria-sort={isSorted ? order : "none"}>
               <button type="button" className="sort" title={t.table.sortBy(title)} onClick={() => change({ sort: next(id) })}>
                 {title}

@@ -26,7 +26,6 @@ function Row<R>({ row, isGone, index, start, columns, grid, open }: TableRowProp
   };
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the link in the row does the same by keyboard
-    // biome-ignore lint/a11y/useFocusableInteractive: its link is focused
     <div
       role="row"
       aria-rowindex={index + 2}

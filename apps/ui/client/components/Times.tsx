@@ -26,7 +26,9 @@ export function Until({ time }: { readonly time: string | undefined }) {
   if (ms === undefined) return <span className="muted">–</span>;
   const left = ms - now;
   if (left > SOON_SHARE_MS) return <time dateTime={new Date(ms).toISOString()}>{spanText(left)}</time>;
-  return <StatusMark status={left > 0 ? { tone: "warning", word: spanText(left) } : { tone: "bad", word: t.common.ago(spanText(-left)) }} />;
+  return (
+    <StatusMark status={left > 0 ? { tone: "warning", word: spanText(left) } : { tone: "bad", word: t.common.ago(spanText(-left)) }} />
+  );
 }
 
 /** Now, of the server's clock, in milliseconds since 1970. */

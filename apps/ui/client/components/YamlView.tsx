@@ -15,7 +15,6 @@ export function YamlView({ value, label }: { readonly value: unknown; readonly l
       <div className="yaml-bar">
         <CopyButton text={yamlText(value)} what={t.objects.copyYaml} />
       </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
       <pre role="region" tabIndex={0} aria-label={label}>
         {lines.slice(0, MOST_LINES).map(({ indent, key, value: text }, i) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a line is its place

@@ -11,7 +11,9 @@ export function useRowKeys(count: number, scrollTo: (index: number) => void, bod
       const next = at === undefined ? 0 : Math.min(count - 1, Math.max(0, at + (event.key === "j" ? 1 : -1)));
       scrollTo(next);
       // The row may have to be rendered first.
-      requestAnimationFrame(() => requestAnimationFrame(() => body.current?.querySelector<HTMLElement>(`[data-index="${next}"] a`)?.focus()));
+      requestAnimationFrame(() =>
+        requestAnimationFrame(() => body.current?.querySelector<HTMLElement>(`[data-index="${next}"] a`)?.focus()),
+      );
     };
     document.addEventListener("keydown", onKey);
     return () => document.removeEventListener("keydown", onKey);

@@ -3,7 +3,9 @@ import { fullKeyOf, type Resource, type ResourceRef, resourceKeyOf, type Snapsho
 import { emptyFleet, type Fleet } from "./fleet.ts";
 
 /** One event of the stream. */
-export type FleetEvent = { readonly [K in keyof ConsoleEvents]: { readonly type: K; readonly data: ConsoleEvents[K] } }[keyof ConsoleEvents];
+export type FleetEvent = {
+  readonly [K in keyof ConsoleEvents]: { readonly type: K; readonly data: ConsoleEvents[K] };
+}[keyof ConsoleEvents];
 
 /** What is shown, and what a stream that began again has sent until it is complete: a page never goes blank because its connection broke. */
 export interface FleetStream {

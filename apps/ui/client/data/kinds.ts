@@ -27,7 +27,11 @@ function nameOf<R extends Resource>(apiVersion: string, kind: string, plural: st
 const DISCOVERY = "discovery.mesh.gloo.solo.io/v1";
 const NETWORKING = "networking.mesh.gloo.solo.io/v1";
 
-export const KubernetesCluster = nameOf<KubernetesClusterObject>("multicluster.solo.io/v1alpha1", "KubernetesCluster", "kubernetesclusters");
+export const KubernetesCluster = nameOf<KubernetesClusterObject>(
+  "multicluster.solo.io/v1alpha1",
+  "KubernetesCluster",
+  "kubernetesclusters",
+);
 export type KubernetesCluster = KubernetesClusterObject;
 export const Mesh = nameOf<MeshObject>(DISCOVERY, "Mesh", "meshes");
 export type Mesh = MeshObject;

@@ -1,9 +1,9 @@
 import type { ConsoleCertificate } from "@isthmus/console/wire";
-import { keyOf, type Snapshot } from "@isthmus/core";
+import type { Snapshot } from "@isthmus/core";
 import type { Fleet } from "../data/fleet.ts";
 import { KubernetesCluster } from "../data/kinds.ts";
-import { objectCounts } from "./objectCounts.ts";
 import { insightIndexOf, NO_COUNTS, type SeverityCounts } from "./insightIndex.ts";
+import { objectCounts } from "./objectCounts.ts";
 
 /** What the list of clusters shows of one. */
 export interface ClusterRow {
@@ -45,11 +45,4 @@ export function certificatesOf(fleet: Fleet, cluster: string): readonly ConsoleC
 
 function clustersByName(snapshot: Snapshot): ReadonlyMap<string, KubernetesCluster> {
   return new Map([...snapshot.of(KubernetesCluster)].map((cluster) => [cluster.metadata.name, cluster]));
-}
-
-/** The registration of a cluster by its name. */
-export function clusterNamed({ snapshot }: Fleet, name: string): KubernetesCluster | undefined {
-  return (
-    snapshot.of(KubernetesCluster).row(keyOf({ name, namespace: "gloo-mesh", clusterName: "" })) ?? clustersByName(snapshot).get(name)
-  );
 }

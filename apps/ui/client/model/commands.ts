@@ -1,7 +1,7 @@
 import { groupOf, type Resource } from "@isthmus/core";
 
 /** Words as a line for a shell: what is more than a plain word is quoted. */
-export function shellLine(...words: readonly string[]): string {
+function shellLine(...words: readonly string[]): string {
   return words.map((word) => (isPlain(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(" ");
 }
 

@@ -68,7 +68,9 @@ export function valueText(value: unknown): string {
 const REF_MEMBERS: ReadonlySet<string> = new Set(["name", "namespace", "clusterName"]);
 
 function isRef(value: object): value is { readonly name: string; readonly namespace: string; readonly clusterName?: string } {
-  return "name" in value && "namespace" in value && Object.entries(value).every(([key, one]) => REF_MEMBERS.has(key) && typeof one === "string");
+  return (
+    "name" in value && "namespace" in value && Object.entries(value).every(([key, one]) => REF_MEMBERS.has(key) && typeof one === "string")
+  );
 }
 
 function requestsText(matchers: TrafficPolicySpec["httpRequestMatchers"]): string | undefined {

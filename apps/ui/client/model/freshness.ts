@@ -1,9 +1,9 @@
 import type { SnapshotClock } from "@isthmus/console/wire";
 import type { ConnectionState } from "../data/connection.ts";
 import type { Fleet } from "../data/fleet.ts";
+import { KubernetesCluster } from "../data/kinds.ts";
 import { t } from "../strings.ts";
 import { millisecondsOf, spanText, timeText } from "./age.ts";
-import { KubernetesCluster } from "../data/kinds.ts";
 import type { Tone } from "./status.ts";
 
 /** How fresh what is shown is, in words. */
@@ -34,8 +34,7 @@ export function freshnessOf(
   const age = serverNow - at;
   const frozen = frozenClusters(fleet, clock, serverNow);
   if (source?.kind === "file") return { tone: "unknown", text: t.clock.file(source.name, timeText(at, now)), frozen, isStale: false };
-  if (!connection.isConnected)
-    return { tone: "bad", text: t.clock.disconnected(timeText(connection.since, now)), frozen, isStale: true };
+  if (!connection.isConnected) return { tone: "bad", text: t.clock.disconnected(timeText(connection.since, now)), frozen, isStale: true };
   if (clock.problem !== undefined || age > LIVE_MS)
     return { tone: "bad", text: t.clock.sourceStale(timeText(at, serverNow)), frozen, isStale: true };
   return { tone: "good", text: t.clock.live(spanText(age)), frozen, isStale: false };
@@ -46,7 +45,8 @@ export function frozenSince(fleet: Fleet, name: string): number | undefined {
   const entry = fleet.clock?.clusters.find((cluster) => cluster.name === name);
   const at = millisecondsOf(entry?.at);
   const now = millisecondsOf(fleet.clock?.now);
-  if (at === undefined || now === undefined) return undefined;
+  if (entry === undefined || at === undefined || now === undefined) return undefined;
+  if (entry.phase !== undefined) return entry.phase === "stale" || entry.connected === false ? at : undefined;
   return isGone(fleet, name) || now - at > FROZEN_MS ? at : undefined;
 }
 

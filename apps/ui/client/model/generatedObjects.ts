@@ -30,5 +30,8 @@ export function generatedObjectsOf(fleet: Fleet, object: Resource): readonly Gen
 function ofService(fleet: Fleet, destination: Destination): readonly Resource[] {
   const ref = destination.spec?.kubeService?.ref;
   if (ref?.name === undefined) return [];
-  return generatedForService(fleet.generated, keyOf({ name: ref.name, namespace: ref.namespace ?? "", clusterName: ref.clusterName ?? "" }));
+  return generatedForService(
+    fleet.generated,
+    keyOf({ name: ref.name, namespace: ref.namespace ?? "", clusterName: ref.clusterName ?? "" }),
+  );
 }

@@ -1,5 +1,5 @@
 import type { ConsoleInsight } from "@isthmus/console/wire";
-import { kindKeyOf, keyOf } from "@isthmus/core";
+import { keyOf, kindKeyOf } from "@isthmus/core";
 import type { Fleet } from "../data/fleet.ts";
 import { clusterOf } from "./clusterOf.ts";
 import { remembering } from "./memo.ts";
@@ -63,11 +63,13 @@ const indexOf = remembering((insights: Fleet["insights"]): InsightIndex => {
 });
 
 /** The clusters that an insight is about. */
-export function clustersOf(insight: ConsoleInsight, fleet: Fleet | undefined): readonly string[] {
-  const names = new Set([insight.object, ...(insight.targets ?? [])].map((ref) => {
-    const object = fleet?.snapshot.collections().get(kindKeyOf(ref))?.row(keyOf(ref));
-    return object === undefined ? ref.clusterName : clusterOf(object);
-  }));
+function clustersOf(insight: ConsoleInsight, fleet: Fleet | undefined): readonly string[] {
+  const names = new Set(
+    [insight.object, ...(insight.targets ?? [])].map((ref) => {
+      const object = fleet?.snapshot.collections().get(kindKeyOf(ref))?.row(keyOf(ref));
+      return object === undefined ? ref.clusterName : clusterOf(object);
+    }),
+  );
   if (insight.cluster !== "") names.add(insight.cluster);
   if (names.size > 1) names.delete("");
   return [...names];

@@ -1,6 +1,15 @@
 import { clusterRefOf, type Kind, type Resource } from "@isthmus/core";
 import type { Fleet } from "../data/fleet.ts";
-import { AccessPolicy, Destination, KubernetesCluster, Mesh, TrafficPolicy, VirtualDestination, VirtualMesh, Workload } from "../data/kinds.ts";
+import {
+  AccessPolicy,
+  Destination,
+  KubernetesCluster,
+  Mesh,
+  TrafficPolicy,
+  VirtualDestination,
+  VirtualMesh,
+  Workload,
+} from "../data/kinds.ts";
 import { clusterOf } from "./clusterOf.ts";
 import { insightIndexOf } from "./insightIndex.ts";
 import { objectPath } from "./objectPath.ts";
@@ -15,7 +24,16 @@ export interface Hit {
 
 const MOST_HITS = 40;
 // What people look for comes before what there is more of.
-const FIRST: readonly Kind[] = [KubernetesCluster, VirtualMesh, Mesh, TrafficPolicy, AccessPolicy, VirtualDestination, Destination, Workload];
+const FIRST: readonly Kind[] = [
+  KubernetesCluster,
+  VirtualMesh,
+  Mesh,
+  TrafficPolicy,
+  AccessPolicy,
+  VirtualDestination,
+  Destination,
+  Workload,
+];
 const FIRST_KINDS: ReadonlySet<string> = new Set(FIRST.map(({ kind }) => kind));
 
 /** Objects and codes of insights whose names contain all words of a text; none for less than two characters. */
@@ -24,7 +42,12 @@ export function searchFleet(fleet: Fleet, text: string): readonly Hit[] {
   if (words.join("").length < 2) return [];
   const hits: Hit[] = insightIndexOf(fleet)
     .byCode.filter(({ code }) => words.every((word) => code.toLowerCase().includes(word)))
-    .map(({ code, insights }) => ({ kind: code, name: insights[0]?.message ?? "", cluster: "", path: `/insights/${encodeURIComponent(code)}` }));
+    .map(({ code, insights }) => ({
+      kind: code,
+      name: insights[0]?.message ?? "",
+      cluster: "",
+      path: `/insights/${encodeURIComponent(code)}`,
+    }));
   for (const resource of candidates(fleet)) {
     if (hits.length >= MOST_HITS) break;
     const { name, namespace } = clusterRefOf(resource);

@@ -76,7 +76,14 @@ export function conditionsOf(resource: Resource): readonly PolicyCondition[] {
 }
 
 // Of a cluster's conditions, False is the good one of most.
-const BAD_WHEN_TRUE: ReadonlySet<string> = new Set(["Lagging", "DeletesPaused", "OverQuota", "CertificateExpiring", "WritesPaused", "Revoked"]);
+const BAD_WHEN_TRUE: ReadonlySet<string> = new Set([
+  "Lagging",
+  "DeletesPaused",
+  "OverQuota",
+  "CertificateExpiring",
+  "WritesPaused",
+  "Revoked",
+]);
 
 /** A condition as status. */
 export function conditionStatus({ type, status }: PolicyCondition): Status {

@@ -45,12 +45,6 @@ export function formatFilter({ tokens, words }: Filter): string {
   return [...ofTokens, ...words.map(quoted)].join(" ");
 }
 
-/** A filter with another token, which replaces none; itself when it has it already. */
-export function withToken(filter: Filter, key: string, value: string): Filter {
-  if (filter.tokens.some((token) => token.key === key && token.values.length === 1 && token.values[0] === value)) return filter;
-  return { ...filter, tokens: [...filter.tokens, { key, values: [value] }] };
-}
-
 /** Whether a row matches all of a filter. A value with `*` at its end matches what begins with it. */
 export function matchesFilter(filter: Filter, row: Filterable): boolean {
   return (
@@ -61,8 +55,8 @@ export function matchesFilter(filter: Filter, row: Filterable): boolean {
   );
 }
 
-function matchesValue(wanted: string, value: string): boolean {
-  return wanted.endsWith("*") ? value.startsWith(wanted.slice(0, -1)) : value === wanted;
+function matchesValue(pattern: string, value: string): boolean {
+  return pattern.endsWith("*") ? value.startsWith(pattern.slice(0, -1)) : value === pattern;
 }
 
 function quoted(text: string): string {

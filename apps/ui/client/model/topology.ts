@@ -35,8 +35,8 @@ export interface Topology {
   readonly isGrouped: boolean;
 }
 
-/** More services than these are drawn by namespace. */
-export const MOST_SERVICES = 300;
+// More services than these are drawn by namespace.
+const MOST_SERVICES = 300;
 
 /** What configuration says of traffic between services: where it is sent, who is allowed, where it is federated. */
 export function topologyOf(fleet: Fleet, most = MOST_SERVICES): Topology {

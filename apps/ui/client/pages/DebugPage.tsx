@@ -1,5 +1,4 @@
-import { Link } from "@tanstack/react-router";
-import { useNavigate } from "@tanstack/react-router";
+import { Link, useNavigate } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { Empty } from "../components/Empty.tsx";
 import { Facts } from "../components/Facts.tsx";

@@ -88,11 +88,7 @@ export function InsightsPage() {
   const empty = isSuppressed ? (
     <Empty title={t.insights.emptySuppressed} />
   ) : (
-    <Empty
-      title={at === undefined ? t.insights.notYet : t.insights.empty}
-      how={t.insights.emptyHow}
-      command={t.insights.emptyCommand}
-    />
+    <Empty title={at === undefined ? t.insights.notYet : t.insights.empty} how={t.insights.emptyHow} command={t.insights.emptyCommand} />
   );
   return (
     <Page title={t.nav.insights}>

@@ -1,5 +1,5 @@
-import { Tabs } from "@mantine/core";
 import { refOf, resourceKeyOf } from "@isthmus/core";
+import { Tabs } from "@mantine/core";
 import { useParams } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { CopyMenu } from "../components/CopyMenu.tsx";
@@ -17,8 +17,8 @@ import { useFleet } from "../data/store.ts";
 import { clusterOf } from "../model/clusterOf.ts";
 import { generatedObjectsOf } from "../model/generatedObjects.ts";
 import { type ObjectParams, refOfParams } from "../model/objectPath.ts";
-import { Summary } from "../summaries/Summary.tsx";
 import { t } from "../strings.ts";
+import { Summary } from "../summaries/Summary.tsx";
 
 const TABS = ["summary", "generated", "yaml", "insights"] as const;
 
@@ -52,7 +52,11 @@ export function ObjectPage() {
         <ObjectState object={object} />
         <CopyMenu object={object} />
       </header>
-      <Tabs value={current} onChange={(next) => change({ tab: next === "summary" || next === null ? undefined : next })} keepMounted={false}>
+      <Tabs
+        value={current}
+        onChange={(next) => change({ tab: next === "summary" || next === null ? undefined : next })}
+        keepMounted={false}
+      >
         <Tabs.List>
           {TABS.map((each) => (
             <Tabs.Tab key={each} value={each}>

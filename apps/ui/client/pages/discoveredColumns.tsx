@@ -1,4 +1,4 @@
-import { keyOfResource, refOf, type Resource, resourceKeyOf } from "@isthmus/core";
+import { keyOfResource, type Resource, refOf, resourceKeyOf } from "@isthmus/core";
 import { Name } from "../components/Name.tsx";
 import { ClusterChip } from "../components/ObjectLink.tsx";
 import { SeverityTotals } from "../components/Severity.tsx";

@@ -21,10 +21,7 @@ export const MESH_COLUMNS: readonly Column<DiscoveredRow<Mesh>>[] = [
     { id: "version", title: t.columns.version, width: [5, 0.7], token: "version" },
     (mesh) => meshFacts(mesh).installation?.version ?? "",
   ),
-  textColumn(
-    { id: "trust", title: t.columns.trustDomain, width: [7, 1], token: "trust" },
-    ({ spec }) => spec?.istio?.trustDomain ?? "",
-  ),
+  textColumn({ id: "trust", title: t.columns.trustDomain, width: [7, 1], token: "trust" }, ({ spec }) => spec?.istio?.trustDomain ?? ""),
   textColumn(
     { id: "vmesh", title: t.columns.virtualMesh, width: [7, 1], token: "vmesh" },
     ({ status }) => status?.appliedVirtualMesh?.ref?.name ?? "",

@@ -73,7 +73,10 @@ export function DestinationSummary({ destination }: { readonly destination: Dest
           object={destination}
           rows={[
             [t.destinations.localHost, status.localFqdn === undefined ? undefined : <Name key="host" text={status.localFqdn} isWrapped />],
-            [t.columns.host, externalService?.hosts === undefined ? undefined : <Name key="hosts" text={externalService.hosts.join(", ")} />],
+            [
+              t.columns.host,
+              externalService?.hosts === undefined ? undefined : <Name key="hosts" text={externalService.hosts.join(", ")} />,
+            ],
             [
               t.columns.ports,
               <Name
@@ -91,7 +94,11 @@ export function DestinationSummary({ destination }: { readonly destination: Dest
             [
               t.columns.mesh,
               mesh?.name === undefined ? undefined : (
-                <ObjectLink key="mesh" to={{ ...Mesh, name: mesh.name, namespace: mesh.namespace ?? "", clusterName: "" }} text={mesh.name} />
+                <ObjectLink
+                  key="mesh"
+                  to={{ ...Mesh, name: mesh.name, namespace: mesh.namespace ?? "", clusterName: "" }}
+                  text={mesh.name}
+                />
               ),
             ],
           ]}

@@ -22,7 +22,7 @@ export function MeshProgress({ virtualMesh }: { readonly virtualMesh: VirtualMes
       rows={targets.map(({ key, mesh, status, state }) => ({
         key,
         cells: [
-          mesh === undefined ? <Name text={key} /> : <ObjectLink to={refOf(mesh)} text={mesh.metadata.name} />,
+          mesh === undefined ? <Name key="name" text={key} /> : <ObjectLink key="name" to={refOf(mesh)} text={mesh.metadata.name} />,
           <StatusMark key="state" status={approvalStatus(state, status.warnings?.length ?? 0)} />,
           <Trust key="trust" trust={(status as { readonly trust?: TrustProgressStatus }).trust} />,
           <Name key="gateways" text={mesh === undefined ? "" : meshFacts(mesh).gateways.join(", ")} />,

@@ -3,16 +3,16 @@ import { Link } from "@tanstack/react-router";
 import { Name } from "../components/Name.tsx";
 import { ObjectLink } from "../components/ObjectLink.tsx";
 import { Section } from "../components/Section.tsx";
+import { StatusMark } from "../components/StatusMark.tsx";
 import { type Mesh, VirtualMesh } from "../data/kinds.ts";
 import { useFleet } from "../data/store.ts";
 import { clusterOf } from "../model/clusterOf.ts";
 import { meshFacts } from "../model/meshFacts.ts";
 import { approvalStatus } from "../model/status.ts";
 import { formatFilter } from "../model/tokens.ts";
-import { StatusMark } from "../components/StatusMark.tsx";
 import { t } from "../strings.ts";
-import { ObjectFacts } from "./ObjectFacts.tsx";
 import { Problems } from "./ObjectErrors.tsx";
+import { ObjectFacts } from "./ObjectFacts.tsx";
 
 /** A mesh: where it runs, its trust, its gateways, the VirtualMesh that it is in. */
 export function MeshSummary({ mesh }: { readonly mesh: Mesh }) {
@@ -20,7 +20,8 @@ export function MeshSummary({ mesh }: { readonly mesh: Mesh }) {
   const { type, installation, gateways } = meshFacts(mesh);
   const { istio, cilium } = mesh.spec ?? {};
   const ref = mesh.status?.appliedVirtualMesh?.ref;
-  const virtualMesh = ref === undefined ? undefined : { ...VirtualMesh, name: ref.name ?? "", namespace: ref.namespace ?? "", clusterName: "" };
+  const virtualMesh =
+    ref === undefined ? undefined : { ...VirtualMesh, name: ref.name ?? "", namespace: ref.namespace ?? "", clusterName: "" };
   const here = virtualMesh && snapshot.of(VirtualMesh).get(virtualMesh)?.status?.meshes?.[keyOfResource(mesh)];
   const q = formatFilter({ tokens: [{ key: "cluster", values: [clusterOf(mesh)] }], words: [] });
   return (

@@ -6,7 +6,13 @@ import { t } from "../strings.ts";
 import { Labels } from "./Labels.tsx";
 
 /** What is known of each object, after what its kind adds. */
-export function ObjectFacts({ object, rows = [] }: { readonly object: Resource; readonly rows?: readonly (readonly [string, ReactNode])[] }) {
+export function ObjectFacts({
+  object,
+  rows = [],
+}: {
+  readonly object: Resource;
+  readonly rows?: readonly (readonly [string, ReactNode])[];
+}) {
   const { creationTimestamp, generation, labels } = object.metadata;
   return (
     <Facts

@@ -1,8 +1,8 @@
 import type { Resource } from "@isthmus/core";
 import type { ReactNode } from "react";
+import { Facts } from "../components/Facts.tsx";
 import { Name } from "../components/Name.tsx";
 import { Section } from "../components/Section.tsx";
-import { Facts } from "../components/Facts.tsx";
 import { selectorText, shiftText, valueText } from "../model/effect.ts";
 import { t } from "../strings.ts";
 import { Conditions } from "./Conditions.tsx";

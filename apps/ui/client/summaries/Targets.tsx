@@ -51,7 +51,8 @@ export function Targets({ policy }: { readonly policy: Resource }) {
 }
 
 function nameOf(object: Resource): string {
-  const service = (object as Resource & { readonly spec?: { readonly kubeService?: { readonly ref?: { name?: string; namespace?: string } } } })
-    .spec?.kubeService?.ref;
+  const service = (
+    object as Resource & { readonly spec?: { readonly kubeService?: { readonly ref?: { name?: string; namespace?: string } } } }
+  ).spec?.kubeService?.ref;
   return service?.name === undefined ? object.metadata.name : `${service.namespace ?? ""}/${service.name}`;
 }

@@ -32,7 +32,11 @@ export function WorkloadSummary({ workload }: { readonly workload: Workload }) {
             [
               t.columns.mesh,
               mesh?.name === undefined ? undefined : (
-                <ObjectLink key="mesh" to={{ ...Mesh, name: mesh.name, namespace: mesh.namespace ?? "", clusterName: "" }} text={mesh.name} />
+                <ObjectLink
+                  key="mesh"
+                  to={{ ...Mesh, name: mesh.name, namespace: mesh.namespace ?? "", clusterName: "" }}
+                  text={mesh.name}
+                />
               ),
             ],
             [t.workloads.podLabels, <Labels key="labels" labels={kubernetes?.podLabels} />],

@@ -10,7 +10,7 @@ export interface Drawing {
 }
 
 const NODE = { width: 168, height: 46 } as const;
-// Slower than a person waits for, and all that can be told apart.
+// Slower than a person waits for, and more than an eye can follow.
 export const MOST_EDGES = 400;
 
 const OPTIONS = {
