@@ -89,7 +89,7 @@ export interface ClusterClock {
   readonly name: string;
   /** In ISO 8601, of the server's clock; null: it is not known. */
   readonly at: string | null;
-  /** `synced`: everything is known and kept up to date. `stale`: what was known stays, and its agent is not heard. `unknown`: not everything was heard yet. */
+  /** `synced`: everything is known and kept up to date. `stale`: what was known stays, and its agent does not report. `unknown`: not everything was reported yet. */
   readonly phase?: "unknown" | "synced" | "stale";
   /** Whether its agent is connected; of a `store`, by the word of the server that wrote last. */
   readonly connected?: boolean;

@@ -63,6 +63,8 @@ function shownArgument(argument: string): string {
 
 /** Text may hold a file: a mesh configuration, a key, JSON. */
 function shownText(text: string): string {
+  // Most texts are names: whatever is looked for below has one of these characters in it.
+  if (!/[ :=]/.test(text)) return text;
   return (
     text
       .replace(/\b(bearer|basic) [\w.~+/=-]{8,}/gi, `$1 ${REDACTED}`)

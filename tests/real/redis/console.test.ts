@@ -168,7 +168,7 @@ describeReal("a console over a real Redis", ({ redis: command }) => {
     expect(browser.insights.size).toBe(0);
   }, 60_000);
 
-  it("shows no older state that somebody has put back", async () => {
+  it("shows no older state that somebody has restored", async () => {
     await serve(open(redis, { isReader: true }));
     const browser = await ready();
     const before = redis.cli("--scan").split("\n");

@@ -77,6 +77,7 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
     "/^[\\x21-\\x7e]{1,8192}$/": { bound: OBJECT, worst: ended("a", " ") },
     "/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g": { bound: VAULT_ANSWER, worst: filled("-----BEGIN CERTIFICATE-----a") },
   },
+  "packages/store/src/storeOptions.ts": { "/^\\[(.*)\\]$/": flag },
   "packages/translators/src/meshes/istio/cilium/open.ts": { "/^k8s:/": label("k8s:") },
   "apps/meshctl/src/cluster/apiServerAddress.ts": { "/:\\d+$/": flag, "/^\\[|\\]$/g": flag },
   "apps/meshctl/src/cluster/managedObjects.ts": { "/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/": flag },
@@ -154,12 +155,22 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
     "/^[A-Za-z0-9+/_-]{1,1366}={0,2}$/": { bound: OBJECT, worst: ended("a", "!") },
   },
   "packages/plane/src/identity/joinTokens.ts": { "/^[a-z0-9]{12}$/": { bound: OBJECT, worst: filled("a") } },
+  "packages/console/src/events/hub.ts": { "/^([\\w]{1,64})-(\\d{1,15})$/": { bound: HEADERS, worst: filled("a-1") } },
+  "packages/console/src/http/loopback.ts": {
+    "/^(\\[::1\\]|[\\w.-]{1,64})(?::\\d{1,5})?$/": { bound: HEADERS, worst: filled("a:1") },
+  },
+  "packages/console/src/http/staticFiles.ts": {
+    "/^\\/(api|assets)(\\/|$)/": { bound: HEADERS, worst: filled("/api") },
+    "/[-.][\\w-]{8,64}\\.\\w{1,8}$/": { trusted: "the name of a file of ours" },
+  },
+  "packages/console/src/http/stream.ts": { "/^\\s*q=0(\\.0*)?\\s*$/": { bound: HEADERS, worst: ended(" ", "q=0.0!") } },
   "packages/process/src/adminAuthorizer.ts": {
     "/^Bearer +(\\S+)$/i": { bound: HEADERS, worst: (length) => `Bearer${filled(" ")(length / 2)}${filled("a")(length / 2)} ` },
     "/^(\\[[^\\]]*\\]|[^:]*)(:\\d+)?$/": { bound: HEADERS, worst: (length) => `[${filled("1")(length)}` },
   },
   "packages/process/src/options.ts": { "/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/": flag },
   "packages/process/src/redacted.ts": {
+    "/[ :=]/": { bound: OBJECT, worst: filled("a") },
     "/(password|passwd|passphrase|secret|token|credentials?|api[-_]?key|private[-_]?key|authorization|cookie)$/i": {
       bound: OBJECT,
       worst: ended("password", "!"),

@@ -91,6 +91,6 @@ function* packed(texts: Iterable<string>): Iterable<readonly string[]> {
 }
 
 /** Objects in one event, at most. */
-export const MOST_IN_EVENT = 200;
+const MOST_IN_EVENT = 200;
 /** Characters in one event, unless one object has more. */
-export const MOST_CHARACTERS = 128 * 1024;
+const MOST_CHARACTERS = 64 * 1024;

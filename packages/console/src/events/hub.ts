@@ -97,6 +97,8 @@ export function startConsoleHub(options: ConsoleHubOptions, signal: AbortSignal)
       if (moment !== undefined) await update(moment);
       // What was said before is of another time.
       if (isFirst || hasRecovered) await tick();
+      // So that the first browser need not wait for it.
+      if (isFirst && settled !== undefined) beginningNow(settled);
     } catch (error) {
       signal.throwIfAborted();
       const text = messageOf(error);

@@ -2,7 +2,7 @@ import { certificateFacts, InvalidPem } from "@isthmus/certificates";
 import type { CertificateEntry } from "@isthmus/plane";
 import type { ConsoleCertificate } from "../wire.ts";
 
-/** Certificates as they are shown; who asks again has the same list as long as nothing has changed. `factsOf`: see `rememberedFacts`. */
+/** Certificates as they are shown; who asks again has the same list as long as nothing has changed. `factsOf`: see `factsOfCertificates`. */
 export function shownCertificates(entries: readonly CertificateEntry[], factsOf: FactsOfPem): readonly ConsoleCertificate[] {
   return entries.map((entry) => {
     const { use, cluster, name, namespace, state, next, notBefore, notAfter, virtualMesh } = entry;
@@ -25,7 +25,7 @@ export function shownCertificates(entries: readonly CertificateEntry[], factsOf:
 type FactsOfPem = (pem: string) => Pick<ConsoleCertificate, "subject" | "issuer">;
 
 /** Reads each certificate once, and remembers as many as fleets have. */
-export function rememberedFacts(): FactsOfPem {
+export function factsOfCertificates(): FactsOfPem {
   const known = new Map<string, ReturnType<FactsOfPem>>();
   return (pem) => {
     const found = known.get(pem) ?? read(pem);

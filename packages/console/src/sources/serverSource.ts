@@ -2,7 +2,7 @@ import { type Clock, deltaBetween, emptyOutputSet, emptySnapshot, type Kind, kin
 import { type FleetInsights, type Server, StoreError } from "@isthmus/plane";
 import { type FleetMoment, type FleetSource, NO_INSIGHTS } from "../events/fleet.ts";
 import type { ConsoleSource } from "../wire.ts";
-import { rememberedFacts, shownCertificates } from "./certificates.ts";
+import { factsOfCertificates, shownCertificates } from "./certificates.ts";
 import { insightRows } from "./insightRows.ts";
 import { isSameMoment } from "./sameMoment.ts";
 
@@ -23,7 +23,7 @@ export function serverSource(options: ServerSourceOptions): FleetSource {
   const discovered = discoveredObjects(discoveryKinds);
   const management = withoutKinds(discoveryKinds);
   const generated = generatedObjects();
-  const factsOf = rememberedFacts();
+  const factsOf = factsOfCertificates();
   const heard = new Map<string, number>();
   let insights: FleetMoment["insights"] = { at: null, objects: NO_INSIGHTS, unknown: [] };
   let insightsOf: FleetInsights["objects"] = [];
