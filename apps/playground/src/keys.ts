@@ -4,7 +4,7 @@ import { ClusterError } from "@isthmus/plane";
 import { colors } from "./colors.ts";
 import type { Demo } from "./demo.ts";
 import { countsTable, federationTable } from "./outcome.ts";
-import { shiftPolicy, timeoutPolicy } from "./policies.ts";
+import { brokenPolicy, shiftPolicy, timeoutPolicy } from "./policies.ts";
 
 interface Action {
   readonly key: string;
@@ -25,6 +25,12 @@ const ACTIONS: readonly Action[] = [
     run: (demo, say) => apply(demo, timeoutPolicy, "calls to reviews time out after 2 s", say),
   },
   { key: "d", label: "remove the timeout", run: (demo, say) => remove(demo, timeoutPolicy, say) },
+  {
+    key: "b",
+    label: "apply a policy that is rejected",
+    run: (demo, say) => apply(demo, brokenPolicy, "TrafficPolicy bookinfo/ratings-canary names a cluster that does not exist", say),
+  },
+  { key: "v", label: "remove it", run: (demo, say) => remove(demo, brokenPolicy, say) },
   {
     key: "a",
     label: "stop or restart the agent of cluster-2",

@@ -34,6 +34,21 @@ export const shiftPolicy: TrafficPolicy = {
   },
 };
 
+/** Refers to a cluster that does not exist, so that it is rejected with the reason. */
+export const brokenPolicy: TrafficPolicy = {
+  apiVersion: TrafficPolicy.apiVersion,
+  kind: TrafficPolicy.kind,
+  metadata: { name: "ratings-canary", namespace: "bookinfo" },
+  spec: {
+    destinationSelector: [{ kubeServiceRefs: { services: [{ name: "ratings", namespace: "bookinfo", clusterName: "cluster-1" }] } }],
+    policy: {
+      trafficShift: {
+        destinations: [{ kubeService: { name: "ratings", namespace: "bookinfo", clusterName: "cluster-9", port: 9080 }, weight: 100 }],
+      },
+    },
+  },
+};
+
 /** Gives up on reviews after two seconds, in either cluster, and tries three times. */
 export const timeoutPolicy: TrafficPolicy = {
   apiVersion: TrafficPolicy.apiVersion,

@@ -42,7 +42,7 @@ const routes = [
 
 function NotFound() {
   return (
-    <Empty title={t.errors.notFound}>
+    <Empty isPage title={t.errors.notFound}>
       <Link className="button" to="/">
         {t.errors.home}
       </Link>

@@ -19,7 +19,7 @@ export class ErrorBoundary extends Component<{ readonly children: ReactNode }, S
     if (cause === undefined) return this.props.children;
     return (
       <div className="empty" role="alert">
-        <p className="empty-title">{t.errors.title}</p>
+        <h1 className="empty-title">{t.errors.title}</h1>
         <p>{t.errors.text}</p>
         <p>
           <code>

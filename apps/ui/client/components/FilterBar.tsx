@@ -18,13 +18,13 @@ export function FilterBar<R>({ what, columns, shown, total }: FilterBarProps<R>)
   const [text, setText] = useState(q);
   const id = useId();
   const input = useRef<HTMLInputElement>(null);
-  const sent = useRef(q);
+  // What was typed and is not in the address yet, in order.
+  const sent = useRef<readonly string[]>([]);
   useEffect(() => {
+    const at = sent.current.indexOf(q);
+    sent.current = at < 0 ? [] : sent.current.slice(at + 1);
     // Somebody else changed the address: a link, or the button that clears.
-    if (q !== sent.current) {
-      sent.current = q;
-      setText(q);
-    }
+    if (at < 0) setText(q);
   }, [q]);
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
@@ -37,7 +37,7 @@ export function FilterBar<R>({ what, columns, shown, total }: FilterBarProps<R>)
   }, []);
   const type = (next: string): void => {
     setText(next);
-    sent.current = next;
+    if (next !== q || sent.current.length > 0) sent.current = [...sent.current, next];
     change({ q: next });
   };
   const headers = columns.map(({ title }) => title);
@@ -57,8 +57,11 @@ export function FilterBar<R>({ what, columns, shown, total }: FilterBarProps<R>)
         autoComplete="off"
         placeholder={t.table.filterPlaceholder(tokenKeys(columns))}
         onChange={({ currentTarget }) => type(currentTarget.value)}
-        onKeyDown={({ key, currentTarget }) => {
-          if (key === "Escape") currentTarget.blur();
+        onKeyDown={(event) => {
+          if (event.key !== "Escape") return;
+          // The browser would empty the field.
+          event.preventDefault();
+          event.currentTarget.blur();
         }}
       />
       <span className="count" role="status">

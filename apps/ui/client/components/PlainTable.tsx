@@ -9,7 +9,7 @@ export interface PlainTableProps {
 /** A short table within a page. */
 export function PlainTable({ label, headers, rows }: PlainTableProps) {
   return (
-    <div className="plain-table" role="region" aria-label={label} tabIndex={0}>
+    <div className="plain-table" role="group" aria-label={label} tabIndex={0}>
       <table>
         <thead>
           <tr>

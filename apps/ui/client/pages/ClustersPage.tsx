@@ -23,7 +23,10 @@ export function ClustersPage() {
         rows={rows}
         keyOf={keyOf}
         columns={CLUSTER_COLUMNS}
-        open={(row) => void navigate({ to: "/object/$group/$kind/$cluster/$namespace/$name", params: paramsOf(clusterRef(row)) })}
+        open={(row) =>
+          row.cluster !== undefined &&
+          void navigate({ to: "/object/$group/$kind/$cluster/$namespace/$name", params: paramsOf(clusterRef(row)) })
+        }
         empty={<Empty title={t.clusters.empty} how={t.clusters.emptyHow} command={t.clusters.emptyCommand} />}
       />
     </Page>

@@ -30,7 +30,7 @@ export function ObjectPage() {
   usePageTitle(`${params.kind} ${params.name}`);
   const object = objectOf(fleet, refOfParams(params));
   const generated = useMemo(() => (object === undefined ? [] : generatedObjectsOf(fleet, object)), [fleet, object]);
-  if (object === undefined) return <Empty title={t.objects.absent} how={t.objects.absentWhy} />;
+  if (object === undefined) return <Empty isPage title={t.objects.absent} how={t.objects.absentWhy} />;
   const insights = fleet.insights.row(resourceKeyOf(refOf(object)))?.insights ?? [];
   const counts = { summary: undefined, generated: generated.length, yaml: undefined, insights: insights.length };
   const current = TABS.find((name) => name === tab) ?? "summary";
@@ -61,7 +61,7 @@ export function ObjectPage() {
           {TABS.map((each) => (
             <Tabs.Tab key={each} value={each}>
               {t.objects.tabs[each]}
-              {counts[each] === undefined ? null : <span className="tab-count">{counts[each]}</span>}
+              {counts[each] === undefined ? null : <span className="tab-count">{` ${counts[each]}`}</span>}
             </Tabs.Tab>
           ))}
         </Tabs.List>

@@ -4,12 +4,13 @@ import { SeverityTotals } from "../components/Severity.tsx";
 import { StatusMark, ToneShape } from "../components/StatusMark.tsx";
 import { useServerNow } from "../components/Times.tsx";
 import type { PageSearch } from "../components/usePageSearch.ts";
-import { Destination, KubernetesCluster, Mesh, POLICY_KINDS, VirtualMesh, Workload } from "../data/kinds.ts";
+import { Destination, Mesh, POLICY_KINDS, VirtualMesh, Workload } from "../data/kinds.ts";
 import { useFleet } from "../data/store.ts";
 import { millisecondsOf, spanText } from "../model/age.ts";
+import { clusterRows } from "../model/clusterRows.ts";
 import { insightIndexOf } from "../model/insightIndex.ts";
 import { meshFacts } from "../model/meshFacts.ts";
-import { approvalOf, clusterStatus, type Status } from "../model/status.ts";
+import { approvalOf, type Status } from "../model/status.ts";
 import { formatFilter } from "../model/tokens.ts";
 import { t } from "../strings.ts";
 
@@ -17,7 +18,7 @@ import { t } from "../strings.ts";
 export function OverviewTiles() {
   const fleet = useFleet();
   const { snapshot } = fleet;
-  const clusters = [...snapshot.of(KubernetesCluster)].map(clusterStatus);
+  const clusters = clusterRows(fleet).map(({ status }) => status);
   const policies = POLICY_KINDS.flatMap((kind) => [...snapshot.of(kind)].map(approvalOf));
   const meshes = [...snapshot.of(Mesh)].map((mesh) => meshFacts(mesh));
   const types = [...new Set(meshes.map(({ type }) => type))].map((type) => `${type} ${meshes.filter((mesh) => mesh.type === type).length}`);

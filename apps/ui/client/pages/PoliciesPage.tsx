@@ -81,7 +81,7 @@ const COLUMNS: readonly Column<Resource>[] = [
 
 /** Everything that users ask of the plane, with how it stands. */
 export function PoliciesPage() {
-  const { snapshot } = useFleet();
+  const { snapshot, source } = useFleet();
   const open = useOpenObject();
   const rows = useMemo(() => POLICY_KINDS.flatMap((kind) => [...snapshot.of(kind)]), [snapshot]);
   return (
@@ -92,7 +92,13 @@ export function PoliciesPage() {
         keyOf={fullKeyOf}
         columns={COLUMNS}
         open={open}
-        empty={<Empty title={t.policies.empty} how={t.policies.emptyHow} command={t.policies.emptyCommand} />}
+        empty={
+          source?.kind === "store" ? (
+            <Empty title={t.policies.notInStore} how={t.policies.notInStoreHow} command={t.policies.notInStoreCommand} />
+          ) : (
+            <Empty title={t.policies.empty} how={t.policies.emptyHow} command={t.policies.emptyCommand} />
+          )
+        }
       />
     </Page>
   );

@@ -1,4 +1,5 @@
 import { type ResourceRef, refOf } from "@isthmus/core";
+import { Name } from "../components/Name.tsx";
 import { ObjectLink } from "../components/ObjectLink.tsx";
 import { SeverityTotals } from "../components/Severity.tsx";
 import { StatusMark } from "../components/StatusMark.tsx";
@@ -7,7 +8,6 @@ import type { Column } from "../components/tableColumns.ts";
 import { KubernetesCluster } from "../data/kinds.ts";
 import { millisecondsOf } from "../model/age.ts";
 import type { ClusterRow } from "../model/clusterRows.ts";
-import { clusterStatus, type Status } from "../model/status.ts";
 import { formatFilter } from "../model/tokens.ts";
 import { t } from "../strings.ts";
 
@@ -17,10 +17,6 @@ export function clusterRef({ name, cluster }: Pick<ClusterRow, "name" | "cluster
   return cluster === undefined ? { apiVersion, kind, name, namespace: "gloo-mesh", clusterName: "" } : refOf(cluster);
 }
 
-function stateOf({ cluster }: ClusterRow): Status {
-  return cluster === undefined ? { tone: "unknown", word: t.states.notRegistered } : clusterStatus(cluster);
-}
-
 export const CLUSTER_COLUMNS: readonly Column<ClusterRow>[] = [
   {
     id: "name",
@@ -28,22 +24,22 @@ export const CLUSTER_COLUMNS: readonly Column<ClusterRow>[] = [
     width: [9, 2],
     token: "cluster",
     text: ({ name }) => name,
-    cell: (row) => <ObjectLink to={clusterRef(row)} text={row.name} />,
+    cell: (row) => (row.cluster === undefined ? <Name text={row.name} /> : <ObjectLink to={clusterRef(row)} text={row.name} />),
   },
   {
     id: "state",
     title: t.columns.state,
     width: [8.5, 1.2],
     token: "state",
-    text: (row) => stateOf(row).word,
-    cell: (row) => <StatusMark status={stateOf(row)} />,
+    text: ({ status }) => status.word,
+    cell: ({ status }) => <StatusMark status={status} />,
   },
   {
     id: "agent",
     title: t.columns.agent,
     width: [5.5, 1],
-    text: ({ cluster }) => cluster?.status?.agent?.version ?? "",
-    cell: ({ cluster }) => cluster?.status?.agent?.version ?? "–",
+    text: ({ agent }) => agent ?? "",
+    cell: ({ agent }) => <Name text={agent ?? "–"} />,
   },
   {
     id: "heard",
