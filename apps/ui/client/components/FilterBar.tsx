@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef, useState } from "react";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "react";
 import { csvText } from "../model/csv.ts";
 import { t } from "../strings.ts";
 import { isTyping } from "./isTyping.ts";
@@ -26,7 +26,8 @@ export function FilterBar<R>({ what, columns, shown, total }: FilterBarProps<R>)
     // Somebody else changed the address: a link, or the button that clears.
     if (at < 0) setText(q);
   }, [q]);
-  useEffect(() => {
+  // Before the page is painted: keys work as soon as it is seen.
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if (event.key !== "f" || event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
       event.preventDefault();

@@ -1,11 +1,12 @@
-import { type RefObject, useEffect, useRef } from "react";
+import { type RefObject, useLayoutEffect, useRef } from "react";
 import { isTyping } from "./isTyping.ts";
 
 /** `j` and `k` move the focus from row to row of a table; `index` counts from 0. */
 export function useRowKeys(count: number, scrollTo: (index: number) => void, body: RefObject<HTMLDivElement | null>): void {
   // The row that is on its way into the page, when keys are faster than it.
   const coming = useRef<number>(undefined);
-  useEffect(() => {
+  // Before the page is painted: keys work as soon as it is seen.
+  useLayoutEffect(() => {
     const focus = (index: number): boolean => {
       const link = body.current?.querySelector<HTMLElement>(`[data-index="${index}"] a`);
       link?.focus();

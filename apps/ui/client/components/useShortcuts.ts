@@ -1,5 +1,5 @@
 import { useNavigate } from "@tanstack/react-router";
-import { useEffect, useRef } from "react";
+import { useLayoutEffect, useRef } from "react";
 import { isTyping } from "./isTyping.ts";
 import { PAGES } from "./pageList.ts";
 
@@ -17,7 +17,7 @@ export function useShortcuts(shortcuts: Shortcuts): void {
   const latest = useRef(shortcuts);
   latest.current = shortcuts;
   const pressedG = useRef(0);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       const { key, ctrlKey, metaKey, altKey } = event;
       if ((ctrlKey || metaKey) && key.toLowerCase() === "k") {

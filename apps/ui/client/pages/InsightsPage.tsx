@@ -16,7 +16,7 @@ const SEVERITY_ORDER = { error: 0, warning: 1, info: 2 } as const;
 
 function findingOf({ insights }: CodeInsights): string {
   const [first] = insights;
-  return first === undefined ? "" : first.message;
+  return first === undefined ? "" : `${first.object.name}: ${first.message}`;
 }
 
 const COLUMNS: readonly Column<CodeInsights>[] = [

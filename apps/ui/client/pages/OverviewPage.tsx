@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { Name } from "../components/Name.tsx";
+import { ObjectLink } from "../components/ObjectLink.tsx";
 import { Page } from "../components/Page.tsx";
 import { Section } from "../components/Section.tsx";
 import { Severity } from "../components/Severity.tsx";
@@ -40,6 +41,7 @@ function Attention() {
               {code}
             </Link>
             <span className="finding">
+              {insights[0] === undefined ? null : <ObjectLink to={insights[0].object} hasKind />}
               <Name text={insights[0]?.message ?? ""} isWrapped />
               {objects > 1 ? <span className="muted"> {t.common.more(objects - 1)}</span> : null}
             </span>

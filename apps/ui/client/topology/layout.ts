@@ -1,4 +1,4 @@
-import type { Edge, Node } from "@xyflow/react";
+import { type Edge, MarkerType, type Node } from "@xyflow/react";
 import ELK, { type ElkNode } from "elkjs/lib/elk-api.js";
 import workerUrl from "elkjs/lib/elk-worker.min.js";
 import type { Topology, TopologyEdge, TopologyNode } from "../model/topology.ts";
@@ -28,7 +28,7 @@ let elk: InstanceType<typeof ELK> | undefined;
 export async function drawingOf({ nodes, edges }: Topology): Promise<Drawing> {
   elk ??= new ELK({ workerUrl });
   const clusters = [...new Set(nodes.map(({ cluster }) => cluster))].sort();
-  const shown = edges.slice(0, MOST_EDGES);
+  const shown = drawn(edges);
   const root: ElkNode = {
     id: "root",
     layoutOptions: OPTIONS,
@@ -41,17 +41,39 @@ export async function drawingOf({ nodes, edges }: Topology): Promise<Drawing> {
   };
   const laidOut = await elk.layout(root);
   const byId = new Map(nodes.map((node) => [node.id, node]));
+  const xOf = new Map((laidOut.children ?? []).map(({ id, x = 0 }) => [id, x]));
   return {
     nodes: (laidOut.children ?? []).flatMap((box) => [boxOf(box), ...(box.children ?? []).map((child) => childOf(child, box.id, byId))]),
-    edges: shown.map((edge) => ({
-      id: edge.id,
-      source: sourceOf(edge),
-      target: targetOf(edge),
-      ...(edge.label === "" ? {} : { label: edge.label }),
-      className: `edge ${edge.type}`,
-      ariaLabel: "",
-    })),
+    edges: shown.map((edge) => {
+      // Most federations go both ways: from left to right they are easiest to follow.
+      const ends = [sourceOf(edge), targetOf(edge)] as const;
+      const isTurned = edge.type === "federation" && (xOf.get(ends[0]) ?? 0) > (xOf.get(ends[1]) ?? 0);
+      const [source, target] = isTurned ? [ends[1], ends[0]] : ends;
+      return {
+        id: edge.id,
+        source,
+        target,
+        ...(edge.label === "" ? {} : { label: edge.label }),
+        ...(edge.type === "federation"
+          ? {}
+          : { markerEnd: { type: MarkerType.ArrowClosed, color: COLORS[edge.type], width: 18, height: 18 } }),
+        className: `edge ${edge.type}`,
+      };
+    }),
   };
+}
+
+const COLORS = { route: "var(--accent)", access: "var(--good)" } as const;
+
+/** The edges that are drawn: of two federations that go both ways, one. */
+function drawn(edges: readonly TopologyEdge[]): readonly TopologyEdge[] {
+  const pairs = new Set<string>();
+  const once = edges.filter(({ type, from, to }) => {
+    if (type !== "federation") return true;
+    const pair = [from, to].sort().join("\n");
+    return !pairs.has(pair) && pairs.add(pair);
+  });
+  return once.slice(0, MOST_EDGES);
 }
 
 function boxOf({ id, x = 0, y = 0, width = 0, height = 0 }: ElkNode): Node {
