@@ -185,6 +185,10 @@ export const folderTable: Readonly<Record<string, Readonly<Record<string, Folder
     },
     sources: { holds: "Where the fleet is read from.", imports: ["wire.ts", "events"] },
     http: { holds: "The stream and the files, on a socket.", imports: ["wire.ts", "events"] },
+    "file.ts": {
+      holds: "The console of a saved fleet, for commands: loads neither a server nor a store.",
+      imports: ["events", "sources", "http"],
+    },
     "index.ts": { holds: "What other packages may use.", imports: "any" },
   },
   ui: {

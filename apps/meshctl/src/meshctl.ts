@@ -21,6 +21,7 @@ import { getCommand } from "./commands/get.ts";
 import { insightsCommand } from "./commands/insights.ts";
 import { installCommand } from "./commands/install.ts";
 import { logsCommand } from "./commands/logs.ts";
+import { snapshotCommand } from "./commands/snapshot.ts";
 import { syncCommand } from "./commands/sync.ts";
 import { translateCommand } from "./commands/translate.ts";
 import { uninstallCommand } from "./commands/uninstall.ts";
@@ -80,6 +81,7 @@ function programOf(runtime: CommandRuntime): Command {
     validateCommand(io, finish),
     insightsCommand(runtime),
     whatIfCommand(runtime),
+    snapshotCommand(runtime),
     checkCommand(runtime),
     precheckCommand(runtime),
     getCommand(runtime),

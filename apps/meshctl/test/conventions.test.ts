@@ -9,6 +9,8 @@ const NO_DATA: readonly string[] = [
   "meshctl completion",
   // Lines as the program wrote them: JSON of its own.
   "meshctl logs",
+  // The address of a console.
+  "meshctl snapshot serve",
 ];
 
 const ALL = commandsBelow(documentedProgram(recordedIo()), "meshctl").map(({ path, command }) => ({

@@ -18,6 +18,7 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   validate: ["-f", "/dev/null"],
   insights: ["-f", "/dev/null"],
   completion: ["bash"],
+  "snapshot serve": ["/dev/null"],
   "what-if": ["--without", "east", "-f", "/dev/null"],
   "explain delete": ["VirtualService/a/b", "--cluster", "east"],
   "cert inspect": ["a"],

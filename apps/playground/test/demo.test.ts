@@ -39,10 +39,13 @@ describe("the demo", () => {
     const port = await new Promise<number>((resolve) => {
       taken.listen(0, "127.0.0.1", () => resolve((taken.address() as { port: number }).port));
     });
-    const { code, out, err } = await demo("--check", "--port", String(port));
+    const { code, out, err } = await demo("--check", "--port", String(port), "--ui-port", String(port));
     await new Promise((resolve) => taken.close(resolve));
     expect(err).toBe("");
     expect(out).toMatch(new RegExp(`Port ${port} is already in use: serving agents on port \\d+ instead`));
+    expect(out).toMatch(
+      new RegExp(`Port ${port} is already in use: serving the console on port (\\d+) instead\\.\nThe console is at http://127.0.0.1:\\d+/`),
+    );
     expect(out).toMatch(/meshes\s+│\s+2/);
     expect(out).toMatch(/cluster-1\s+│ reviews\.bookinfo\.svc\.cluster-2\.global\s+│ 255\.51\.210\.11/);
     expect(out).toMatch(/from deleting the TrafficPolicy until its effect is gone/);
@@ -50,8 +53,9 @@ describe("the demo", () => {
   }, 60_000);
 
   it("ends, and says why, where no key can come", async () => {
-    const { code, out } = await demo("--port", "0");
+    const { code, out } = await demo("--port", "0", "--no-ui");
     expect(out).toContain("Standard input was closed, so no keys can be read");
+    expect(out).not.toContain("console");
     expect(code).toBe(0);
   }, 60_000);
 

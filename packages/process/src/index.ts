@@ -1,12 +1,10 @@
 export { type AdminOptions, type AsyncPage, type Page, startAdmin } from "./admin.ts";
 export type { Authorize } from "./adminAuthorizer.ts";
 export { type AdminTls, type AdminTlsFlags, addAdminTlsOptions, adminTlsIn } from "./adminTls.ts";
-export { type ConnectionLimiterOptions, limitConnections } from "./connectionLimiter.ts";
 export { diagnosticsPage } from "./diagnostics.ts";
 export { listPage } from "./listPage.ts";
 export { createLog } from "./log.ts";
 export { type Metrics, startMetrics } from "./metrics.ts";
 export { isOn, namespaceNames, objectCount, parsedOptions, percentageOption, portNumber } from "./options.ts";
 export { runProgram } from "./program.ts";
-export { redacted } from "./redacted.ts";
 export { objectsIn, snapshotPage } from "./snapshotPage.ts";

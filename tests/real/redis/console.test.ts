@@ -1,12 +1,15 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { type ConsoleServer, type FleetSource, startConsoleHub, startConsoleServer, storeSource } from "@isthmus/console";
 import type { Log, Resource, ResourceRef } from "@isthmus/core";
 import { type Store, serverRoles, systemClock } from "@isthmus/plane";
 import { redisStore } from "@isthmus/store";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { startProgram } from "../harness/childProcess.ts";
 import { describeReal } from "../harness/describeReal.ts";
+import { freePorts } from "../harness/freePorts.ts";
 import { type RealRedis, startRedis } from "../harness/redis.ts";
 import { bookinfoMesh, type SimulatedFleet, simulatedFleet } from "./simulatedFleet.ts";
 
@@ -177,8 +180,29 @@ describeReal("a console over a real Redis", ({ redis: command }) => {
     await vi.waitFor(() => expect(browser.objects.has("Service/bookinfo/fresh/cluster-1")).toBe(true), soon);
     await fleet.stopServer("a");
     for (const key of before) redis.cli("COPY", `saved:${key}`, key, "REPLACE");
-    await vi.waitFor(() => expect(browser.clock?.problem).toMatch(/older state of \w+ of cluster-1/), soon);
+    await vi.waitFor(() => expect(browser.clock?.problem).toMatch(/older state of \w+ of/), soon);
     expect(browser.objects.has("Service/bookinfo/fresh/cluster-1")).toBe(true);
+  }, 60_000);
+
+  it("is a program that is given Redis and the key, and ends when it is asked to", async () => {
+    await fleet.stopServer("a");
+    writeFileSync(join(directory, "key"), (await keys()).key.toString("base64"));
+    const [port = 0] = await freePorts(1);
+    const program = startProgram({
+      name: "ui",
+      command: process.execPath,
+      args: [
+        fileURLToPath(new URL("../../../apps/ui/bin/ui.js", import.meta.url)),
+        ...["--redis-address", `127.0.0.1:${redis.settings.port}`, "--store-key", directory, "--port", `${port}`],
+      ],
+      log: join(directory, "ui.log"),
+    });
+    await vi.waitFor(() => expect(program.output()).toContain(`the console is at http://127.0.0.1:${port}/`), soon);
+    served = { port, streams: 0, close: () => program.stop() };
+    const browser = await ready();
+    expect([...browser.objects.keys()]).toContain("Service/bookinfo/reviews/cluster-1");
+    await program.stop();
+    expect(await program.ended).toBe(0);
   }, 60_000);
 
   it("needs no right to write", async () => {

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import { type Log, messageOf, UsageError } from "@isthmus/core";
-import { limitConnections } from "@isthmus/process";
+import { limitConnections } from "@isthmus/process/connections";
 import type { ConsoleHub } from "../events/hub.ts";
 import { STREAM_PATH } from "../wire.ts";
 import { SECURITY_HEADERS } from "./headers.ts";

@@ -1,10 +1,11 @@
-import { type Clock, deltaBetween, emptyOutputSet, emptySnapshot, type Kind, kindKeyOf, refOf, type Snapshot } from "@isthmus/core";
+import { type Clock, deltaBetween, emptySnapshot, type Kind, kindKeyOf, type Snapshot } from "@isthmus/core";
 import { type FleetInsights, type Server, StoreError } from "@isthmus/plane";
 import { type FleetMoment, type FleetSource, NO_INSIGHTS } from "../events/fleet.ts";
 import type { ConsoleSource } from "../wire.ts";
 import { factsOfCertificates, shownCertificates } from "./certificates.ts";
 import { insightRows } from "./insightRows.ts";
 import { isSameMoment } from "./sameMoment.ts";
+import { discoveredObjects, outputObjects } from "./translated.ts";
 
 export interface ServerSourceOptions {
   readonly server: Pick<Server, "view" | "store" | "translation" | "insights" | "certificates">;
@@ -22,7 +23,7 @@ export function serverSource(options: ServerSourceOptions): FleetSource {
   const about: ConsoleSource = { kind: "server", name: options.name, version: options.version };
   const discovered = discoveredObjects(discoveryKinds);
   const management = withoutKinds(discoveryKinds);
-  const generated = generatedObjects();
+  const generated = outputObjects();
   const factsOf = factsOfCertificates();
   const heard = new Map<string, number>();
   let insights: FleetMoment["insights"] = { at: null, objects: NO_INSIGHTS, unknown: [] };
@@ -92,43 +93,6 @@ function withoutKinds(kinds: readonly Kind[]): (snapshot: Snapshot) => Snapshot 
     const isKept = (one: { readonly apiVersion: string; readonly kind: string }) => !left.has(kindKeyOf(one));
     result = result.apply({ put: put.filter(isKept), remove: remove.filter(isKept) });
     from = snapshot;
-    return result;
-  };
-}
-
-/** What was discovered, with the statuses that are published where they are, else those of the translation. */
-function discoveredObjects(kinds: readonly Kind[]): (attached: Snapshot, published: Snapshot) => Snapshot {
-  let [result, attachedBefore, publishedBefore] = [emptySnapshot(), emptySnapshot(), emptySnapshot()];
-  return (attached, published) => {
-    if (attached === attachedBefore && published === publishedBefore) return result;
-    for (const kind of kinds) {
-      const [made, read] = [attached.of(kind), published.of(kind)];
-      const changed = [...made.changesSince(attachedBefore.of(kind)), ...read.changesSince(publishedBefore.of(kind))];
-      const rows = changed.map(({ key }) => {
-        const own = made.row(key);
-        return [key, own === undefined ? undefined : (read.row(key) ?? own)] as const;
-      });
-      result = result.withCollection(kind, result.of(kind).with(rows));
-    }
-    [attachedBefore, publishedBefore] = [attached, published];
-    return result;
-  };
-}
-
-type Networking = NonNullable<Server["translation"]>["networking"];
-
-/** What translation wants in the clusters. */
-function generatedObjects(): (networking: Networking | undefined) => Snapshot {
-  let before: Networking | undefined;
-  let result = emptySnapshot();
-  return (networking) => {
-    if (networking === undefined || networking === before) return result;
-    const changes = networking.changesSince(before ?? emptyOutputSet(networking.owner));
-    result = result.apply({
-      put: changes.flatMap(({ after }) => (after === undefined ? [] : [after.resource])),
-      remove: changes.flatMap(({ before: was, after }) => (after === undefined && was !== undefined ? [refOf(was.resource)] : [])),
-    });
-    before = networking;
     return result;
   };
 }

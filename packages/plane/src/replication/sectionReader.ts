@@ -170,7 +170,7 @@ export function sectionReader(options: SectionReaderOptions, signal: AbortSignal
   return {
     contents: known,
     get problems() {
-      return [...failures.values()];
+      return [...failures].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, problem]) => problem);
     },
     async update(until) {
       if (clock.now() >= compareDue) await compare();

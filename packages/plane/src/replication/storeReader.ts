@@ -75,7 +75,7 @@ export function storeReader({ store, kinds, clock, log }: StoreReaderOptions, si
       return insights;
     },
     get problems() {
-      return [input, translated, kept].flatMap(({ problems }) => problems);
+      return [...new Set([input, translated, kept].flatMap(({ problems }) => problems))];
     },
   };
 }

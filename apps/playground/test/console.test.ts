@@ -1,0 +1,128 @@
+import { setMaxListeners } from "node:events";
+import type { Resource } from "@isthmus/core";
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { startDemoConsole } from "../src/console.ts";
+import { type Demo, NAMESPACE, startDemo } from "../src/demo.ts";
+import { timeoutPolicy, virtualMesh } from "../src/policies.ts";
+import { isFederated, until } from "../src/waiting.ts";
+
+const log = pino({ level: "silent" });
+const soon = { timeout: 15_000, interval: 30 };
+const stop = new AbortController();
+setMaxListeners(0, stop.signal);
+
+/** What a browser holds. */
+const objects = new Map<string, Resource & { readonly status?: { readonly state?: string } }>();
+const generated = new Map<string, Resource>();
+const insights = new Map<string, readonly { readonly code: string }[]>();
+const events: string[] = [];
+let certificates: readonly { readonly kind: string; readonly subject?: string; readonly state?: string }[] = [];
+let clock:
+  | { readonly clusters: readonly { readonly name: string; readonly connected?: boolean; readonly at: string | null }[] }
+  | undefined;
+let received = "";
+
+let demo: Demo;
+let ended: Promise<unknown>;
+
+beforeAll(async () => {
+  const say = () => undefined;
+  demo = await startDemo({ port: 0, log, say }, stop.signal);
+  const served = await startDemoConsole({ server: demo.server, namespace: NAMESPACE, port: 0, log, say }, stop.signal);
+  ended = Promise.all([served.ended, demo.ended]);
+  void follow(served.port).catch(() => undefined);
+  for (const { name } of demo.workload) demo.startAgent(name);
+  await demo.management.create(virtualMesh);
+  await until("both clusters are federated", () => isFederated(demo), { limitMs: 20_000, signal: stop.signal });
+}, 30_000);
+afterAll(async () => {
+  stop.abort();
+  await ended;
+});
+
+async function follow(port: number): Promise<void> {
+  const response = await fetch(`http://127.0.0.1:${port}/api/v1/stream`, { signal: stop.signal });
+  let text = "";
+  for await (const part of response.body as unknown as AsyncIterable<Uint8Array>) {
+    text += Buffer.from(part).toString();
+    received += Buffer.from(part).toString();
+    for (let end = text.indexOf("\n\n"); end >= 0; end = text.indexOf("\n\n")) {
+      take(text.slice(0, end));
+      text = text.slice(end + 2);
+    }
+  }
+}
+
+const keyOf = (kind: string, { name, namespace = "", clusterName = "" }: { name: string; namespace?: string; clusterName?: string }) =>
+  `${kind} ${namespace}/${name} ${clusterName}`;
+
+function take(event: string): void {
+  const [, name = ""] = /^event: (\w+)$/m.exec(event) ?? [];
+  const data = JSON.parse(/^data: (.*)$/m.exec(event)?.[1] ?? "null");
+  events.push(name);
+  if (name === "clock") clock = data;
+  if (name === "certificates") certificates = data;
+  if (name === "insights") for (const one of data.changed) insights.set(keyOf(one.object.kind, one.object), one.insights);
+  const map = name === "change" ? objects : name === "generated" ? generated : undefined;
+  for (const ref of map === undefined ? [] : data.remove) map?.delete(keyOf(ref.kind, ref));
+  for (const resource of map === undefined ? [] : data.put) map?.set(keyOf(resource.kind, resource.metadata), resource);
+}
+
+describe("the console of the demo", () => {
+  it("shows what is declared, reported, discovered and generated, with statuses, insights and certificates", async () => {
+    await vi.waitFor(() => expect(objects.get("VirtualMesh gloo-mesh/bookinfo ")?.status?.state).toBe("ACCEPTED"), soon);
+    expect(events.slice(0, 1)).toEqual(["reset"]);
+    expect([...objects.keys()]).toEqual(
+      expect.arrayContaining([
+        "KubernetesCluster gloo-mesh/cluster-2 ",
+        "Service bookinfo/reviews cluster-1",
+        "Mesh gloo-mesh/istiod-istio-system-cluster-1 ",
+        "Destination gloo-mesh/reviews-bookinfo-cluster-2 ",
+      ]),
+    );
+    await vi.waitFor(() => expect([...generated.keys()].filter((key) => key.startsWith("ServiceEntry"))).toHaveLength(16), soon);
+    await vi.waitFor(() => expect([...insights.values()].flat().length).toBeGreaterThan(0), soon);
+    await vi.waitFor(() => expect(certificates.map(({ kind }) => kind)).toEqual(expect.arrayContaining(["agent", "relayRoot"])), soon);
+    expect(certificates.find(({ kind }) => kind === "relayRoot")?.subject).toMatch(/^CN=/);
+  }, 30_000);
+
+  it("follows a policy, until it is gone", async () => {
+    await demo.management.apply(timeoutPolicy, { fieldManager: "test" });
+    await vi.waitFor(() => expect(objects.get("TrafficPolicy bookinfo/reviews-timeout ")?.status?.state).toBe("ACCEPTED"), soon);
+    await vi.waitFor(() => expect(generated.has("VirtualService bookinfo/reviews cluster-1")).toBe(true), soon);
+    const { apiVersion, kind, metadata } = timeoutPolicy;
+    await demo.management.delete({ apiVersion, kind, name: metadata.name, namespace: metadata.namespace ?? "", clusterName: "" });
+    await vi.waitFor(() => expect(generated.has("VirtualService bookinfo/reviews cluster-1")).toBe(false), soon);
+    expect(objects.has("TrafficPolicy bookinfo/reviews-timeout ")).toBe(false);
+  }, 30_000);
+
+  it("keeps the objects of a cluster whose agent is stopped, and says since when", async () => {
+    await demo.stopAgent("cluster-2");
+    await vi.waitFor(() => expect(clock?.clusters).toMatchObject([{ connected: true }, { name: "cluster-2", connected: false }]), soon);
+    const at = clock?.clusters[1]?.at;
+    expect(Date.parse(at ?? "")).toBeGreaterThan(0);
+    await vi.waitFor(() => expect(Date.parse(clock?.clusters[0]?.at ?? "")).toBeGreaterThan(Date.parse(at ?? "")), soon);
+    expect(clock?.clusters[1]?.at).toBe(at);
+    expect(objects.has("Service bookinfo/reviews cluster-2")).toBe(true);
+  }, 30_000);
+
+  it("gets no Secret, though the management cluster has keys and tokens", async () => {
+    const secrets = demo.management.objects().filter(({ kind }) => kind === "Secret") as (Resource & {
+      readonly data?: Record<string, string>;
+    })[];
+    const checked = new Set<string>();
+    for (const { data = {} } of secrets) {
+      for (const [key, value] of Object.entries(data)) {
+        // Public, or the UID of a cluster, which its KubernetesCluster has too.
+        if (["ca.crt", "tls.crt", "root-cert.pem"].includes(key) || Buffer.from(value, "base64").toString().startsWith("uid-of-")) continue;
+        checked.add(key);
+        expect([key, received.includes(value)]).toEqual([key, false]);
+        expect([key, received.includes(Buffer.from(value, "base64").toString().slice(0, 60))]).toEqual([key, false]);
+      }
+    }
+    expect([...checked]).toEqual(expect.arrayContaining(["token", "tls.key"]));
+    expect(events.filter((name) => name === "reset")).toHaveLength(1);
+    expect(received).not.toMatch(/"kind":"Secret"/);
+  });
+});

@@ -1,0 +1,56 @@
+import { type Kind, kindKeyOf, runToCompletion, type Snapshot, snapshotOf } from "@isthmus/core";
+import { historyAfter, insightsOf, NO_HISTORY, objectChanges } from "@isthmus/insights";
+import type { Translation } from "@isthmus/translators";
+import { type FleetMoment, type FleetSource, NO_INSIGHTS } from "../events/fleet.ts";
+import { insightRows } from "./insightRows.ts";
+import { discoveredObjects, outputObjects } from "./translated.ts";
+
+export interface FileSourceOptions {
+  /** Of what was saved. */
+  readonly translation: Translation;
+  /** Mesh, Workload and Destination. */
+  readonly discoveryKinds: readonly Kind[];
+  /** Namespace of the management plane. */
+  readonly namespace: string;
+  /** Of the file. */
+  readonly name: string;
+  readonly version: string;
+  /** When it was saved, in milliseconds since 1970. */
+  readonly savedAt: number;
+}
+
+/** A fleet as it was saved: one moment, of which translation and insights are computed again. */
+export function fileSource(options: FileSourceOptions): FleetSource {
+  const at = new Date(options.savedAt).toISOString();
+  const moment = momentOf(options, at);
+  return {
+    about: { kind: "file", name: options.name, version: options.version },
+    read: async () => moment,
+    clock: () => ({ at, clusters: clusterNames(options.translation.inputs).map((name) => ({ name, at })) }),
+  };
+}
+
+function momentOf({ translation, discoveryKinds, namespace, savedAt }: FileSourceOptions, at: string): FleetMoment {
+  const { inputs, attached } = translation;
+  const found = insightsOf(translation, { namespace, now: savedAt });
+  const changes = objectChanges(found.byObject, undefined);
+  const { current } = runToCompletion(historyAfter(NO_HISTORY, changes, { at: savedAt, isKnown: () => true }));
+  const left = new Set(discoveryKinds.map(kindKeyOf));
+  const given = [...inputs.collections()].flatMap(([kindKey, collection]) => (left.has(kindKey) ? [] : [...collection]));
+  return {
+    objects: new Map([
+      ["given", snapshotOf(given)],
+      ["discovered", discoveredObjects(discoveryKinds)(attached, inputs)],
+    ]),
+    generated: new Map([["", outputObjects()(translation.networking)]]),
+    insights: { at, objects: insightRows(NO_INSIGHTS, current, []), unknown: [] },
+    certificates: [],
+  };
+}
+
+function clusterNames(inputs: Snapshot): readonly string[] {
+  const names = new Set<string>();
+  for (const collection of inputs.collections().values()) for (const { metadata } of collection) names.add(metadata.clusterName ?? "");
+  names.delete("");
+  return [...names].sort();
+}
