@@ -1,5 +1,4 @@
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import axe from "axe-core";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { describeInBrowser } from "./harness/chromium.ts";
@@ -31,8 +30,6 @@ const PAGES = [
   "/object/_/Service/cluster-1/bookinfo/no-such-object",
   "/no-such-page",
 ];
-
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 interface AxeResult {
   readonly violations: readonly {
@@ -92,7 +89,7 @@ describeInBrowser("the console in a browser", (executablePath) => {
       const page = await open("/", { colorScheme });
       for (const path of PAGES) {
         await show(page, path);
-        await page.evaluate(axe);
+        await page.evaluate(axe.source);
         const { violations } = (await page.evaluate("axe.run(document, { resultTypes: ['violations'] })")) as AxeResult;
         const found = violations.flatMap(({ id, nodes }) =>
           nodes.map(({ target, failureSummary }) => `${path} ${id} ${target.join(" ")} ${failureSummary}`),

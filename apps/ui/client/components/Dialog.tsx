@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useRef } from "react";
+import { type ReactNode, useLayoutEffect, useRef } from "react";
 import { t } from "../strings.ts";
 
 export interface DialogProps {
@@ -10,7 +10,7 @@ export interface DialogProps {
 /** A modal dialog of the browser's own: it keeps the focus, closes on Escape, and gives the focus back. */
 export function Dialog({ title, close, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = dialog.current;
     element?.showModal();
     return () => element?.close();

@@ -1,5 +1,6 @@
 import { Outlet } from "@tanstack/react-router";
 import { useState } from "react";
+import { flushSync } from "react-dom";
 import { useFleetState } from "../data/store.ts";
 import { t } from "../strings.ts";
 import { ErrorBoundary } from "./ErrorBoundary.tsx";
@@ -16,7 +17,9 @@ import { useShortcuts } from "./useShortcuts.ts";
 export function Shell() {
   const [dialog, setDialog] = useState<"search" | "keys">();
   const { fleet } = useFleetState();
-  useShortcuts({ openSearch: () => setDialog("search"), openKeys: () => setDialog("keys") });
+  // At once, so that the next key goes to the dialog.
+  const openNow = (which: "search" | "keys") => flushSync(() => setDialog(which));
+  useShortcuts({ openSearch: () => openNow("search"), openKeys: () => openNow("keys") });
   const close = () => setDialog(undefined);
   return (
     <div className="shell">

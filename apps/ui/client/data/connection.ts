@@ -1,12 +1,6 @@
 import { type ConsoleEvents, STREAM_PATH } from "@isthmus/console/wire";
+import type { ConnectionState } from "./connectionState.ts";
 import type { FleetEvent } from "./fold.ts";
-
-/** How the stream's connection stands. */
-export interface ConnectionState {
-  readonly isConnected: boolean;
-  /** Milliseconds since 1970, of the browser's clock. */
-  readonly since: number;
-}
 
 export interface ConnectionOptions {
   readonly onEvent: (event: FleetEvent) => void;

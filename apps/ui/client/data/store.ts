@@ -1,5 +1,6 @@
 import { createContext, useContext, useSyncExternalStore } from "react";
-import { type ConnectionState, followStream } from "./connection.ts";
+import { followStream } from "./connection.ts";
+import type { ConnectionState } from "./connectionState.ts";
 import type { Fleet } from "./fleet.ts";
 import { type FleetEvent, folded, NO_STREAM } from "./fold.ts";
 

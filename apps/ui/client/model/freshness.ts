@@ -1,5 +1,5 @@
 import type { SnapshotClock } from "@isthmus/console/wire";
-import type { ConnectionState } from "../data/connection.ts";
+import type { ConnectionState } from "../data/connectionState.ts";
 import type { Fleet } from "../data/fleet.ts";
 import { KubernetesCluster } from "../data/kinds.ts";
 import { t } from "../strings.ts";

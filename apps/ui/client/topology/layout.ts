@@ -37,7 +37,10 @@ export async function drawingOf({ nodes, edges }: Topology): Promise<Drawing> {
       layoutOptions: { "elk.padding": "[top=44,left=18,bottom=18,right=18]" },
       children: nodes.filter((node) => node.cluster === cluster).map(({ id }) => ({ id, ...NODE })),
     })),
-    edges: shown.map((edge) => ({ id: edge.id, sources: [sourceOf(edge)], targets: [targetOf(edge)] })),
+    // Most federations go both ways, and so have no say in what stands left of what.
+    edges: shown
+      .filter(({ type }) => type !== "federation")
+      .map((edge) => ({ id: edge.id, sources: [sourceOf(edge)], targets: [targetOf(edge)] })),
   };
   const laidOut = await elk.layout(root);
   const byId = new Map(nodes.map((node) => [node.id, node]));
@@ -45,7 +48,6 @@ export async function drawingOf({ nodes, edges }: Topology): Promise<Drawing> {
   return {
     nodes: (laidOut.children ?? []).flatMap((box) => [boxOf(box), ...(box.children ?? []).map((child) => childOf(child, box.id, byId))]),
     edges: shown.map((edge) => {
-      // Most federations go both ways: from left to right they are easiest to follow.
       const ends = [sourceOf(edge), targetOf(edge)] as const;
       const isTurned = edge.type === "federation" && (xOf.get(ends[0]) ?? 0) > (xOf.get(ends[1]) ?? 0);
       const [source, target] = isTurned ? [ends[1], ends[0]] : ends;
