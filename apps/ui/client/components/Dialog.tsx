@@ -7,12 +7,13 @@ export interface DialogProps {
   readonly children: ReactNode;
 }
 
-/** A modal dialog of the browser's own: it keeps the focus, closes on Escape, and gives the focus back. */
+/** A modal dialog of the browser's own: it focuses what has `data-first`, keeps the focus, closes on Escape, and gives the focus back. */
 export function Dialog({ title, close, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => {
     const element = dialog.current;
     element?.showModal();
+    element?.querySelector<HTMLElement>("[data-first]")?.focus();
     return () => element?.close();
   }, []);
   return (

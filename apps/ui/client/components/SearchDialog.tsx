@@ -41,7 +41,7 @@ export function SearchDialog({ close }: { close(): void }) {
         aria-label={t.search.label}
         placeholder={t.search.placeholder}
         value={text}
-        autoFocus
+        data-first
         autoComplete="off"
         spellCheck={false}
         onChange={({ currentTarget }) => {
