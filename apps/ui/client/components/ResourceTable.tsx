@@ -1,13 +1,13 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useDeferredValue, useMemo, useRef, useState } from "react";
 import { compareValues, parseSorting } from "../model/sorting.ts";
-import { matchesFilter, parseFilter } from "../model/tokens.ts";
+import { parseFilter } from "../model/tokens.ts";
 import { t } from "../strings.ts";
 import { Empty } from "./Empty.tsx";
 import { FilterBar } from "./FilterBar.tsx";
 import { TableHeader } from "./TableHeader.tsx";
 import { TableRow } from "./TableRow.tsx";
-import { type Column, filterableOf, gridOf, tokenKeys } from "./tableColumns.ts";
+import { type Column, gridOf, matchesRow, tokenKeys } from "./tableColumns.ts";
 import { useHeldOrder } from "./useHeldOrder.ts";
 import { usePageSearch } from "./usePageSearch.ts";
 import { useRowKeys } from "./useRowKeys.ts";
@@ -33,7 +33,7 @@ export function ResourceTable<R>({ what, rows, keyOf, columns, open, empty }: Re
   const shown = useMemo(() => {
     const filter = parseFilter(filterText);
     const isAll = filter.tokens.length + filter.words.length === 0;
-    const matching = isAll ? [...rows] : rows.filter((row) => matchesFilter(filter, filterableOf(columns, row)));
+    const matching = isAll ? [...rows] : rows.filter((row) => matchesRow(columns, filter, row));
     const sorting = parseSorting(sort);
     const column = columns.find(({ id }) => id === sorting?.column);
     if (column !== undefined) {

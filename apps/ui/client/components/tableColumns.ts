@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import type { Filterable } from "../model/tokens.ts";
+import { type Filter, matchesFilter } from "../model/tokens.ts";
 
 /** A column of a table of rows of one type. */
 export interface Column<R> {
@@ -17,19 +17,17 @@ export interface Column<R> {
   values?(row: R): readonly string[];
 }
 
-/** What a row can be found by. */
-export function filterableOf<R>(columns: readonly Column<R>[], row: R): Filterable {
+/** Whether a row matches a filter. Of twenty thousand rows only that is read which the filter asks for. */
+export function matchesRow<R>(columns: readonly Column<R>[], filter: Filter, row: R): boolean {
   const fields = new Map<string, readonly string[]>();
   for (const column of columns) {
-    if (column.token !== undefined) fields.set(column.token, column.values?.(row) ?? [column.text(row)]);
+    const { token } = column;
+    if (token === undefined || !filter.tokens.some(({ key }) => key === token)) continue;
+    fields.set(token, column.values?.(row) ?? [column.text(row)]);
   }
-  return {
-    fields,
-    text: columns
-      .map((column) => column.text(row))
-      .join("\n")
-      .toLowerCase(),
-  };
+  if (filter.words.length === 0) return matchesFilter(filter, { fields, text: "" });
+  const text = columns.map((column) => column.text(row)).join("\n");
+  return matchesFilter(filter, { fields, text: text.toLowerCase() });
 }
 
 /** The keys of filter tokens that columns answer. */

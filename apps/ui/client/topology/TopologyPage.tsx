@@ -4,11 +4,11 @@ import { Empty } from "../components/Empty.tsx";
 import { FilterBar } from "../components/FilterBar.tsx";
 import { Page } from "../components/Page.tsx";
 import { ResourceTable } from "../components/ResourceTable.tsx";
-import { filterableOf } from "../components/tableColumns.ts";
+import { matchesRow } from "../components/tableColumns.ts";
 import { usePageSearch } from "../components/usePageSearch.ts";
 import { useFleet } from "../data/store.ts";
 import { paramsOf } from "../model/objectPath.ts";
-import { matchesFilter, parseFilter } from "../model/tokens.ts";
+import { parseFilter } from "../model/tokens.ts";
 import { type Topology, topologyOf } from "../model/topology.ts";
 import { t } from "../strings.ts";
 import "../styles/topology.css";
@@ -83,7 +83,7 @@ export function TopologyPage() {
 
 function filtered(rows: readonly EdgeRow[], q: string): readonly EdgeRow[] {
   const filter = parseFilter(q);
-  return rows.filter((row) => matchesFilter(filter, filterableOf(EDGE_COLUMNS, row)));
+  return rows.filter((row) => matchesRow(EDGE_COLUMNS, filter, row));
 }
 
 /** The part of a graph that rows name. */
