@@ -34,14 +34,24 @@ export async function writeStream(
     if (isGzip) response.write(GZIP_HEADER);
     for await (const segment of hub.follow(typeof lastEventId === "string" ? lastEventId : undefined, either)) {
       if (response.write(isGzip ? segment : plainSegment(segment))) continue;
-      const stalled = AbortSignal.timeout(stalledMs);
-      await once(response, "drain", { signal: AbortSignal.any([either, stalled]) });
+      await drained(response, stalledMs, either);
     }
   } catch (error) {
     if (!either.aborted && !(error instanceof Error && error.name === "AbortError")) throw error;
   } finally {
     // A stream has no end: what was not taken is not waited for.
     response.destroy();
+  }
+}
+
+/** Waits until what was written has been taken. Rejects after `stalledMs`, or when aborted. */
+async function drained(response: ServerResponse, stalledMs: number, signal: AbortSignal): Promise<void> {
+  const stalled = new AbortController();
+  const timer = setTimeout(() => stalled.abort(new Error("the browser takes nothing")), stalledMs);
+  try {
+    await once(response, "drain", { signal: AbortSignal.any([signal, stalled.signal]) });
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -1,5 +1,5 @@
 import { type Kind, kindKeyOf, runToCompletion, type Snapshot, snapshotOf } from "@isthmus/core";
-import { historyAfter, insightsOf, NO_HISTORY, objectChanges } from "@isthmus/insights";
+import { historyAfter, insightsOf, intendedNames, NO_HISTORY, objectChanges } from "@isthmus/insights";
 import type { Translation } from "@isthmus/translators";
 import { type FleetMoment, type FleetSource, NO_INSIGHTS } from "../events/fleet.ts";
 import { insightRows } from "./insightRows.ts";
@@ -33,6 +33,7 @@ export function fileSource(options: FileSourceOptions): FleetSource {
 function momentOf({ translation, discoveryKinds, namespace, savedAt }: FileSourceOptions, at: string): FleetMoment {
   const { inputs, attached } = translation;
   const found = insightsOf(translation, { namespace, now: savedAt });
+  const withNearMiss = intendedNames(found.cache.tables.inputs);
   const changes = objectChanges(found.byObject, undefined);
   const { current } = runToCompletion(historyAfter(NO_HISTORY, changes, { at: savedAt, isKnown: () => true }));
   const left = new Set(discoveryKinds.map(kindKeyOf));
@@ -43,7 +44,7 @@ function momentOf({ translation, discoveryKinds, namespace, savedAt }: FileSourc
       ["discovered", discoveredObjects(discoveryKinds)(attached, inputs)],
     ]),
     generated: new Map([["", outputObjects()(translation.networking)]]),
-    insights: { at, objects: insightRows(NO_INSIGHTS, current, []), unknown: [] },
+    insights: { at, objects: insightRows(NO_INSIGHTS, { now: current, before: NO_HISTORY.current, withNearMiss }), unknown: [] },
     certificates: [],
   };
 }

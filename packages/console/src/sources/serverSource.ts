@@ -1,4 +1,5 @@
 import { type Clock, deltaBetween, emptySnapshot, type Kind, kindKeyOf, type Snapshot } from "@isthmus/core";
+import { NO_HISTORY } from "@isthmus/insights";
 import { type FleetInsights, type Server, StoreError } from "@isthmus/plane";
 import { type FleetMoment, type FleetSource, NO_INSIGHTS } from "../events/fleet.ts";
 import type { ConsoleSource } from "../wire.ts";
@@ -27,7 +28,7 @@ export function serverSource(options: ServerSourceOptions): FleetSource {
   const factsOf = factsOfCertificates();
   const heard = new Map<string, number>();
   let insights: FleetMoment["insights"] = { at: null, objects: NO_INSIGHTS, unknown: [] };
-  let insightsOf: FleetInsights["objects"] = [];
+  let insightsOf: FleetInsights["objects"] = NO_HISTORY.current;
   let certificates: FleetMoment["certificates"] = [];
   let slowDue = 0;
   let last: FleetMoment | undefined;
@@ -35,8 +36,9 @@ export function serverSource(options: ServerSourceOptions): FleetSource {
   async function readInsights(): Promise<void> {
     const found = await server.insights();
     if (found === undefined) return;
-    const { objects, unknown } = found;
-    if (objects !== insightsOf) insights = { ...insights, objects: insightRows(insights.objects, objects, insightsOf) };
+    const { objects, unknown, withNearMiss } = found;
+    if (objects !== insightsOf)
+      insights = { ...insights, objects: insightRows(insights.objects, { now: objects, before: insightsOf, withNearMiss }) };
     insightsOf = objects;
     insights = { ...insights, at: new Date(found.at).toISOString(), unknown };
   }

@@ -1,4 +1,5 @@
 import { type Clock, deltaBetween, emptyDelta, emptySnapshot, type Kind, type Log, messageOf, refOf, type Snapshot } from "@isthmus/core";
+import { NO_HISTORY } from "@isthmus/insights";
 import { runTimeSliced, SLICE_MS, type Store, type StoreReader, storeReader } from "@isthmus/plane";
 import { type Translation, translateInSteps } from "@isthmus/translators";
 import { type FleetMoment, type FleetSource, NO_INSIGHTS } from "../events/fleet.ts";
@@ -32,7 +33,7 @@ export function storeSource(options: StoreSourceOptions, signal: AbortSignal): F
   let at: number | undefined;
   let problem: string | undefined;
   let insights: FleetMoment["insights"] = { at: null, objects: NO_INSIGHTS, unknown: [] };
-  let insightsOf: StoreReader["insights"]["objects"] | readonly [] = [];
+  let insightsOf: StoreReader["insights"]["objects"] = NO_HISTORY.current;
   let last: FleetMoment | undefined;
 
   function readInsights(): void {
@@ -40,7 +41,7 @@ export function storeSource(options: StoreSourceOptions, signal: AbortSignal): F
     if (moment === 0 && objects.size === 0) return;
     const text = moment === 0 ? null : new Date(moment).toISOString();
     if (objects === insightsOf && text === insights.at) return;
-    insights = { at: text, objects: insightRows(insights.objects, objects, insightsOf), unknown: [] };
+    insights = { at: text, objects: insightRows(insights.objects, { now: objects, before: insightsOf }), unknown: [] };
     insightsOf = objects;
   }
 
