@@ -1,6 +1,6 @@
 // Bundles each app to apps/<app>/dist, main.js first. Workspace code is bundled in, packages from npm stay imports, but for those of `INLINED`.
 // Runs as npm's `prepare`, so it must need nothing but esbuild, and must do nothing where dev dependencies were left out.
-import { existsSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { basename, dirname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -97,6 +97,53 @@ export async function bundleApp(app, outdir) {
   return [...new Set([...outside, ...inlined])].sort();
 }
 
+/**
+ * Bundles the browser's part of an app, its folder `client`, to `outdir`: index.html, and below `assets` files whose names change with their content. All of npm is bundled in. There is
+ * no source map, as it would have paths of this machine. Gives the files that the first page loads, the largest first, as paths below `outdir`.
+ */
+export async function bundleClient(app, outdir) {
+  const { build } = await import("esbuild");
+  const client = join(app, "client");
+  const assets = join(outdir, "assets");
+  rmSync(outdir, { recursive: true, force: true });
+  mkdirSync(outdir, { recursive: true });
+  const { metafile } = await build({
+    bundle: true,
+    platform: "browser",
+    target: "es2022",
+    format: "esm",
+    jsx: "automatic",
+    minify: true,
+    sourcemap: false,
+    legalComments: "none",
+    logLevel: "warning",
+    absWorkingDir: root,
+    entryPoints: [join(client, "main.tsx")],
+    outdir: assets,
+    publicPath: "/assets",
+    splitting: true,
+    entryNames: "[name]-[hash]",
+    chunkNames: "[name]-[hash]",
+    assetNames: "[name]-[hash]",
+    // The worker of the graph's layout is a file of its own.
+    loader: { ".min.js": "file" },
+    define: { "process.env.NODE_ENV": '"production"' },
+    metafile: true,
+  });
+  const outputs = Object.entries(metafile.outputs).map(([path, output]) => ({ name: basename(path), ...output }));
+  const main = outputs.find(({ entryPoint }) => entryPoint?.endsWith("main.tsx"));
+  const style = basename(main.cssBundle);
+  const first = new Set([main.name]);
+  // A set also gives what is added while it is read.
+  for (const name of first) {
+    const imports = outputs.find((output) => output.name === name)?.imports ?? [];
+    for (const { kind, path } of imports) if (kind === "import-statement") first.add(basename(path));
+  }
+  const html = readFileSync(join(client, "index.html"), "utf8");
+  writeFileSync(join(outdir, "index.html"), html.replace("/main.css", `/assets/${style}`).replace("/main.js", `/assets/${main.name}`));
+  return ["index.html", ...[style, ...first].map((name) => `assets/${name}`)];
+}
+
 async function main() {
   try {
     await import("esbuild");
@@ -108,6 +155,8 @@ async function main() {
     .map((app) => join(root, "apps", app))
     .filter((app) => existsSync(join(app, "src/main.ts")));
   await Promise.all(apps.map((app) => bundleApp(app, join(app, "dist"))));
+  const ui = join(root, "apps/ui");
+  if (existsSync(join(ui, "client/main.tsx"))) await bundleClient(ui, join(ui, "dist/client"));
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await main();

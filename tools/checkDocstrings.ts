@@ -27,7 +27,7 @@ export function checkDocstrings(tree: SourceTree): CheckResult {
 
 function isDocumented(path: string): boolean {
   const { isTest, inside } = placeOf(path);
-  return !isTest && isTypeScript(path) && inside.startsWith("src/") && !inside.includes("/gen/");
+  return !isTest && isTypeScript(path) && (inside.startsWith("src/") || inside.startsWith("client/")) && !inside.includes("/gen/");
 }
 
 interface Declaration {

@@ -45,7 +45,7 @@ export function checkSizes(tree: SourceTree): CheckResult {
 
 function isCounted(path: string): boolean {
   const { kind, isTest, inside } = placeOf(path);
-  return kind !== "project" && !isTest && inside.startsWith("src/");
+  return kind !== "project" && !isTest && (inside.startsWith("src/") || inside.startsWith("client/"));
 }
 
 function linesOf(text: string): number {

@@ -80,14 +80,14 @@ function npmProblem({ path, place }: Found, name: string, tree: SourceTree): str
   const homes = soleImporters[name];
   const isHome = homes === undefined || [homes].flat().some((home) => path.startsWith(home));
   if (!isHome && !place.isTest) return `${name} is imported by ${[homes].flat().join(" and ")} alone`;
-  return undeclared(place, name, tree);
+  return undeclared(place, name, tree, runsInBrowser(path));
 }
 
-/** What is imported must be declared: in the place's own package.json, for tests and tools also as the project's devDependency. */
-function undeclared(place: Place, name: string, tree: SourceTree): string | undefined {
+/** What is imported must be declared: in the place's own package.json, for tests and tools also as the project's devDependency; what is bundled for browsers is not installed with the app. */
+function undeclared(place: Place, name: string, tree: SourceTree, isBundled = false): string | undefined {
   const own = place.kind === "project" ? "package.json" : `${place.kind}s/${place.name}/package.json`;
   const { dependencies, devDependencies } = manifestOf(tree, own);
-  if (name in dependencies) return undefined;
+  if (name in dependencies || (isBundled && place.kind === "app" && name in devDependencies)) return undefined;
   const isForDevelopment = place.isTest || place.kind === "project" || packageTable[place.name]?.testsOnly === true;
   if (isForDevelopment && (name in devDependencies || name in manifestOf(tree, "package.json").devDependencies)) return undefined;
   return `${name} is not a dependency in ${own}`;

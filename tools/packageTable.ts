@@ -195,6 +195,19 @@ export const folderTable: Readonly<Record<string, Readonly<Record<string, Folder
     },
     "index.ts": { holds: "What other packages may use.", imports: "any" },
   },
+  ui: {
+    "strings.ts": { holds: "Every word that pages show.", imports: [] },
+    data: { holds: "The stream of the server, folded into one Snapshot, as React reads it.", imports: [] },
+    model: { holds: "Pure functions from the fleet to what pages show: filters, indexes, provenance.", imports: ["strings.ts", "data"] },
+    components: { holds: "What several pages are made of.", imports: ["strings.ts", "data", "model"] },
+    summaries: { holds: "What is shown of one object at a glance, by its kind.", imports: ["strings.ts", "data", "model", "components"] },
+    topology: { holds: "The graph of services, loaded when it is opened.", imports: ["strings.ts", "data", "model", "components"] },
+    pages: {
+      holds: "The pages by their addresses, but for the graph.",
+      imports: ["strings.ts", "data", "model", "components", "summaries"],
+    },
+    ".": { holds: "The start of the page, its router; in `src`, the program that serves it.", imports: "any" },
+  },
   testing: {
     clusterContract: { holds: "What a cluster must do whatever stands behind its port, by topic.", imports: [] },
     ".": { holds: "Contracts of ports, generators of inputs, golden files, measures of growth.", imports: ["clusterContract"] },

@@ -22,7 +22,7 @@ function found(): readonly Found[] {
   const all: Found[] = [];
   for (const [path, text] of readSourceTree(fileURLToPath(new URL("../..", import.meta.url)))) {
     const { kind, name, inside, isTest } = placeOf(path);
-    if (kind === "project" || isTest || ELSEWHERE.has(name) || !inside.startsWith("src/") || !path.endsWith(".ts")) continue;
+    if (kind === "project" || isTest || ELSEWHERE.has(name) || !/^(src|client)\//.test(inside) || !path.endsWith(".ts")) continue;
     const source = parseSource(path, text);
     const visit = (node: ts.Node): void => {
       if (ts.isRegularExpressionLiteral(node)) {

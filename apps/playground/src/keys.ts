@@ -26,6 +26,13 @@ const ACTIONS: readonly Action[] = [
   },
   { key: "d", label: "remove the timeout", run: (demo, say) => remove(demo, demoPolicies.timeoutPolicy, say) },
   {
+    key: "b",
+    label: "apply a policy that is rejected",
+    run: (demo, say) =>
+      apply(demo, demoPolicies.brokenPolicy, "TrafficPolicy bookinfo/ratings-canary names a cluster that does not exist", say),
+  },
+  { key: "v", label: "remove it", run: (demo, say) => remove(demo, demoPolicies.brokenPolicy, say) },
+  {
     key: "a",
     label: "stop or restart the agent of cluster-2",
     async run(demo, say) {

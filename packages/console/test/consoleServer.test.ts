@@ -113,6 +113,17 @@ describe("the stream", () => {
     expect(plain.events.filter(({ event }) => event === "clock").length).toBeGreaterThan(0);
   });
 
+  it("is not ready before all that is known was sent, whenever the beginning was made", async () => {
+    source.moment = momentOf([object("Service", "a")]);
+    const server = await serve();
+    const first = browse(server);
+    await vi.waitFor(() => expect(first.names).toEqual(["reset", "change", "ready"]), soon);
+    source.moment = momentOf([object("Service", "a"), object("Service", "b")]);
+    await vi.waitFor(() => expect(first.names.at(-1)).toBe("change"), soon);
+    const later = browse(server);
+    await vi.waitFor(() => expect(later.names).toEqual(["reset", "change", "change", "ready"]), soon);
+  });
+
   it("says the time, and shows nothing, before anything is known", async () => {
     const browser = browse(await serve());
     await vi.waitFor(() => expect(browser.events.map(({ event }) => event).slice(0, 3)).toEqual(["reset", "clock", "clock"]), soon);

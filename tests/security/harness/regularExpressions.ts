@@ -33,6 +33,9 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
     "/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER|INVALID_CA|INVALID_PURPOSE/": { trusted: "a code of Node's own errors" },
   },
   "apps/meshctl/src/commands/accessLogs.ts": { "/^[1-5](\\d\\d|xx)$/": flag },
+  "apps/ui/client/model/commands.ts": { "/[\\w.,:/@=-]/": { bound: 1, worst: filled("!") } },
+  "apps/ui/client/model/visibleText.ts": { "/[\\p{Cc}\\p{Cf}\\u2028\\u2029]/gu": { bound: OBJECT, worst: filled("a\u202E") } },
+  "apps/ui/client/model/yamlLines.ts": { "/^[A-Za-z_/][\\w./-]*$/": { bound: OBJECT, worst: ended("a", "!") } },
   "packages/api/src/cilium/ciliumPolicyReport.ts": { "/\\s+/g": { bound: OBJECT, worst: filled("a  ") } },
   "packages/api/src/settings/suppressions.ts": {
     "/^[A-Z]{2,3}(?:\\d{4}|\\d{0,3}\\*)$/": { bound: OBJECT, worst: ended("RTE1", "!") },

@@ -185,10 +185,10 @@ export function startConsoleHub(options: ConsoleHubOptions, signal: AbortSignal)
         }
       }
       position = begun.position;
-    } else {
-      const last = events.last;
-      for (; position < last && events.holds(position); position++) yield events.after(position) as Segment;
     }
+    // What changed since the beginning was made, or since the browser was cut off, is known too.
+    const last = events.last;
+    for (; position < last && events.holds(position); position++) yield events.after(position) as Segment;
     if (!events.holds(position)) return;
     yield await segmentOf(consoleEvent("ready", {}), idOf(position));
     while (events.holds(position)) {

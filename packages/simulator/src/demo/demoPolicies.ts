@@ -34,6 +34,21 @@ const shiftPolicy: TrafficPolicy = {
   },
 };
 
+/** Refers to a cluster that does not exist, so that it is rejected with the reason. */
+const brokenPolicy: TrafficPolicy = {
+  apiVersion: TrafficPolicy.apiVersion,
+  kind: TrafficPolicy.kind,
+  metadata: { name: "ratings-canary", namespace: "bookinfo" },
+  spec: {
+    destinationSelector: [{ kubeServiceRefs: { services: [{ name: "ratings", namespace: "bookinfo", clusterName: "cluster-1" }] } }],
+    policy: {
+      trafficShift: {
+        destinations: [{ kubeService: { name: "ratings", namespace: "bookinfo", clusterName: "cluster-9", port: 9080 }, weight: 100 }],
+      },
+    },
+  },
+};
+
 /** Gives up on reviews after two seconds, in either cluster, and tries three times. */
 const timeoutPolicy: TrafficPolicy = {
   apiVersion: TrafficPolicy.apiVersion,
@@ -46,4 +61,4 @@ const timeoutPolicy: TrafficPolicy = {
 };
 
 /** What users of the demo ask of its clusters, in the management cluster. */
-export const demoPolicies = { virtualMesh, shiftPolicy, timeoutPolicy } as const;
+export const demoPolicies = { virtualMesh, shiftPolicy, timeoutPolicy, brokenPolicy } as const;

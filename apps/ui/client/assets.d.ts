@@ -1,0 +1,7 @@
+declare module "*.css";
+
+/** The address of a file that is served beside the page. */
+declare module "*.min.js" {
+  const url: string;
+  export default url;
+}

@@ -1,0 +1,35 @@
+import type { Resource } from "@isthmus/core";
+import { Menu } from "@mantine/core";
+import { kubectlGet, meshctlFor } from "../model/commands.ts";
+import { objectPath } from "../model/objectPath.ts";
+import { yamlText } from "../model/yamlLines.ts";
+import { t } from "../strings.ts";
+import { useCopy } from "./CopyButton.tsx";
+
+/** What can be copied of an object: the commands that show it, its link, itself. */
+export function CopyMenu({ object }: { readonly object: Resource }) {
+  const { isCopied, copy } = useCopy();
+  const meshctl = meshctlFor(object);
+  const items = [
+    { label: t.objects.copyKubectl, text: () => kubectlGet(object) },
+    ...(meshctl === undefined ? [] : [{ label: t.objects.copyMeshctl, text: () => meshctl }]),
+    { label: t.objects.copyLink, text: () => `${window.location.origin}${objectPath(object)}` },
+    { label: t.objects.copyYaml, text: () => yamlText(object) },
+  ];
+  return (
+    <Menu position="bottom-end" withinPortal={false} transitionProps={{ duration: 0 }}>
+      <Menu.Target>
+        <button type="button" className="button">
+          <span aria-live="polite">{isCopied ? t.common.copied : t.objects.copyMenu}</span> <span aria-hidden="true">▾</span>
+        </button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {items.map(({ label, text }) => (
+          <Menu.Item key={label} onClick={() => void copy(text())}>
+            {label}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,97 @@
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "react";
+import { csvText } from "../model/csv.ts";
+import { t } from "../strings.ts";
+import { isTyping } from "./isTyping.ts";
+import { type Column, tokenKeys } from "./tableColumns.ts";
+import { usePageSearch } from "./usePageSearch.ts";
+
+export interface FilterBarProps<R> {
+  readonly what: string;
+  readonly columns: readonly Column<R>[];
+  readonly shown: readonly R[];
+  readonly total: number;
+}
+
+/** The filter of a table, how many rows match it, and their export. */
+export function FilterBar<R>({ what, columns, shown, total }: FilterBarProps<R>) {
+  const [{ q = "" }, change] = usePageSearch();
+  const [text, setText] = useState(q);
+  const id = useId();
+  const input = useRef<HTMLInputElement>(null);
+  // What was typed and is not in the address yet, in order.
+  const sent = useRef<readonly string[]>([]);
+  useEffect(() => {
+    const at = sent.current.indexOf(q);
+    sent.current = at < 0 ? [] : sent.current.slice(at + 1);
+    // Somebody else changed the address: a link, or the button that clears.
+    if (at < 0) setText(q);
+  }, [q]);
+  // Before the page is painted: keys work as soon as it is seen.
+  useLayoutEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.key !== "f" || event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
+      event.preventDefault();
+      input.current?.focus();
+    };
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
+  }, []);
+  const type = (next: string): void => {
+    setText(next);
+    if (next !== q || sent.current.length > 0) sent.current = [...sent.current, next];
+    change({ q: next });
+  };
+  const headers = columns.map(({ title }) => title);
+  const valuesOf = (row: R) => columns.map((column) => column.text(row));
+  return (
+    <div className="filter-bar">
+      <label htmlFor={id} className="visually-hidden">
+        {t.table.filter}
+      </label>
+      <input
+        ref={input}
+        id={id}
+        className="input"
+        type="search"
+        value={text}
+        spellCheck={false}
+        autoComplete="off"
+        placeholder={t.table.filterPlaceholder(tokenKeys(columns))}
+        onChange={({ currentTarget }) => type(currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key !== "Escape") return;
+          // The browser would empty the field.
+          event.preventDefault();
+          event.currentTarget.blur();
+        }}
+      />
+      <span className="count" role="status">
+        {t.table.count(shown.length, total, what)}
+      </span>
+      <span className="exports">
+        <button type="button" className="button small" onClick={() => save(`${what}.csv`, csvText([headers, ...shown.map(valuesOf)]))}>
+          CSV
+        </button>
+        <button
+          type="button"
+          className="button small"
+          onClick={() => {
+            const objects = shown.map((row) => Object.fromEntries(columns.map((column) => [column.id, column.text(row)])));
+            save(`${what}.json`, JSON.stringify(objects, null, 2));
+          }}
+        >
+          JSON
+        </button>
+      </span>
+    </div>
+  );
+}
+
+function save(name: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: "application/octet-stream" }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(url);
+}

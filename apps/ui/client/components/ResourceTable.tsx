@@ -1,0 +1,121 @@
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { type ReactNode, useDeferredValue, useMemo, useRef, useState } from "react";
+import { compareValues, parseSorting } from "../model/sorting.ts";
+import { parseFilter } from "../model/tokens.ts";
+import { t } from "../strings.ts";
+import { Empty } from "./Empty.tsx";
+import { FilterBar } from "./FilterBar.tsx";
+import { TableHeader } from "./TableHeader.tsx";
+import { TableRow } from "./TableRow.tsx";
+import { type Column, gridOf, matchesRow, tokenKeys } from "./tableColumns.ts";
+import { useHeldOrder } from "./useHeldOrder.ts";
+import { usePageSearch } from "./usePageSearch.ts";
+import { useRowKeys } from "./useRowKeys.ts";
+
+export interface ResourceTableProps<R> {
+  /** What the rows are, in the plural. */
+  readonly what: string;
+  readonly rows: readonly R[];
+  keyOf(row: R): string;
+  /** Module-level, so that rows are filtered again only when something changed. */
+  readonly columns: readonly Column<R>[];
+  open(row: R): void;
+  /** Shown when there is no row at all. */
+  readonly empty: ReactNode;
+}
+
+const ROW_PX = 38;
+
+/** A table of any length: filter and order are in the address, rows stay where they are while somebody points at them. */
+export function ResourceTable<R>({ what, rows, keyOf, columns, open, empty }: ResourceTableProps<R>) {
+  const [{ q = "", sort }] = usePageSearch();
+  const filterText = useDeferredValue(q);
+  const shown = useMemo(() => {
+    const filter = parseFilter(filterText);
+    const isAll = filter.tokens.length + filter.words.length === 0;
+    const matching = isAll ? [...rows] : rows.filter((row) => matchesRow(columns, filter, row));
+    const sorting = parseSorting(sort);
+    const column = columns.find(({ id }) => id === sorting?.column);
+    if (column !== undefined) {
+      const sortedBy = (row: R) => column.sort?.(row) ?? column.text(row);
+      const sign = sorting?.isDescending ? -1 : 1;
+      matching.sort((a, b) => sign * compareValues(sortedBy(a), sortedBy(b)));
+    }
+    return new Map(matching.map((row) => [keyOf(row), row]));
+  }, [rows, filterText, sort, columns, keyOf]);
+
+  const [isPointedAt, setIsPointedAt] = useState(false);
+  const [isFocused, setIsFocused] = useState(false);
+  const held = useHeldOrder(shown, isPointedAt || isFocused, `${filterText}\n${sort ?? ""}`);
+  const body = useRef<HTMLDivElement>(null);
+  const virtualizer = useVirtualizer({
+    count: held.rows.length,
+    getScrollElement: () => body.current,
+    estimateSize: () => ROW_PX,
+    overscan: 12,
+    getItemKey: (index) => held.rows[index]?.key ?? index,
+  });
+  useRowKeys(held.rows.length, (index) => virtualizer.scrollToIndex(index), body);
+
+  if (rows.length === 0) return <>{empty}</>;
+  const grid = gridOf(columns);
+  return (
+    <div className="table-page">
+      <FilterBar what={what} columns={columns} shown={[...shown.values()]} total={rows.length} />
+      <div className="table-notice" aria-live="polite">
+        {held.added > 0 || held.isReordered ? (
+          <button type="button" className="button small" onClick={held.show}>
+            {held.added > 0 ? t.table.newRows(held.added) : t.table.changedRows}
+          </button>
+        ) : null}
+      </div>
+      {held.rows.length === 0 ? (
+        <NoMatch q={q} keys={tokenKeys(columns)} />
+      ) : (
+        <div
+          ref={body}
+          className="table"
+          role="table"
+          aria-label={what}
+          aria-rowcount={held.rows.length + 1}
+          onPointerEnter={() => setIsPointedAt(true)}
+          onPointerLeave={() => setIsPointedAt(false)}
+          onFocus={() => setIsFocused(true)}
+          onBlur={({ currentTarget, relatedTarget }) => setIsFocused(currentTarget.contains(relatedTarget))}
+        >
+          <TableHeader columns={columns} grid={grid} />
+          <div role="rowgroup" className="table-body" style={{ height: virtualizer.getTotalSize(), minWidth: grid.minWidth }}>
+            {virtualizer.getVirtualItems().map(({ index, key, start }) => {
+              const item = held.rows[index];
+              return item === undefined ? null : (
+                <TableRow
+                  key={key}
+                  row={item.row}
+                  isGone={item.isGone}
+                  index={index}
+                  start={start}
+                  columns={columns}
+                  grid={grid}
+                  open={open}
+                />
+              );
+            })}
+          </div>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function NoMatch({ q, keys }: { readonly q: string; readonly keys: readonly string[] }) {
+  const [, change] = usePageSearch();
+  const unknown = parseFilter(q).tokens.find(({ key }) => !keys.includes(key));
+  return (
+    <Empty title={t.table.noMatch}>
+      {unknown === undefined ? null : <p>{t.table.unknownKey(unknown.key, keys)}</p>}
+      <button type="button" className="button" onClick={() => change({ q: undefined })}>
+        {t.common.clear}
+      </button>
+    </Empty>
+  );
+}

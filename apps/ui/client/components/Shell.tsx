@@ -1,0 +1,61 @@
+import { Outlet } from "@tanstack/react-router";
+import { useState } from "react";
+import { flushSync } from "react-dom";
+import { useFleetState } from "../data/store.ts";
+import { t } from "../strings.ts";
+import { ErrorBoundary } from "./ErrorBoundary.tsx";
+import { KeyboardMap } from "./KeyboardMap.tsx";
+import { Loading } from "./Loading.tsx";
+import { Navigation } from "./Navigation.tsx";
+import { SearchDialog } from "./SearchDialog.tsx";
+import { SnapshotClock } from "./SnapshotClock.tsx";
+import { StaleBanner } from "./StaleBanner.tsx";
+import { ThemeSwitch } from "./ThemeSwitch.tsx";
+import { useShortcuts } from "./useShortcuts.ts";
+
+/** What is around each page: navigation, search, clock, theme, keyboard map. */
+export function Shell() {
+  const [dialog, setDialog] = useState<"search" | "keys">();
+  const { fleet } = useFleetState();
+  // At once, so that the next key goes to the dialog.
+  const openNow = (which: "search" | "keys") => flushSync(() => setDialog(which));
+  useShortcuts({ openSearch: () => openNow("search"), openKeys: () => openNow("keys") });
+  const close = () => setDialog(undefined);
+  return (
+    <div className="shell">
+      <a className="skip" href="#content">
+        {t.nav.skip}
+      </a>
+      <header className="top">
+        <span className="brand">
+          <svg viewBox="0 0 24 24" aria-hidden="true">
+            <path d="M5 5v14M19 5v14M5 9.5h14M5 14.5h14" />
+            <circle cx="5" cy="5" r="2.4" />
+            <circle cx="19" cy="5" r="2.4" />
+            <circle cx="5" cy="19" r="2.4" />
+            <circle cx="19" cy="19" r="2.4" />
+          </svg>
+          <span>{t.product}</span>
+        </span>
+        <button type="button" className="search-button" onClick={() => setDialog("search")}>
+          <span>{t.search.open}</span>
+          <kbd>/</kbd>
+        </button>
+        <SnapshotClock />
+        <span className="top-tools">
+          <ThemeSwitch />
+          <button type="button" className="button small" aria-label={t.keys.open} title={t.keys.open} onClick={() => setDialog("keys")}>
+            ?
+          </button>
+        </span>
+      </header>
+      <Navigation />
+      <main id="content" tabIndex={-1}>
+        <StaleBanner />
+        <ErrorBoundary>{fleet.isReady ? <Outlet /> : <Loading />}</ErrorBoundary>
+      </main>
+      {dialog === "search" ? <SearchDialog close={close} /> : null}
+      {dialog === "keys" ? <KeyboardMap close={close} /> : null}
+    </div>
+  );
+}

@@ -1,0 +1,45 @@
+import type { ReactNode } from "react";
+import { type Filter, matchesFilter } from "../model/tokens.ts";
+
+/** A column of a table of rows of one type. */
+export interface Column<R> {
+  readonly id: string;
+  readonly title: string;
+  /** Its least width in rem, and its share of what is left. */
+  readonly width: readonly [number, number];
+  cell(row: R): ReactNode;
+  /** What is exported, sorted by, and searched for words. */
+  text(row: R): string;
+  /** Where the text sorts wrongly. */
+  sort?(row: R): string | number;
+  /** The key of filter tokens that this column answers, with the values of a row; by default its text. */
+  readonly token?: string;
+  values?(row: R): readonly string[];
+}
+
+/** Whether a row matches a filter. Of twenty thousand rows only that is read which the filter asks for. */
+export function matchesRow<R>(columns: readonly Column<R>[], filter: Filter, row: R): boolean {
+  const fields = new Map<string, readonly string[]>();
+  for (const column of columns) {
+    const { token } = column;
+    if (token === undefined || !filter.tokens.some(({ key }) => key === token)) continue;
+    fields.set(token, column.values?.(row) ?? [column.text(row)]);
+  }
+  if (filter.words.length === 0) return matchesFilter(filter, { fields, text: "" });
+  const text = columns.map((column) => column.text(row)).join("\n");
+  return matchesFilter(filter, { fields, text: text.toLowerCase() });
+}
+
+/** The keys of filter tokens that columns answer. */
+export function tokenKeys<R>(columns: readonly Column<R>[]): readonly string[] {
+  return columns.flatMap(({ token }) => (token === undefined ? [] : [token]));
+}
+
+/** The tracks of a grid with these columns, and the least width of a row, padding and gaps included. */
+export function gridOf<R>(columns: readonly Column<R>[]): { readonly gridTemplateColumns: string; readonly minWidth: string } {
+  const least = columns.reduce((sum, { width: [rem] }) => sum + rem, 0);
+  return {
+    gridTemplateColumns: columns.map(({ width: [rem, share] }) => `minmax(${rem}rem, ${share}fr)`).join(" "),
+    minWidth: `calc(${least}rem + ${columns.length * 12 + 16}px)`,
+  };
+}

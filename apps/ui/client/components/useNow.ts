@@ -1,0 +1,11 @@
+import { useEffect, useState } from "react";
+
+/** The browser's time in milliseconds since 1970, once a second or as often as given. */
+export function useNow(everyMs = 1_000): number {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), everyMs);
+    return () => clearInterval(timer);
+  }, [everyMs]);
+  return now;
+}

@@ -1,0 +1,43 @@
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useCallback } from "react";
+
+/** What of a page's state is in its address. */
+export interface PageSearch {
+  /** Filter tokens and words. */
+  readonly q?: string;
+  /** Column, with `-` before it for the largest first. */
+  readonly sort?: string;
+  readonly tab?: string;
+  readonly view?: string;
+}
+
+const MEMBERS = ["q", "sort", "tab", "view"] as const;
+const LONGEST = 2_000;
+
+/** Reads the members that pages know from an address; others are left out. */
+export function readPageSearch(search: Readonly<Record<string, unknown>>): PageSearch {
+  return Object.fromEntries(
+    MEMBERS.flatMap((member) => {
+      const value = search[member];
+      return typeof value === "string" && value !== "" ? [[member, value.slice(0, LONGEST)]] : [];
+    }),
+  );
+}
+
+/** The state of the page in its address, and a function that changes some of it without another entry of the history. */
+export function usePageSearch(): readonly [PageSearch, (change: { readonly [K in keyof PageSearch]?: string | undefined }) => void] {
+  const search: PageSearch = useSearch({ strict: false });
+  const navigate = useNavigate();
+  const change = useCallback(
+    (change: { readonly [K in keyof PageSearch]?: string | undefined }) => {
+      void navigate({
+        to: ".",
+        search: (before: PageSearch) => readPageSearch({ ...before, ...change }),
+        replace: true,
+        resetScroll: false,
+      });
+    },
+    [navigate],
+  );
+  return [search, change];
+}

@@ -1,0 +1,33 @@
+import { type RefObject, useLayoutEffect, useRef } from "react";
+import { isTyping } from "./isTyping.ts";
+
+/** `j` and `k` move the focus from row to row of a table; `index` counts from 0. */
+export function useRowKeys(count: number, scrollTo: (index: number) => void, body: RefObject<HTMLDivElement | null>): void {
+  // The row that is on its way into the page, when keys are faster than it.
+  const coming = useRef<number>(undefined);
+  // Before the page is painted: keys work as soon as it is seen.
+  useLayoutEffect(() => {
+    const focus = (index: number): boolean => {
+      const link = body.current?.querySelector<HTMLElement>(`[data-index="${index}"] a`);
+      link?.focus();
+      return link !== undefined && link !== null;
+    };
+    const onKey = (event: KeyboardEvent): void => {
+      if ((event.key !== "j" && event.key !== "k") || event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
+      const row = document.activeElement?.closest("[data-index]");
+      const at = coming.current ?? (row instanceof HTMLElement ? Number(row.dataset["index"]) : undefined);
+      const next = at === undefined ? 0 : Math.min(count - 1, Math.max(0, at + (event.key === "j" ? 1 : -1)));
+      scrollTo(next);
+      coming.current = focus(next) ? undefined : next;
+      if (coming.current === undefined) return;
+      const focusLater = (): void => {
+        if (coming.current !== next) return;
+        focus(next);
+        coming.current = undefined;
+      };
+      requestAnimationFrame(() => requestAnimationFrame(focusLater));
+    };
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
+  });
+}

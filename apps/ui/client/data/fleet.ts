@@ -1,0 +1,42 @@
+import type { ConsoleCertificate, ConsoleInsight, ConsoleSource, SnapshotClock } from "@isthmus/console/wire";
+import { emptySnapshot, emptyTable, type ResourceRef, resourceKeyOf, type Snapshot, type Table } from "@isthmus/core";
+
+/** All that is wrong with one object. */
+export interface ObjectInsights {
+  readonly object: ResourceRef;
+  readonly insights: readonly ConsoleInsight[];
+}
+
+/** All that the browser knows at one instant. What did not change is shared with the instant before. */
+export interface Fleet {
+  /** Undefined until the server has said what it is. */
+  readonly source: ConsoleSource | undefined;
+  /** Objects as they are reported, discovered, declared, with their statuses. */
+  readonly snapshot: Snapshot;
+  /** What translation wants in the clusters. */
+  readonly generated: Snapshot;
+  /** By `resourceKeyOf`. */
+  readonly insights: Table<ObjectInsights>;
+  /** Of which moment the insights are, in ISO 8601; null: nothing has been found out yet. */
+  readonly insightsAt: string | null;
+  readonly unknownClusters: readonly string[];
+  readonly certificates: readonly ConsoleCertificate[];
+  readonly clock: SnapshotClock | undefined;
+  /** Whether everything that was known when the stream began is here. */
+  readonly isReady: boolean;
+}
+
+/** Nothing is known yet. */
+export function emptyFleet(): Fleet {
+  return {
+    source: undefined,
+    snapshot: emptySnapshot(),
+    generated: emptySnapshot(),
+    insights: emptyTable<ObjectInsights>(({ object }) => resourceKeyOf(object)),
+    insightsAt: null,
+    unknownClusters: [],
+    certificates: [],
+    clock: undefined,
+    isReady: false,
+  };
+}

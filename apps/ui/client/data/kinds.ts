@@ -1,0 +1,63 @@
+import type {
+  AccessPolicy as AccessPolicyObject,
+  Destination as DestinationObject,
+  KubernetesCluster as KubernetesClusterObject,
+  Mesh as MeshObject,
+  TrafficPolicy as TrafficPolicyObject,
+  VirtualDestination as VirtualDestinationObject,
+  VirtualMesh as VirtualMeshObject,
+  Workload as WorkloadObject,
+} from "@isthmus/api";
+import type { Kind, Resource } from "@isthmus/core";
+
+// The schemas of @isthmus/api compile validators, which is no work for a browser: what the server sends was parsed there.
+function nameOf<R extends Resource>(apiVersion: string, kind: string, plural: string): Kind<R> {
+  return {
+    apiVersion,
+    kind,
+    plural,
+    namespaced: true,
+    versions: [],
+    parse() {
+      throw new Error(`${kind} objects are parsed by the server`);
+    },
+  };
+}
+
+const DISCOVERY = "discovery.mesh.gloo.solo.io/v1";
+const NETWORKING = "networking.mesh.gloo.solo.io/v1";
+
+export const KubernetesCluster = nameOf<KubernetesClusterObject>(
+  "multicluster.solo.io/v1alpha1",
+  "KubernetesCluster",
+  "kubernetesclusters",
+);
+export type KubernetesCluster = KubernetesClusterObject;
+export const Mesh = nameOf<MeshObject>(DISCOVERY, "Mesh", "meshes");
+export type Mesh = MeshObject;
+export const Workload = nameOf<WorkloadObject>(DISCOVERY, "Workload", "workloads");
+export type Workload = WorkloadObject;
+export const Destination = nameOf<DestinationObject>(DISCOVERY, "Destination", "destinations");
+export type Destination = DestinationObject;
+export const TrafficPolicy = nameOf<TrafficPolicyObject>(NETWORKING, "TrafficPolicy", "trafficpolicies");
+export type TrafficPolicy = TrafficPolicyObject;
+export const AccessPolicy = nameOf<AccessPolicyObject>(NETWORKING, "AccessPolicy", "accesspolicies");
+export type AccessPolicy = AccessPolicyObject;
+export const VirtualMesh = nameOf<VirtualMeshObject>(NETWORKING, "VirtualMesh", "virtualmeshes");
+export type VirtualMesh = VirtualMeshObject;
+export const VirtualDestination = nameOf<VirtualDestinationObject>(
+  "networking.enterprise.mesh.gloo.solo.io/v1beta1",
+  "VirtualDestination",
+  "virtualdestinations",
+);
+export type VirtualDestination = VirtualDestinationObject;
+
+/** The kinds with a status that answers their users, of all that the page of policies lists. */
+export const POLICY_KINDS: readonly Kind[] = [
+  TrafficPolicy,
+  AccessPolicy,
+  VirtualMesh,
+  VirtualDestination,
+  nameOf("networking.enterprise.mesh.gloo.solo.io/v1beta1", "ServiceDependency", "servicedependencies"),
+  nameOf("observability.enterprise.mesh.gloo.solo.io/v1", "AccessLogRecord", "accesslogrecords"),
+];

@@ -1,0 +1,86 @@
+import { createContext, useContext, useSyncExternalStore } from "react";
+import { followStream } from "./connection.ts";
+import type { ConnectionState } from "./connectionState.ts";
+import type { Fleet } from "./fleet.ts";
+import { type FleetEvent, folded, NO_STREAM } from "./fold.ts";
+
+/** What React reads: the fleet, and how the connection to the server stands. */
+export interface FleetState {
+  readonly fleet: Fleet;
+  readonly connection: ConnectionState;
+  /** When the fleet's clock was received: milliseconds since 1970, of the browser's clock. */
+  readonly clockAt: number;
+}
+
+export interface FleetStore {
+  subscribe(listener: () => void): () => void;
+  get(): FleetState;
+}
+
+// A few renders a second, however much changes.
+const RENDER_MS = 250;
+
+/** Follows the server's stream until `signal` is aborted, and tells listeners of what came in since at most four times a second. */
+export function startFleetStore(signal: AbortSignal): FleetStore {
+  let stream = NO_STREAM;
+  let state: FleetState = { fleet: stream.shown, connection: { isConnected: false, since: Date.now() }, clockAt: Date.now() };
+  let waiting: FleetEvent[] = [];
+  let connection = state.connection;
+  let clockAt = state.clockAt;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const listeners = new Set<() => void>();
+
+  const flush = (): void => {
+    timer = undefined;
+    const events = waiting;
+    waiting = [];
+    stream = folded(stream, events);
+    state = { fleet: stream.shown, connection, clockAt };
+    for (const listener of listeners) listener();
+  };
+  const soon = (): void => {
+    timer ??= setTimeout(flush, RENDER_MS);
+  };
+  followStream(
+    {
+      onEvent(event) {
+        waiting.push(event);
+        if (event.type === "clock") clockAt = Date.now();
+        // What the page waits for is shown at once.
+        if (event.type === "ready" && !stream.shown.isReady) {
+          clearTimeout(timer);
+          flush();
+        } else soon();
+      },
+      onState(next) {
+        connection = next;
+        soon();
+      },
+    },
+    signal,
+  );
+  return {
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    get: () => state,
+  };
+}
+
+const StoreContext = createContext<FleetStore | undefined>(undefined);
+
+/** Gives a store to all components below. */
+export const FleetStoreProvider = StoreContext.Provider;
+
+/** The fleet as it is now; the component is rendered again when it changes. */
+export function useFleet(): Fleet {
+  return useFleetState().fleet;
+}
+
+/** The fleet with its connection. */
+export function useFleetState(): FleetState {
+  const store = useContext(StoreContext);
+  if (store === undefined) throw new Error("a component that reads the fleet is not inside of FleetStoreProvider");
+  return useSyncExternalStore(store.subscribe, store.get);
+}

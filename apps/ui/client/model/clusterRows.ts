@@ -1,0 +1,63 @@
+import type { ClusterClock, ConsoleCertificate } from "@isthmus/console/wire";
+import type { Snapshot } from "@isthmus/core";
+import type { Fleet } from "../data/fleet.ts";
+import { KubernetesCluster } from "../data/kinds.ts";
+import { t } from "../strings.ts";
+import { insightIndexOf, NO_COUNTS, type SeverityCounts } from "./insightIndex.ts";
+import { objectCounts } from "./objectCounts.ts";
+import { clusterStatus, type Status } from "./status.ts";
+
+/** What the list of clusters shows of one. */
+export interface ClusterRow {
+  readonly name: string;
+  /** Undefined where it is not registered, or the source does not have registrations. */
+  readonly cluster: KubernetesCluster | undefined;
+  readonly status: Status;
+  /** Version of its agent; undefined: it is not known. */
+  readonly agent: string | undefined;
+  readonly objects: number;
+  readonly insights: SeverityCounts;
+  /** When its client certificate ends, in ISO 8601. */
+  readonly certificateEnds: string | undefined;
+  /** When it was last heard of, in ISO 8601. */
+  readonly heardAt: string | undefined;
+}
+
+/** All clusters: those that are registered, and those of which something is known. */
+export function clusterRows(fleet: Fleet): readonly ClusterRow[] {
+  const clusters = clustersByName(fleet.snapshot);
+  const counts = objectCounts(fleet.snapshot);
+  const heard = new Map((fleet.clock?.clusters ?? []).map((entry) => [entry.name, entry]));
+  const { byCluster } = insightIndexOf(fleet);
+  const names = new Set([...clusters.keys(), ...counts.byCluster.keys(), ...heard.keys()]);
+  names.delete("");
+  return [...names].sort().map((name) => {
+    const cluster = clusters.get(name);
+    return {
+      name,
+      cluster,
+      status: statusOf(cluster, heard.get(name)),
+      agent: cluster?.status?.agent?.version ?? heard.get(name)?.version,
+      objects: counts.byCluster.get(name) ?? 0,
+      insights: byCluster.get(name) ?? NO_COUNTS,
+      certificateEnds: cluster?.status?.agent?.certificateNotAfter,
+      heardAt: heard.get(name)?.at ?? undefined,
+    };
+  });
+}
+
+/** The state of a cluster: that of its registration, or else what the source knows of its agent. */
+function statusOf(cluster: KubernetesCluster | undefined, clock: ClusterClock | undefined): Status {
+  if (cluster !== undefined || clock === undefined) return clusterStatus(cluster);
+  if (clock.phase === "stale" || clock.connected === false) return { tone: "bad", word: t.states.offline };
+  return clock.connected === true ? { tone: "good", word: t.states.connected } : clusterStatus(undefined);
+}
+
+/** Certificates of one cluster, those that end first before the others. */
+export function certificatesOf(fleet: Fleet, cluster: string): readonly ConsoleCertificate[] {
+  return fleet.certificates.filter((each) => each.cluster === cluster).sort((a, b) => ((a.notAfter ?? "9") < (b.notAfter ?? "9") ? -1 : 1));
+}
+
+function clustersByName(snapshot: Snapshot): ReadonlyMap<string, KubernetesCluster> {
+  return new Map([...snapshot.of(KubernetesCluster)].map((cluster) => [cluster.metadata.name, cluster]));
+}

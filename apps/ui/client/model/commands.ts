@@ -1,0 +1,44 @@
+import { groupOf, type Resource } from "@isthmus/core";
+
+/** Words as a line for a shell: what is more than a plain word is quoted. */
+function shellLine(...words: readonly string[]): string {
+  return words.map((word) => (isPlain(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(" ");
+}
+
+/** The command that prints an object. Kubeconfig contexts are taken to be named as the clusters. */
+export function kubectlGet({ apiVersion, kind, metadata }: Resource): string {
+  const { name, namespace = "", clusterName = "" } = metadata;
+  const group = groupOf(apiVersion);
+  return shellLine(
+    "kubectl",
+    ...(clusterName === "" ? [] : ["--context", clusterName]),
+    ...(namespace === "" ? [] : ["--namespace", namespace]),
+    "get",
+    group === "" ? kind.toLowerCase() : `${kind.toLowerCase()}.${group}`,
+    name,
+    "--output",
+    "yaml",
+  );
+}
+
+// Kinds that `meshctl describe` knows.
+const DESCRIBED: ReadonlySet<string> = new Set([
+  "Mesh",
+  "Workload",
+  "Destination",
+  "VirtualMesh",
+  "VirtualDestination",
+  "TrafficPolicy",
+  "AccessPolicy",
+]);
+
+/** The command of meshctl that says more of an object; undefined: there is none for its kind. */
+export function meshctlFor({ kind, metadata }: Resource): string | undefined {
+  const { name, namespace = "" } = metadata;
+  if (kind === "KubernetesCluster") return shellLine("meshctl", "cluster", "describe", name);
+  return DESCRIBED.has(kind) ? shellLine("meshctl", "describe", kind.toLowerCase(), `${namespace}/${name}`) : undefined;
+}
+
+function isPlain(word: string): boolean {
+  return word !== "" && [...word].every((char) => /[\w.,:/@=-]/.test(char));
+}

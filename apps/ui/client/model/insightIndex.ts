@@ -1,0 +1,101 @@
+import type { ConsoleInsight } from "@isthmus/console/wire";
+import { keyOf, kindKeyOf } from "@isthmus/core";
+import type { Fleet } from "../data/fleet.ts";
+import { clusterOf } from "./clusterOf.ts";
+import { remembering } from "./memo.ts";
+
+/** How many insights there are that are not suppressed, by how much they weigh. */
+export interface SeverityCounts {
+  readonly error: number;
+  readonly warning: number;
+  readonly info: number;
+}
+
+export const NO_COUNTS: SeverityCounts = { error: 0, warning: 0, info: 0 };
+
+/** All insights of one code. */
+export interface CodeInsights {
+  readonly code: string;
+  readonly severity: ConsoleInsight["severity"];
+  readonly insights: readonly ConsoleInsight[];
+  readonly objects: number;
+  readonly clusters: readonly string[];
+  /** The earliest, in ISO 8601. */
+  readonly since: string;
+}
+
+/** What the pages ask of insights. */
+export interface InsightIndex {
+  /** Those that count: errors first, then those of which there are more, then by code. */
+  readonly byCode: readonly CodeInsights[];
+  readonly suppressed: readonly CodeInsights[];
+  readonly counts: SeverityCounts;
+  /** By the cluster that each is about; "" is the management cluster. */
+  readonly byCluster: ReadonlyMap<string, SeverityCounts>;
+}
+
+const WEIGHTS = { error: 0, warning: 1, info: 2 } as const;
+
+let current: Fleet | undefined;
+
+/** Insights by code and by cluster; computed again only when they changed. */
+export function insightIndexOf(fleet: Fleet): InsightIndex {
+  current = fleet;
+  return indexOf(fleet.insights);
+}
+
+const indexOf = remembering((insights: Fleet["insights"]): InsightIndex => {
+  const [active, suppressed] = [new Map<string, ConsoleInsight[]>(), new Map<string, ConsoleInsight[]>()];
+  const byCluster = new Map<string, SeverityCounts>();
+  let counts = NO_COUNTS;
+  for (const { insights: found } of insights) {
+    for (const insight of found) {
+      const groups = insight.suppressed === undefined ? active : suppressed;
+      const group = groups.get(insight.code);
+      if (group === undefined) groups.set(insight.code, [insight]);
+      else group.push(insight);
+      if (insight.suppressed !== undefined) continue;
+      counts = more(counts, insight);
+      for (const cluster of clustersOf(insight, current)) byCluster.set(cluster, more(byCluster.get(cluster) ?? NO_COUNTS, insight));
+    }
+  }
+  return { byCode: grouped(active), suppressed: grouped(suppressed), counts, byCluster };
+});
+
+/** The clusters that an insight is about. */
+function clustersOf(insight: ConsoleInsight, fleet: Fleet | undefined): readonly string[] {
+  const names = new Set(
+    [insight.object, ...(insight.targets ?? [])].map((ref) => {
+      const object = fleet?.snapshot.collections().get(kindKeyOf(ref))?.row(keyOf(ref));
+      return object === undefined ? ref.clusterName : clusterOf(object);
+    }),
+  );
+  if (insight.cluster !== "") names.add(insight.cluster);
+  if (names.size > 1) names.delete("");
+  return [...names];
+}
+
+function more(counts: SeverityCounts, { severity }: ConsoleInsight): SeverityCounts {
+  return { ...counts, [severity]: counts[severity] + 1 };
+}
+
+function grouped(groups: ReadonlyMap<string, readonly ConsoleInsight[]>): readonly CodeInsights[] {
+  return [...groups]
+    .map(([code, insights]) => {
+      const severities = insights.map(({ severity }) => severity).sort((a, b) => WEIGHTS[a] - WEIGHTS[b]);
+      return {
+        code,
+        insights,
+        severity: severities[0] ?? "info",
+        objects: new Set(insights.map(({ object }) => [object.kind, object.name, object.namespace, object.clusterName].join("\n"))).size,
+        clusters: [...new Set(insights.flatMap((insight) => clustersOf(insight, current)))].filter((name) => name !== "").sort(),
+        since: insights.reduce((first, { since }) => (since < first ? since : first), insights[0]?.since ?? ""),
+      };
+    })
+    .sort((a, b) => WEIGHTS[a.severity] - WEIGHTS[b.severity] || reach(b) - reach(a) || (a.code < b.code ? -1 : 1));
+}
+
+/** On how many objects and targets something bears. */
+function reach({ insights }: Pick<CodeInsights, "insights">): number {
+  return insights.reduce((sum, { targets }) => sum + Math.max(1, targets?.length ?? 0), 0);
+}

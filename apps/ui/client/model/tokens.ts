@@ -1,0 +1,113 @@
+/** One condition of a filter: the member `key` has one of `values`. */
+export interface FilterToken {
+  readonly key: string;
+  readonly values: readonly string[];
+}
+
+/** What a person typed to narrow a table: all tokens and all words must match. */
+export interface Filter {
+  readonly tokens: readonly FilterToken[];
+  readonly words: readonly string[];
+}
+
+/** What a row can be found by. */
+export interface Filterable {
+  /** By key, in lower case; a key that a row lacks matches nothing. */
+  readonly fields: ReadonlyMap<string, readonly string[]>;
+  /** In which words are looked for, in lower case. */
+  readonly text: string;
+}
+
+// Longer ones are no words of a person.
+const LONGEST_FILTER = 2_000;
+
+/** Reads `cluster:c1 ns:bookinfo,batch reviews`. A part with a space, comma, colon or quote stands in double quotes, with `\` before a quote or `\`. Never throws. */
+export function parseFilter(text: string): Filter {
+  const tokens: FilterToken[] = [];
+  const words: string[] = [];
+  for (const parts of partsOf(text.slice(0, LONGEST_FILTER))) {
+    const [first, second, ...rest] = parts;
+    if (first === undefined) continue;
+    if (second?.separator === ":") {
+      const values = [second, ...rest].map(({ text: value }) => value).filter((value) => value !== "");
+      if (values.length > 0) tokens.push({ key: first.text.toLowerCase(), values });
+      // What is being typed filters nothing yet.
+      continue;
+    }
+    for (const { text: word } of parts) if (word !== "") words.push(word);
+  }
+  return { tokens, words };
+}
+
+/** The text that `parseFilter` reads as this filter. */
+export function formatFilter({ tokens, words }: Filter): string {
+  const ofTokens = tokens.map(({ key, values }) => `${quoted(key)}:${values.map(quoted).join(",")}`);
+  return [...ofTokens, ...words.map(quoted)].join(" ");
+}
+
+/** Whether a row matches all of a filter. A value with `*` at its end matches what begins with it. */
+export function matchesFilter(filter: Filter, row: Filterable): boolean {
+  return (
+    filter.tokens.every(({ key, values }) => {
+      const has = row.fields.get(key) ?? [];
+      return values.some((value) => has.some((one) => matchesValue(value.toLowerCase(), one.toLowerCase())));
+    }) && filter.words.every((word) => row.text.includes(word.toLowerCase()))
+  );
+}
+
+function matchesValue(pattern: string, value: string): boolean {
+  return pattern.endsWith("*") ? value.startsWith(pattern.slice(0, -1)) : value === pattern;
+}
+
+function quoted(text: string): string {
+  const isPlain = text !== "" && ![...text].some((char) => char.trim() === "" || ',:"\\'.includes(char));
+  return isPlain ? text : `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
+}
+
+interface Part {
+  readonly separator: "" | ":" | ",";
+  readonly text: string;
+}
+
+/** Groups of parts, between which there is space. Read by hand: no expression that could backtrack sees what others put into a link. */
+function partsOf(text: string): readonly (readonly Part[])[] {
+  const groups: Part[][] = [];
+  let group: Part[] = [];
+  let part = "";
+  let separator: Part["separator"] = "";
+  let isQuoted = false;
+  let hasPart = false;
+  const endPart = (): void => {
+    if (hasPart || separator !== "") group.push({ separator, text: part });
+    [part, hasPart] = ["", false];
+  };
+  const endGroup = (): void => {
+    endPart();
+    if (group.length > 0) groups.push(group);
+    [group, separator] = [[], ""];
+  };
+  const chars = [...text];
+  for (let i = 0; i < chars.length; i++) {
+    const char = chars[i] ?? "";
+    if (isQuoted) {
+      if (char === "\\" && i + 1 < chars.length) part += chars[++i] ?? "";
+      else if (char === '"') isQuoted = false;
+      else part += char;
+    } else if (char === '"') {
+      [isQuoted, hasPart] = [true, true];
+    } else if (char === ":" && group.length === 0) {
+      endPart();
+      separator = ":";
+    } else if (char === "," && group.length > 0) {
+      endPart();
+      separator = ",";
+    } else if (char.trim() === "") {
+      endGroup();
+    } else {
+      part += char;
+      hasPart = true;
+    }
+  }
+  endGroup();
+  return groups;
+}

@@ -1,0 +1,93 @@
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useMemo } from "react";
+import { Empty } from "../components/Empty.tsx";
+import { Facts } from "../components/Facts.tsx";
+import { Name } from "../components/Name.tsx";
+import { Page } from "../components/Page.tsx";
+import { ResourceTable } from "../components/ResourceTable.tsx";
+import { Section } from "../components/Section.tsx";
+import { When } from "../components/Times.tsx";
+import type { Column } from "../components/tableColumns.ts";
+import { useFleet } from "../data/store.ts";
+import { type KindRow, kindRows } from "../model/kindRows.ts";
+import { t } from "../strings.ts";
+
+const COLUMNS: readonly Column<KindRow>[] = [
+  {
+    id: "kind",
+    title: t.columns.kind,
+    width: [12, 2],
+    token: "kind",
+    text: ({ kind }) => kind,
+    cell: ({ params, kind }) => (
+      <Link className="object-link" to="/debug/$group/$kind" params={params}>
+        <Name text={kind} />
+      </Link>
+    ),
+  },
+  {
+    id: "group",
+    title: "API group",
+    width: [14, 2],
+    token: "group",
+    text: ({ group }) => group,
+    cell: ({ group }) => (group === "" ? <span className="muted">core</span> : <Name text={group} />),
+  },
+  {
+    id: "reported",
+    title: t.columns.reported,
+    width: [6, 0.7],
+    text: ({ reported }) => String(reported),
+    sort: ({ reported }) => reported,
+    cell: ({ reported }) => <span className="number">{reported}</span>,
+  },
+  {
+    id: "generated",
+    title: t.columns.generated,
+    width: [6, 0.7],
+    text: ({ generated }) => String(generated),
+    sort: ({ generated }) => generated,
+    cell: ({ generated }) => <span className="number">{generated}</span>,
+  },
+  {
+    id: "clusters",
+    title: t.columns.clusters,
+    width: [14, 3],
+    token: "cluster",
+    text: ({ clusters }) => clusters.map(({ name, count }) => `${name || t.common.management} ${count}`).join(" · "),
+    values: ({ clusters }) => clusters.map(({ name }) => name || t.common.management),
+    cell: ({ clusters }) => <Name text={clusters.map(({ name, count }) => `${name || t.common.management} ${count}`).join(" · ")} />,
+  },
+];
+
+const keyOf = ({ key }: KindRow) => key;
+
+/** What the browser holds: raw counts by kind and cluster, and where it is from. */
+export function DebugPage() {
+  const fleet = useFleet();
+  const navigate = useNavigate();
+  const rows = useMemo(() => kindRows(fleet), [fleet]);
+  const { source, clock } = fleet;
+  return (
+    <Page title={t.nav.debug}>
+      <Section title={t.debug.stream}>
+        <Facts
+          rows={[
+            [t.debug.source, source === undefined ? "" : `${t.clock.source[source.kind]} · ${source.name}`],
+            [t.debug.versionOf, source?.version],
+            [t.debug.serverTime, clock?.now],
+            [t.debug.sourceTime, <When key="at" time={clock?.at} />],
+          ]}
+        />
+      </Section>
+      <ResourceTable
+        what={t.debug.what}
+        rows={rows}
+        keyOf={keyOf}
+        columns={COLUMNS}
+        open={({ params }) => void navigate({ to: "/debug/$group/$kind", params })}
+        empty={<Empty title={t.debug.empty} how={t.debug.emptyHow} command={t.debug.emptyCommand} />}
+      />
+    </Page>
+  );
+}

@@ -1,0 +1,61 @@
+import { refOf } from "@isthmus/core";
+import { Empty } from "../components/Empty.tsx";
+import { ObjectLink } from "../components/ObjectLink.tsx";
+import { Page } from "../components/Page.tsx";
+import { ResourceTable } from "../components/ResourceTable.tsx";
+import type { Column } from "../components/tableColumns.ts";
+import { Destination } from "../data/kinds.ts";
+import { t } from "../strings.ts";
+import { clusterColumn, type DiscoveredRow, insightsColumn, rowKey, textColumn } from "./discoveredColumns.tsx";
+import { useDiscovered } from "./useDiscovered.ts";
+import { useOpenObject } from "./useOpenObject.ts";
+
+function serviceName({ metadata, spec }: Destination): string {
+  return spec?.kubeService?.ref?.name ?? spec?.externalService?.name ?? metadata.name;
+}
+
+const COLUMNS: readonly Column<DiscoveredRow<Destination>>[] = [
+  {
+    id: "name",
+    title: t.columns.name,
+    width: [9, 1.6],
+    text: ({ object }) => serviceName(object),
+    cell: ({ object }) => <ObjectLink to={refOf(object)} text={serviceName(object)} />,
+  },
+  clusterColumn(),
+  textColumn(
+    { id: "ns", title: t.columns.namespace, width: [6, 1], token: "ns" },
+    ({ metadata, spec }) => spec?.kubeService?.ref?.namespace ?? metadata.namespace ?? "",
+  ),
+  textColumn({ id: "ports", title: t.columns.ports, width: [5, 0.8], token: "port" }, ({ spec }) =>
+    [...(spec?.kubeService?.ports ?? []).map(({ port }) => port), ...(spec?.externalService?.ports ?? []).map(({ number }) => number)]
+      .filter((port) => port !== undefined)
+      .join(", "),
+  ),
+  textColumn({ id: "policies", title: t.columns.policies, width: [5.5, 0.7] }, ({ status }) => {
+    const [traffic, access] = [status?.appliedTrafficPolicies?.length ?? 0, status?.appliedAccessPolicies?.length ?? 0];
+    return [...(traffic > 0 ? [`TP ${traffic}`] : []), ...(access > 0 ? [`AP ${access}`] : [])].join(" · ");
+  }),
+  textColumn({ id: "federated", title: t.columns.federated, width: [10, 2] }, ({ status }) => {
+    const { federatedToMeshes = [], federatedHostname = "" } = status?.appliedFederation ?? {};
+    return federatedToMeshes.length === 0 ? "" : federatedHostname;
+  }),
+  insightsColumn(),
+];
+
+/** Everything that traffic can be sent to. */
+export function DestinationsPage() {
+  const open = useOpenObject();
+  return (
+    <Page title={t.nav.destinations}>
+      <ResourceTable
+        what={t.destinations.what}
+        rows={useDiscovered(Destination)}
+        keyOf={rowKey}
+        columns={COLUMNS}
+        open={({ object }) => open(object)}
+        empty={<Empty title={t.destinations.empty} how={t.destinations.emptyHow} command={t.destinations.emptyCommand} />}
+      />
+    </Page>
+  );
+}

@@ -1,0 +1,47 @@
+import { Link, useParams } from "@tanstack/react-router";
+import { InsightCard } from "../components/InsightCard.tsx";
+import { Name } from "../components/Name.tsx";
+import { Section } from "../components/Section.tsx";
+import { usePageTitle } from "../components/usePageTitle.ts";
+import { useFleet } from "../data/store.ts";
+import { insightIndexOf } from "../model/insightIndex.ts";
+import { t } from "../strings.ts";
+
+// More cards than anybody reads; the table of objects has filters.
+const MOST_CARDS = 200;
+
+/** All insights of one code, with what to do about each. */
+export function InsightPage() {
+  const { code = "" } = useParams({ strict: false });
+  usePageTitle(code);
+  const { byCode, suppressed } = insightIndexOf(useFleet());
+  const groups = [
+    { title: t.insights.active, insights: byCode.find((group) => group.code === code)?.insights ?? [] },
+    { title: t.insights.suppressed, insights: suppressed.find((group) => group.code === code)?.insights ?? [] },
+  ];
+  const isEmpty = groups.every(({ insights }) => insights.length === 0);
+  return (
+    <div className="page">
+      <p className="crumbs">
+        <Link to="/insights">{t.insights.back}</Link>
+      </p>
+      <h1>
+        <Name text={code} />
+      </h1>
+      {isEmpty ? <p className="muted">{t.insights.none(code.slice(0, 40))}</p> : null}
+      {groups.map(({ title, insights }) =>
+        insights.length === 0 ? null : (
+          <Section key={title} title={`${title} · ${insights.length}`}>
+            {insights.slice(0, MOST_CARDS).map((insight) => (
+              <InsightCard
+                key={`${insight.object.kind}/${insight.object.namespace}/${insight.object.name}/${insight.object.clusterName}/${insight.field}/${insight.message}`}
+                insight={insight}
+              />
+            ))}
+            {insights.length > MOST_CARDS ? <p className="muted">{t.common.more(insights.length - MOST_CARDS)}</p> : null}
+          </Section>
+        ),
+      )}
+    </div>
+  );
+}

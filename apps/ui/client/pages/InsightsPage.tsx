@@ -1,0 +1,122 @@
+import { Link, useNavigate } from "@tanstack/react-router";
+import { Empty } from "../components/Empty.tsx";
+import { Name } from "../components/Name.tsx";
+import { Page } from "../components/Page.tsx";
+import { ResourceTable } from "../components/ResourceTable.tsx";
+import { Severity } from "../components/Severity.tsx";
+import { useServerNow, When } from "../components/Times.tsx";
+import type { Column } from "../components/tableColumns.ts";
+import { usePageSearch } from "../components/usePageSearch.ts";
+import { useFleet } from "../data/store.ts";
+import { millisecondsOf, timeText } from "../model/age.ts";
+import { type CodeInsights, insightIndexOf } from "../model/insightIndex.ts";
+import { t } from "../strings.ts";
+
+const SEVERITY_ORDER = { error: 0, warning: 1, info: 2 } as const;
+
+function findingOf({ insights }: CodeInsights): string {
+  const [first] = insights;
+  return first === undefined ? "" : `${first.object.name}: ${first.message}`;
+}
+
+const COLUMNS: readonly Column<CodeInsights>[] = [
+  {
+    id: "code",
+    title: t.columns.code,
+    width: [6, 0.7],
+    token: "code",
+    text: ({ code }) => code,
+    cell: ({ code }) => (
+      <Link className="object-link" to="/insights/$code" params={{ code }}>
+        {code}
+      </Link>
+    ),
+  },
+  {
+    id: "severity",
+    title: t.columns.severity,
+    width: [6.5, 0.8],
+    token: "severity",
+    text: ({ severity }) => severity,
+    sort: ({ severity }) => SEVERITY_ORDER[severity],
+    cell: ({ severity }) => <Severity severity={severity} />,
+  },
+  {
+    id: "finding",
+    title: t.columns.finding,
+    width: [16, 5],
+    text: findingOf,
+    cell: (row) => <Name text={findingOf(row)} />,
+  },
+  {
+    id: "objects",
+    title: t.columns.affected,
+    width: [5, 0.5],
+    text: ({ objects }) => String(objects),
+    sort: ({ objects }) => objects,
+    cell: ({ objects }) => <span className="number">{objects}</span>,
+  },
+  {
+    id: "clusters",
+    title: t.columns.clusters,
+    width: [8, 1.2],
+    token: "cluster",
+    text: ({ clusters }) => clusters.join(", "),
+    values: ({ clusters }) => clusters,
+    cell: ({ clusters }) => <Name text={clusters.join(", ") || t.common.management} />,
+  },
+  {
+    id: "since",
+    title: t.columns.since,
+    width: [6, 0.8],
+    text: ({ since }) => since,
+    cell: ({ since }) => <When time={since} />,
+  },
+];
+
+const keyOf = ({ code }: CodeInsights) => code;
+
+/** What is wrong in the fleet, by code; those that are suppressed in a list of their own. */
+export function InsightsPage() {
+  const fleet = useFleet();
+  const navigate = useNavigate();
+  const now = useServerNow();
+  const [{ view }, change] = usePageSearch();
+  const isSuppressed = view === "suppressed";
+  const { byCode, suppressed } = insightIndexOf(fleet);
+  const at = millisecondsOf(fleet.insightsAt);
+  const empty = isSuppressed ? (
+    <Empty title={t.insights.emptySuppressed} />
+  ) : (
+    <Empty title={at === undefined ? t.insights.notYet : t.insights.empty} how={t.insights.emptyHow} command={t.insights.emptyCommand} />
+  );
+  return (
+    <Page title={t.nav.insights}>
+      <p className="note">
+        {at === undefined ? t.insights.notYet : t.insights.asOf(timeText(at, now))}
+        {fleet.unknownClusters.length === 0 ? null : ` ${t.insights.unknownClusters(fleet.unknownClusters.join(", "))}`}
+      </p>
+      <div className="choices" role="group" aria-label={t.columns.insights}>
+        {([undefined, "suppressed"] as const).map((value) => (
+          <button
+            key={value ?? "active"}
+            type="button"
+            className="choice"
+            aria-pressed={isSuppressed === (value !== undefined)}
+            onClick={() => change({ view: value })}
+          >
+            {value === undefined ? `${t.insights.active} ${byCode.length}` : `${t.insights.suppressed} ${suppressed.length}`}
+          </button>
+        ))}
+      </div>
+      <ResourceTable
+        what={t.insights.what}
+        rows={isSuppressed ? suppressed : byCode}
+        keyOf={keyOf}
+        columns={COLUMNS}
+        open={({ code }) => void navigate({ to: "/insights/$code", params: { code } })}
+        empty={empty}
+      />
+    </Page>
+  );
+}

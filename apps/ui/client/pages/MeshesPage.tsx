@@ -1,0 +1,50 @@
+import { refOf } from "@isthmus/core";
+import { Empty } from "../components/Empty.tsx";
+import { ObjectLink } from "../components/ObjectLink.tsx";
+import { Page } from "../components/Page.tsx";
+import { ResourceTable } from "../components/ResourceTable.tsx";
+import { Section } from "../components/Section.tsx";
+import { StatusMark } from "../components/StatusMark.tsx";
+import { Mesh, VirtualMesh } from "../data/kinds.ts";
+import { useFleet } from "../data/store.ts";
+import { approvalOf } from "../model/status.ts";
+import { t } from "../strings.ts";
+import { MeshProgress } from "../summaries/MeshProgress.tsx";
+import { rowKey } from "./discoveredColumns.tsx";
+import { MESH_COLUMNS } from "./meshColumns.tsx";
+import { useDiscovered } from "./useDiscovered.ts";
+import { useOpenObject } from "./useOpenObject.ts";
+
+/** VirtualMeshes with their progress, and all meshes. */
+export function MeshesPage() {
+  const open = useOpenObject();
+  const virtualMeshes = [...useFleet().snapshot.of(VirtualMesh)];
+  return (
+    <Page title={t.nav.meshes}>
+      <Section title={t.meshes.virtualMeshes}>
+        {virtualMeshes.length === 0 ? <p className="muted">{t.meshes.virtualMeshesNone}</p> : null}
+        {virtualMeshes.map((virtualMesh) => (
+          <article key={`${virtualMesh.metadata.namespace}/${virtualMesh.metadata.name}`} className="card">
+            <header className="card-head">
+              <h3>
+                <ObjectLink to={refOf(virtualMesh)} />
+              </h3>
+              <StatusMark status={approvalOf(virtualMesh)} />
+            </header>
+            <MeshProgress virtualMesh={virtualMesh} />
+          </article>
+        ))}
+      </Section>
+      <Section title={t.meshes.members}>
+        <ResourceTable
+          what={t.meshes.what}
+          rows={useDiscovered(Mesh)}
+          keyOf={rowKey}
+          columns={MESH_COLUMNS}
+          open={({ object }) => open(object)}
+          empty={<Empty title={t.meshes.empty} how={t.meshes.emptyHow} command={t.meshes.emptyCommand} />}
+        />
+      </Section>
+    </Page>
+  );
+}

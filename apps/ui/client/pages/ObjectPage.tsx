@@ -1,0 +1,88 @@
+import { refOf, resourceKeyOf } from "@isthmus/core";
+import { Tabs } from "@mantine/core";
+import { useParams } from "@tanstack/react-router";
+import { useMemo } from "react";
+import { CopyMenu } from "../components/CopyMenu.tsx";
+import { Empty } from "../components/Empty.tsx";
+import { ErrorBoundary } from "../components/ErrorBoundary.tsx";
+import { GeneratedList } from "../components/GeneratedList.tsx";
+import { InsightCard } from "../components/InsightCard.tsx";
+import { Name } from "../components/Name.tsx";
+import { ClusterChip, objectOf } from "../components/ObjectLink.tsx";
+import { ObjectState } from "../components/ObjectState.tsx";
+import { usePageSearch } from "../components/usePageSearch.ts";
+import { usePageTitle } from "../components/usePageTitle.ts";
+import { YamlView } from "../components/YamlView.tsx";
+import { useFleet } from "../data/store.ts";
+import { clusterOf } from "../model/clusterOf.ts";
+import { generatedObjectsOf } from "../model/generatedObjects.ts";
+import { type ObjectParams, refOfParams } from "../model/objectPath.ts";
+import { t } from "../strings.ts";
+import { Summary } from "../summaries/Summary.tsx";
+
+const TABS = ["summary", "generated", "yaml", "insights"] as const;
+
+/** The page of any object: the same tabs for each kind. */
+export function ObjectPage() {
+  const params = useParams({ strict: false }) as ObjectParams;
+  const fleet = useFleet();
+  const [{ tab }, change] = usePageSearch();
+  usePageTitle(`${params.kind} ${params.name}`);
+  const object = objectOf(fleet, refOfParams(params));
+  const generated = useMemo(() => (object === undefined ? [] : generatedObjectsOf(fleet, object)), [fleet, object]);
+  if (object === undefined) return <Empty isPage title={t.objects.absent} how={t.objects.absentWhy} />;
+  const insights = fleet.insights.row(resourceKeyOf(refOf(object)))?.insights ?? [];
+  const counts = { summary: undefined, generated: generated.length, yaml: undefined, insights: insights.length };
+  const current = TABS.find((name) => name === tab) ?? "summary";
+  const cluster = clusterOf(object);
+  const { name, namespace = "" } = object.metadata;
+  return (
+    <div className="page">
+      <header className="object-head">
+        <div className="object-title">
+          <p className="crumbs">
+            <span className="kind">{object.kind}</span>
+            {namespace === "" ? null : <Name text={namespace} />}
+            {cluster === "" || object.kind === "KubernetesCluster" ? null : <ClusterChip name={cluster} />}
+          </p>
+          <h1>
+            <Name text={name} />
+          </h1>
+        </div>
+        <ObjectState object={object} />
+        <CopyMenu object={object} />
+      </header>
+      <Tabs
+        value={current}
+        onChange={(next) => change({ tab: next === "summary" || next === null ? undefined : next })}
+        keepMounted={false}
+      >
+        <Tabs.List>
+          {TABS.map((each) => (
+            <Tabs.Tab key={each} value={each}>
+              {t.objects.tabs[each]}
+              {counts[each] === undefined ? null : <span className="tab-count">{` ${counts[each]}`}</span>}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value="summary">
+          <ErrorBoundary key={resourceKeyOf(refOf(object))}>
+            <Summary object={object} />
+          </ErrorBoundary>
+        </Tabs.Panel>
+        <Tabs.Panel value="generated">
+          <GeneratedList objects={generated} />
+        </Tabs.Panel>
+        <Tabs.Panel value="yaml">
+          <YamlView value={object} label={`${object.kind} ${name}`} />
+        </Tabs.Panel>
+        <Tabs.Panel value="insights">
+          {insights.length === 0 ? <p className="muted padded">{t.objects.insightsNone}</p> : null}
+          {insights.map((insight) => (
+            <InsightCard key={`${insight.code} ${insight.field} ${insight.message}`} insight={insight} isOfObject />
+          ))}
+        </Tabs.Panel>
+      </Tabs>
+    </div>
+  );
+}

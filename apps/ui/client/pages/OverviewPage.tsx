@@ -1,0 +1,54 @@
+import { Link } from "@tanstack/react-router";
+import { Name } from "../components/Name.tsx";
+import { ObjectLink } from "../components/ObjectLink.tsx";
+import { Page } from "../components/Page.tsx";
+import { Section } from "../components/Section.tsx";
+import { Severity } from "../components/Severity.tsx";
+import { useFleet } from "../data/store.ts";
+import { insightIndexOf } from "../model/insightIndex.ts";
+import { t } from "../strings.ts";
+import { OverviewTiles } from "./OverviewTiles.tsx";
+import { RecentChanges } from "./RecentChanges.tsx";
+
+const MOST_FINDINGS = 8;
+
+/** The fleet at a glance: totals that lead on, what needs attention, what changed last. */
+export function OverviewPage() {
+  return (
+    <Page title={t.nav.overview}>
+      <OverviewTiles />
+      <div className="columns">
+        <Attention />
+        <RecentChanges />
+      </div>
+    </Page>
+  );
+}
+
+function Attention() {
+  const fleet = useFleet();
+  const { byCode } = insightIndexOf(fleet);
+  return (
+    <Section title={t.overview.attention} note={t.overview.attentionWhy}>
+      {byCode.length === 0 ? (
+        <p className="muted">{fleet.insightsAt === null ? t.overview.attentionUnknown : t.overview.attentionNone}</p>
+      ) : null}
+      <ul className="findings">
+        {byCode.slice(0, MOST_FINDINGS).map(({ code, severity, insights, objects }) => (
+          <li key={code}>
+            <Severity severity={severity} />
+            <Link to="/insights/$code" params={{ code }} className="code">
+              {code}
+            </Link>
+            <span className="finding">
+              {insights[0] === undefined ? null : <ObjectLink to={insights[0].object} hasKind />}
+              <Name text={insights[0]?.message ?? ""} isWrapped />
+              {objects > 1 ? <span className="muted"> {t.common.more(objects - 1)}</span> : null}
+            </span>
+          </li>
+        ))}
+      </ul>
+      {byCode.length > MOST_FINDINGS ? <Link to="/insights">{t.overview.allInsights}</Link> : null}
+    </Section>
+  );
+}

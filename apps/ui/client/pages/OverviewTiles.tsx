@@ -1,0 +1,103 @@
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { SeverityTotals } from "../components/Severity.tsx";
+import { StatusMark, ToneShape } from "../components/StatusMark.tsx";
+import { useServerNow } from "../components/Times.tsx";
+import type { PageSearch } from "../components/usePageSearch.ts";
+import { Destination, Mesh, POLICY_KINDS, VirtualMesh, Workload } from "../data/kinds.ts";
+import { useFleet } from "../data/store.ts";
+import { millisecondsOf, spanText } from "../model/age.ts";
+import { clusterRows } from "../model/clusterRows.ts";
+import { insightIndexOf } from "../model/insightIndex.ts";
+import { meshFacts } from "../model/meshFacts.ts";
+import { approvalOf, type Status } from "../model/status.ts";
+import { formatFilter } from "../model/tokens.ts";
+import { t } from "../strings.ts";
+
+/** Totals of the fleet: each leads to the list that it counts. */
+export function OverviewTiles() {
+  const fleet = useFleet();
+  const { snapshot } = fleet;
+  const clusters = clusterRows(fleet).map(({ status }) => status);
+  const policies = POLICY_KINDS.flatMap((kind) => [...snapshot.of(kind)].map(approvalOf));
+  const meshes = [...snapshot.of(Mesh)].map((mesh) => meshFacts(mesh));
+  const types = [...new Set(meshes.map(({ type }) => type))].map((type) => `${type} ${meshes.filter((mesh) => mesh.type === type).length}`);
+  const { counts } = insightIndexOf(fleet);
+  return (
+    <div className="tiles">
+      <Tile title={t.nav.clusters} to="/clusters" total={clusters.length}>
+        <States statuses={clusters} to="/clusters" />
+      </Tile>
+      <Tile title={t.nav.meshes} to="/meshes" total={meshes.length}>
+        <span className="muted">{[...types, `${t.columns.virtualMesh} ${snapshot.of(VirtualMesh).size}`].join(" · ")}</span>
+      </Tile>
+      <Tile title={t.nav.policies} to="/policies" total={policies.length}>
+        <States statuses={policies} to="/policies" />
+      </Tile>
+      <Tile title={t.nav.destinations} to="/destinations" total={snapshot.of(Destination).size}>
+        <span className="muted">{`${t.nav.workloads} ${snapshot.of(Workload).size}`}</span>
+      </Tile>
+      <Tile title={t.nav.insights} to="/insights" total={counts.error + counts.warning + counts.info}>
+        <SeverityTotals counts={counts} />
+      </Tile>
+      <Tile title={t.overview.certificates} to="/clusters" total={fleet.certificates.length}>
+        <NextCertificate />
+      </Tile>
+    </div>
+  );
+}
+
+interface TileProps {
+  readonly title: string;
+  readonly to: "/clusters" | "/meshes" | "/policies" | "/destinations" | "/insights";
+  readonly total: number;
+  readonly children: ReactNode;
+}
+
+function Tile({ title, to, total, children }: TileProps) {
+  return (
+    <div className="tile">
+      <Link to={to} className="tile-link">
+        <span className="tile-title">{title}</span>
+        <span className="tile-total">{total}</span>
+      </Link>
+      <div className="tile-more">{children}</div>
+    </div>
+  );
+}
+
+/** How many there are of each state; each is a link to those. */
+function States({ statuses, to }: { readonly statuses: readonly Status[]; readonly to: "/clusters" | "/policies" }) {
+  const words = new Map<string, { readonly status: Status; readonly count: number }>();
+  for (const status of statuses) words.set(status.word, { status, count: (words.get(status.word)?.count ?? 0) + 1 });
+  return (
+    <span className="totals">
+      {[...words.values()].map(({ status: { tone, word }, count }) => {
+        const search: PageSearch = { q: formatFilter({ tokens: [{ key: "state", values: [word] }], words: [] }) };
+        return (
+          <Link key={word} to={to} search={search} className="status" data-tone={tone}>
+            <ToneShape tone={tone} />
+            <span>{`${count} ${word}`}</span>
+          </Link>
+        );
+      })}
+    </span>
+  );
+}
+
+const SOON_MS = 3_600_000;
+
+function NextCertificate() {
+  const { certificates } = useFleet();
+  const now = useServerNow();
+  const [next] = certificates
+    .flatMap((certificate) => {
+      const ends = millisecondsOf(certificate.notAfter);
+      return ends === undefined ? [] : [{ ends, name: `${certificate.kind} ${certificate.cluster || certificate.name}` }];
+    })
+    .sort((a, b) => a.ends - b.ends);
+  if (next === undefined) return <span className="muted">{t.common.none}</span>;
+  const left = next.ends - now;
+  const word = left > 0 ? t.overview.next(next.name, spanText(left)) : t.overview.expired(next.name);
+  return <StatusMark status={{ tone: left <= 0 ? "bad" : left < SOON_MS ? "warning" : "good", word }} />;
+}

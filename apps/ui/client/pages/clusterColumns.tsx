@@ -1,0 +1,78 @@
+import { type ResourceRef, refOf } from "@isthmus/core";
+import { Name } from "../components/Name.tsx";
+import { ObjectLink } from "../components/ObjectLink.tsx";
+import { SeverityTotals } from "../components/Severity.tsx";
+import { StatusMark } from "../components/StatusMark.tsx";
+import { Until, When } from "../components/Times.tsx";
+import type { Column } from "../components/tableColumns.ts";
+import { KubernetesCluster } from "../data/kinds.ts";
+import { millisecondsOf } from "../model/age.ts";
+import type { ClusterRow } from "../model/clusterRows.ts";
+import { formatFilter } from "../model/tokens.ts";
+import { t } from "../strings.ts";
+
+/** The registration of a cluster, whether or not there is one. */
+export function clusterRef({ name, cluster }: Pick<ClusterRow, "name" | "cluster">): ResourceRef {
+  const { apiVersion, kind } = KubernetesCluster;
+  return cluster === undefined ? { apiVersion, kind, name, namespace: "gloo-mesh", clusterName: "" } : refOf(cluster);
+}
+
+export const CLUSTER_COLUMNS: readonly Column<ClusterRow>[] = [
+  {
+    id: "name",
+    title: t.columns.name,
+    width: [9, 2],
+    token: "cluster",
+    text: ({ name }) => name,
+    cell: (row) => (row.cluster === undefined ? <Name text={row.name} /> : <ObjectLink to={clusterRef(row)} text={row.name} />),
+  },
+  {
+    id: "state",
+    title: t.columns.state,
+    width: [8.5, 1.2],
+    token: "state",
+    text: ({ status }) => status.word,
+    cell: ({ status }) => <StatusMark status={status} />,
+  },
+  {
+    id: "agent",
+    title: t.columns.agent,
+    width: [5.5, 1],
+    text: ({ agent }) => agent ?? "",
+    cell: ({ agent }) => <Name text={agent ?? "–"} />,
+  },
+  {
+    id: "heard",
+    title: t.columns.heard,
+    width: [7, 1],
+    // Its age changes each second: no row pulses because of it.
+    text: () => "",
+    sort: ({ heardAt }) => millisecondsOf(heardAt) ?? 0,
+    cell: ({ heardAt }) => <When time={heardAt} />,
+  },
+  {
+    id: "objects",
+    title: t.columns.objects,
+    width: [5, 0.7],
+    text: ({ objects }) => String(objects),
+    sort: ({ objects }) => objects,
+    cell: ({ objects }) => <span className="number">{objects}</span>,
+  },
+  {
+    id: "certificate",
+    title: t.columns.certificate,
+    width: [9, 1.2],
+    text: ({ certificateEnds }) => certificateEnds ?? "",
+    cell: ({ certificateEnds }) => <Until time={certificateEnds} />,
+  },
+  {
+    id: "insights",
+    title: t.columns.insights,
+    width: [7, 1],
+    text: ({ insights }) => `${insights.error}/${insights.warning}/${insights.info}`,
+    sort: ({ insights }) => insights.error * 1e6 + insights.warning * 1e3 + insights.info,
+    cell: ({ name, insights }) => (
+      <SeverityTotals counts={insights} query={formatFilter({ tokens: [{ key: "cluster", values: [name] }], words: [] })} />
+    ),
+  },
+];

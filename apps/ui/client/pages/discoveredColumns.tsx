@@ -1,0 +1,68 @@
+import { keyOfResource, type Resource, refOf, resourceKeyOf } from "@isthmus/core";
+import { Name } from "../components/Name.tsx";
+import { ClusterChip } from "../components/ObjectLink.tsx";
+import { SeverityTotals } from "../components/Severity.tsx";
+import type { Column } from "../components/tableColumns.ts";
+import type { Fleet } from "../data/fleet.ts";
+import { NO_COUNTS, type SeverityCounts } from "../model/insightIndex.ts";
+import { t } from "../strings.ts";
+
+/** A row of what discovery found: the object, the cluster that it is of, and the insights about it. */
+export interface DiscoveredRow<R extends Resource> {
+  readonly object: R;
+  readonly cluster: string;
+  readonly insights: SeverityCounts;
+}
+
+/** Insights about an object by severity, those that are suppressed left out. */
+export function insightCountsOf({ insights }: Pick<Fleet, "insights">, object: Resource): SeverityCounts {
+  const found = insights.row(resourceKeyOf(refOf(object)))?.insights ?? [];
+  if (found.length === 0) return NO_COUNTS;
+  const count = (severity: string) => found.filter((insight) => insight.suppressed === undefined && insight.severity === severity).length;
+  return { error: count("error"), warning: count("warning"), info: count("info") };
+}
+
+/** The key of a row. */
+export const rowKey = ({ object }: DiscoveredRow<Resource>) => keyOfResource(object);
+
+/** The columns that all rows of one object have. */
+export function clusterColumn<R extends Resource>(): Column<DiscoveredRow<R>> {
+  return {
+    id: "cluster",
+    title: t.columns.cluster,
+    width: [6, 1],
+    token: "cluster",
+    text: ({ cluster }) => cluster,
+    cell: ({ cluster }) => (cluster === "" ? <span className="muted">{t.common.management}</span> : <ClusterChip name={cluster} />),
+  };
+}
+
+/** Insights about the object. */
+export function insightsColumn<R extends Resource>(): Column<DiscoveredRow<R>> {
+  return {
+    id: "insights",
+    title: t.columns.insights,
+    width: [6, 0.8],
+    text: ({ insights }) => `${insights.error}/${insights.warning}/${insights.info}`,
+    sort: ({ insights }) => insights.error * 1e6 + insights.warning * 1e3 + insights.info,
+    cell: ({ insights }) => <SeverityTotals counts={insights} />,
+  };
+}
+
+/** A column of plain text. */
+export function textColumn<R extends Resource>(
+  { id, title, width, token }: Pick<Column<DiscoveredRow<R>>, "id" | "title" | "width"> & { readonly token?: string },
+  text: (object: R) => string,
+): Column<DiscoveredRow<R>> {
+  return {
+    id,
+    title,
+    width,
+    ...(token === undefined ? {} : { token }),
+    text: ({ object }) => text(object),
+    cell: ({ object }) => {
+      const shown = text(object);
+      return shown === "" ? <span className="muted">–</span> : <Name text={shown} />;
+    },
+  };
+}

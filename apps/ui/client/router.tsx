@@ -1,0 +1,68 @@
+import { createRootRoute, createRoute, createRouter, Link, lazyRouteComponent } from "@tanstack/react-router";
+import { Empty } from "./components/Empty.tsx";
+import { Loading } from "./components/Loading.tsx";
+import { Shell } from "./components/Shell.tsx";
+import { readPageSearch } from "./components/usePageSearch.ts";
+import { ClustersPage } from "./pages/ClustersPage.tsx";
+import { DebugPage } from "./pages/DebugPage.tsx";
+import { DestinationsPage } from "./pages/DestinationsPage.tsx";
+import { InsightPage } from "./pages/InsightPage.tsx";
+import { InsightsPage } from "./pages/InsightsPage.tsx";
+import { KindPage } from "./pages/KindPage.tsx";
+import { MeshesPage } from "./pages/MeshesPage.tsx";
+import { ObjectPage } from "./pages/ObjectPage.tsx";
+import { OverviewPage } from "./pages/OverviewPage.tsx";
+import { PoliciesPage } from "./pages/PoliciesPage.tsx";
+import { WorkloadsPage } from "./pages/WorkloadsPage.tsx";
+import { t } from "./strings.ts";
+
+const root = createRootRoute({ component: Shell, validateSearch: readPageSearch, notFoundComponent: NotFound });
+const getParentRoute = () => root;
+
+const routes = [
+  createRoute({ getParentRoute, path: "/", component: OverviewPage }),
+  createRoute({ getParentRoute, path: "/clusters", component: ClustersPage }),
+  createRoute({ getParentRoute, path: "/meshes", component: MeshesPage }),
+  createRoute({ getParentRoute, path: "/destinations", component: DestinationsPage }),
+  createRoute({ getParentRoute, path: "/workloads", component: WorkloadsPage }),
+  createRoute({ getParentRoute, path: "/policies", component: PoliciesPage }),
+  createRoute({ getParentRoute, path: "/insights", component: InsightsPage }),
+  createRoute({ getParentRoute, path: "/insights/$code", component: InsightPage }),
+  createRoute({ getParentRoute, path: "/debug", component: DebugPage }),
+  createRoute({ getParentRoute, path: "/debug/$group/$kind", component: KindPage }),
+  createRoute({ getParentRoute, path: "/object/$group/$kind/$cluster/$namespace/$name", component: ObjectPage }),
+  // The libraries of the graph are larger than all the rest.
+  createRoute({
+    getParentRoute,
+    path: "/topology",
+    component: lazyRouteComponent(() => import("./topology/TopologyPage.tsx"), "TopologyPage"),
+    pendingComponent: Loading,
+  }),
+] as const;
+
+function NotFound() {
+  return (
+    <Empty isPage title={t.errors.notFound}>
+      <Link className="button" to="/">
+        {t.errors.home}
+      </Link>
+    </Empty>
+  );
+}
+
+/** All pages by their addresses. What is in an address stays text: `q=cluster:c1`, not JSON. */
+export const router = createRouter({
+  routeTree: root.addChildren(routes),
+  parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
+  stringifySearch: (search) => {
+    const pairs = Object.entries(search).flatMap(([key, value]) => (typeof value === "string" ? [[key, value]] : []));
+    const text = new URLSearchParams(pairs).toString();
+    return text === "" ? "" : `?${text}`;
+  },
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,89 @@
+import { Link } from "@tanstack/react-router";
+import { Name } from "../components/Name.tsx";
+import { PlainTable } from "../components/PlainTable.tsx";
+import { Section } from "../components/Section.tsx";
+import { SeverityTotals } from "../components/Severity.tsx";
+import { StatusMark } from "../components/StatusMark.tsx";
+import { Until, When } from "../components/Times.tsx";
+import type { KubernetesCluster } from "../data/kinds.ts";
+import { useFleet } from "../data/store.ts";
+import { certificatesOf } from "../model/clusterRows.ts";
+import { insightIndexOf, NO_COUNTS } from "../model/insightIndex.ts";
+import { kindRows } from "../model/kindRows.ts";
+import { formatFilter } from "../model/tokens.ts";
+import { t } from "../strings.ts";
+import { ClusterPending } from "./ClusterPending.tsx";
+import { Conditions } from "./Conditions.tsx";
+import { ObjectFacts } from "./ObjectFacts.tsx";
+
+/** A cluster: its agent, what is pending, its certificates, what it holds. */
+export function ClusterSummary({ cluster }: { readonly cluster: KubernetesCluster }) {
+  const fleet = useFleet();
+  const { name } = cluster.metadata;
+  const { status = {} } = cluster;
+  const heard = fleet.clock?.clusters.find((each) => each.name === name)?.at;
+  const counts = insightIndexOf(fleet).byCluster.get(name) ?? NO_COUNTS;
+  const certificates = certificatesOf(fleet, name);
+  const kinds = kindRows(fleet).flatMap((row) => {
+    const count = row.clusters.find((each) => each.name === name)?.count ?? 0;
+    return count === 0 ? [] : [{ ...row, count }];
+  });
+  const query = formatFilter({ tokens: [{ key: "cluster", values: [name] }], words: [] });
+  return (
+    <>
+      <Section title={t.clusters.about}>
+        <ObjectFacts
+          object={cluster}
+          rows={[
+            [t.columns.agent, status.agent?.version],
+            [t.columns.heard, <When key="heard" time={heard} />],
+            [t.columns.certificate, <Until key="until" time={status.agent?.certificateNotAfter} />],
+            [t.clusters.mode, status.mode ?? cluster.spec?.mode],
+            [t.clusters.agentNamespace, status.namespace],
+            [t.clusters.uid, status.clusterUid === undefined ? undefined : <Name key="uid" text={status.clusterUid} />],
+            [
+              t.meshes.cilium,
+              status.cilium === undefined ? undefined : [status.cilium.version, status.cilium.enforcement].filter(Boolean).join(" · "),
+            ],
+            [t.columns.insights, <SeverityTotals key="insights" counts={counts} query={query} />],
+          ]}
+        />
+      </Section>
+      <Conditions object={cluster} />
+      <ClusterPending cluster={cluster} />
+      <Section title={t.clusters.certificates}>
+        {certificates.length === 0 ? (
+          <p className="muted">{t.clusters.certificatesNone}</p>
+        ) : (
+          <PlainTable
+            label={t.clusters.certificates}
+            headers={[t.columns.kind, t.columns.name, t.clusters.subject, t.clusters.expires, t.objects.message]}
+            rows={certificates.map(({ kind, name: of, subject, notAfter, problem }) => ({
+              key: `${kind} ${of}`,
+              cells: [
+                kind,
+                <Name key="name" text={of} />,
+                <Name key="subject" text={subject ?? "–"} />,
+                <Until key="until" time={notAfter} />,
+                problem === undefined ? "–" : <StatusMark key="problem" status={{ tone: "bad", word: problem }} />,
+              ],
+            }))}
+          />
+        )}
+      </Section>
+      <Section title={t.clusters.objects}>
+        {kinds.length === 0 ? <p className="muted">{t.clusters.objectsNone}</p> : null}
+        <ul className="counts">
+          {kinds.map(({ key, kind, params, count }) => (
+            <li key={key}>
+              <Link to="/debug/$group/$kind" params={params} search={{ q: query }}>
+                <Name text={kind} />
+              </Link>
+              <span className="number">{count}</span>
+            </li>
+          ))}
+        </ul>
+      </Section>
+    </>
+  );
+}

@@ -1,0 +1,61 @@
+import { keyOfResource, refOf } from "@isthmus/core";
+import { Name } from "../components/Name.tsx";
+import { ObjectLink } from "../components/ObjectLink.tsx";
+import { PlainTable } from "../components/PlainTable.tsx";
+import { Section } from "../components/Section.tsx";
+import { type Destination, TrafficPolicy } from "../data/kinds.ts";
+import { useFleet } from "../data/store.ts";
+import { effectiveRouting } from "../model/effect.ts";
+import { policiesOn } from "../model/policyTargets.ts";
+import { t } from "../strings.ts";
+import { Problems } from "./ObjectErrors.tsx";
+
+/** What traffic to a Destination meets: each value with the policy that sets it; and the policies that are not in force here. */
+export function EffectiveRouting({ destination }: { readonly destination: Destination }) {
+  const fleet = useFleet();
+  const values = effectiveRouting(destination);
+  const refused = policiesOn(fleet, keyOfResource(destination)).filter(({ status }) => status.state !== "ACCEPTED");
+  return (
+    <>
+      <Section title={t.destinations.routing} note={values.length === 0 ? t.destinations.routingNone : t.destinations.routingWhy}>
+        {values.length === 0 ? null : (
+          <PlainTable
+            label={t.destinations.routing}
+            headers={[
+              t.destinations.field,
+              t.destinations.value,
+              t.destinations.forRequests,
+              t.destinations.fromSources,
+              t.destinations.setBy,
+            ]}
+            rows={values.map(({ field, value, requests, sources, policy, order }) => ({
+              key: `${order} ${field}`,
+              cells: [
+                field,
+                <Name key="value" text={value} isWrapped />,
+                <Name key="requests" text={requests ?? t.destinations.allRequests} isWrapped />,
+                <Name key="sources" text={sources ?? t.destinations.allRequests} isWrapped />,
+                <span key="policy" className="inline">
+                  <ObjectLink to={{ ...TrafficPolicy, ...policy }} />
+                  <span className="muted">{`#${order}`}</span>
+                </span>,
+              ],
+            }))}
+          />
+        )}
+      </Section>
+      {refused.length === 0 ? null : (
+        <Section title={t.destinations.refused}>
+          <ul className="links">
+            {refused.map(({ policy, status }) => (
+              <li key={`${policy.kind} ${keyOfResource(policy)}`} className="stack">
+                <ObjectLink to={refOf(policy)} hasKind />
+                <Problems errors={status.errors ?? []} warnings={status.warnings ?? []} />
+              </li>
+            ))}
+          </ul>
+        </Section>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,42 @@
+import { Facts } from "../components/Facts.tsx";
+import { Name } from "../components/Name.tsx";
+import { Section } from "../components/Section.tsx";
+import type { VirtualMesh } from "../data/kinds.ts";
+import { valueText } from "../model/effect.ts";
+import { titled } from "../model/status.ts";
+import { t } from "../strings.ts";
+import { Conditions } from "./Conditions.tsx";
+import { MeshProgress } from "./MeshProgress.tsx";
+import { ObjectErrors } from "./ObjectErrors.tsx";
+import { ObjectFacts } from "./ObjectFacts.tsx";
+import { Targets } from "./Targets.tsx";
+
+/** A VirtualMesh: how far its meshes are, its trust, federation and access, its Destinations. */
+export function VirtualMeshSummary({ virtualMesh }: { readonly virtualMesh: VirtualMesh }) {
+  const { spec = {}, status } = virtualMesh;
+  const { mtlsConfig, federation, globalAccessPolicy = "MESH_DEFAULT" } = spec;
+  return (
+    <>
+      <ObjectErrors object={virtualMesh} />
+      <Section title={t.meshes.members}>
+        <MeshProgress virtualMesh={virtualMesh} />
+        <Facts
+          rows={[
+            [t.meshes.trust, mtlsConfig === undefined ? t.meshes.notShared : <Name key="trust" text={valueText(mtlsConfig)} isWrapped />],
+            [
+              t.meshes.federation,
+              federation === undefined ? t.common.none : <Name key="federation" text={valueText(federation)} isWrapped />,
+            ],
+            [t.columns.federated, `${status?.acceptedCount ?? 0}/${status?.targetCount ?? 0} ${t.destinations.what}`],
+            [t.meshes.access, titled(globalAccessPolicy)],
+          ]}
+        />
+      </Section>
+      <Conditions object={virtualMesh} />
+      <Targets policy={virtualMesh} />
+      <Section title={t.clusters.about}>
+        <ObjectFacts object={virtualMesh} />
+      </Section>
+    </>
+  );
+}

@@ -1,0 +1,64 @@
+import { keyOfResource, refOf } from "@isthmus/core";
+import { Name } from "../components/Name.tsx";
+import { ObjectLink } from "../components/ObjectLink.tsx";
+import { Section } from "../components/Section.tsx";
+import { StatusMark } from "../components/StatusMark.tsx";
+import { Mesh, type Workload } from "../data/kinds.ts";
+import { useFleet } from "../data/store.ts";
+import { policiesOn } from "../model/policyTargets.ts";
+import { destinationsOf } from "../model/selection.ts";
+import { approvalStatus } from "../model/status.ts";
+import { t } from "../strings.ts";
+import { Labels } from "./Labels.tsx";
+import { ObjectFacts } from "./ObjectFacts.tsx";
+
+/** A workload: its identity, which Destinations select it, and the policies there. */
+export function WorkloadSummary({ workload }: { readonly workload: Workload }) {
+  const fleet = useFleet();
+  const { kubernetes, mesh } = workload.spec ?? {};
+  const controller = kubernetes?.controller;
+  const destinations = destinationsOf(fleet, workload);
+  return (
+    <>
+      <Section title={t.clusters.about}>
+        <ObjectFacts
+          object={workload}
+          rows={[
+            [
+              t.workloads.controller,
+              controller === undefined ? undefined : <Name key="c" text={`${controller.namespace ?? ""}/${controller.name ?? ""}`} />,
+            ],
+            [t.columns.serviceAccount, <Name key="sa" text={kubernetes?.serviceAccountName || "default"} />],
+            [
+              t.columns.mesh,
+              mesh?.name === undefined ? undefined : (
+                <ObjectLink
+                  key="mesh"
+                  to={{ ...Mesh, name: mesh.name, namespace: mesh.namespace ?? "", clusterName: "" }}
+                  text={mesh.name}
+                />
+              ),
+            ],
+            [t.workloads.podLabels, <Labels key="labels" labels={kubernetes?.podLabels} />],
+          ]}
+        />
+      </Section>
+      <Section title={t.workloads.selectedBy}>
+        {destinations.length === 0 ? <p className="muted">{t.workloads.selectedByNone}</p> : null}
+        <ul className="links">
+          {destinations.map((destination) => (
+            <li key={keyOfResource(destination)}>
+              <ObjectLink to={refOf(destination)} text={destination.spec?.kubeService?.ref?.name ?? destination.metadata.name} />
+              {policiesOn(fleet, keyOfResource(destination)).map(({ policy, status }) => (
+                <span key={`${policy.kind} ${keyOfResource(policy)}`} className="inline">
+                  <ObjectLink to={refOf(policy)} hasKind />
+                  <StatusMark status={approvalStatus(status.state ?? "PENDING", status.warnings?.length ?? 0)} />
+                </span>
+              ))}
+            </li>
+          ))}
+        </ul>
+      </Section>
+    </>
+  );
+}

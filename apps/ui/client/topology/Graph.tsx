@@ -1,0 +1,56 @@
+import { useMantineColorScheme } from "@mantine/core";
+import { Controls, ReactFlow } from "@xyflow/react";
+import "@xyflow/react/dist/base.css";
+import { useEffect, useState } from "react";
+import type { Topology } from "../model/topology.ts";
+import { t } from "../strings.ts";
+import { type Drawing, drawingOf, MOST_EDGES } from "./layout.ts";
+import { NODE_TYPES } from "./nodes.tsx";
+
+/** The services and what connects them, laid out again when they change; the last drawing stays until then. */
+export function Graph({ topology }: { readonly topology: Topology }) {
+  const { colorScheme } = useMantineColorScheme();
+  const [drawing, setDrawing] = useState<Drawing>();
+  const [hasFailed, setHasFailed] = useState(false);
+  const shape = [...topology.nodes.map(({ id }) => id), ...topology.edges.map(({ id, label }) => `${id} ${label}`)].join("\n");
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the graph changes with its shape, not with each status
+  useEffect(() => {
+    let isCurrent = true;
+    drawingOf(topology).then(
+      (next) => {
+        if (isCurrent) setDrawing(next);
+      },
+      () => {
+        if (isCurrent) setHasFailed(true);
+      },
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [shape]);
+  if (hasFailed) return <p role="alert">{t.topology.layoutFailed}</p>;
+  if (drawing === undefined) return <p role="status">{t.topology.layout}</p>;
+  return (
+    <div className="graph">
+      <ReactFlow
+        key={shape}
+        nodes={drawing.nodes}
+        edges={drawing.edges}
+        nodeTypes={NODE_TYPES}
+        colorMode={colorScheme === "auto" ? "system" : colorScheme}
+        fitView
+        fitViewOptions={{ maxZoom: 1.1, padding: 0.06 }}
+        minZoom={0.1}
+        nodesDraggable={false}
+        nodesConnectable={false}
+        nodesFocusable={false}
+        edgesFocusable={false}
+        elementsSelectable={false}
+        disableKeyboardA11y
+      >
+        <Controls showInteractive={false} />
+      </ReactFlow>
+      {topology.edges.length > MOST_EDGES ? <p className="note">{t.topology.mostEdges(MOST_EDGES)}</p> : null}
+    </div>
+  );
+}

@@ -1,0 +1,94 @@
+import { refOf } from "@isthmus/core";
+import { Name } from "../components/Name.tsx";
+import { ClusterChip, ObjectLink } from "../components/ObjectLink.tsx";
+import type { Column } from "../components/tableColumns.ts";
+import type { Topology, TopologyEdge, TopologyNode } from "../model/topology.ts";
+import { t } from "../strings.ts";
+
+/** A row of the graph as a table: an edge, or a node without one. */
+export interface EdgeRow {
+  readonly key: string;
+  readonly from: TopologyNode | string;
+  readonly to: TopologyNode | string | undefined;
+  readonly edge: TopologyEdge | undefined;
+}
+
+/** All of a graph: its edges, then the nodes that have none. */
+export function edgeRows({ nodes, edges }: Topology): readonly EdgeRow[] {
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  const end = (id: string) => byId.get(id) ?? id;
+  const connected = new Set(edges.flatMap(({ from, to }) => [from, to]));
+  return [
+    ...edges.map((edge) => ({ key: edge.id, edge, from: end(edge.from), to: end(edge.to) })),
+    ...nodes.filter(({ id }) => !connected.has(id)).map((node) => ({ key: node.id, edge: undefined, from: node, to: undefined })),
+  ];
+}
+
+function textOf(end: EdgeRow["to"]): string {
+  if (end === undefined) return "";
+  return typeof end === "string" ? end : `${end.namespace}/${end.name}`;
+}
+
+function clustersOf({ from, to }: EdgeRow): readonly string[] {
+  return [from, to].flatMap((end) => (end === undefined ? [] : [typeof end === "string" ? end : end.cluster]));
+}
+
+function namespacesOf({ from, to }: EdgeRow): readonly string[] {
+  return [from, to].flatMap((end) => (end === undefined || typeof end === "string" ? [] : [end.namespace]));
+}
+
+function End({ end }: { readonly end: EdgeRow["to"] }) {
+  if (end === undefined) return <span className="muted">–</span>;
+  if (typeof end === "string") return <ClusterChip name={end || t.common.management} />;
+  return (
+    <>
+      {end.destination === undefined ? <Name text={textOf(end)} /> : <ObjectLink to={refOf(end.destination)} text={textOf(end)} />}
+      <ClusterChip name={end.cluster || t.common.management} />
+    </>
+  );
+}
+
+export const EDGE_COLUMNS: readonly Column<EdgeRow>[] = [
+  { id: "from", title: t.topology.from, width: [14, 2], text: ({ from }) => textOf(from), cell: ({ from }) => <End end={from} /> },
+  { id: "to", title: t.topology.to, width: [14, 2], text: ({ to }) => textOf(to), cell: ({ to }) => <End end={to} /> },
+  {
+    id: "type",
+    title: t.columns.type,
+    width: [6, 0.7],
+    token: "type",
+    text: ({ edge }) => (edge === undefined ? t.common.none : t.topology.edges[edge.type]),
+    cell: ({ edge }) => (edge === undefined ? <span className="muted">–</span> : t.topology.edges[edge.type]),
+  },
+  {
+    id: "label",
+    title: t.topology.share,
+    width: [5, 0.5],
+    text: ({ edge }) => edge?.label ?? "",
+    cell: ({ edge }) => <Name text={edge?.label ?? ""} />,
+  },
+  {
+    id: "cluster",
+    title: t.columns.clusters,
+    width: [8, 1],
+    token: "cluster",
+    text: (row) => [...new Set(clustersOf(row))].join(", "),
+    values: clustersOf,
+    cell: (row) => <Name text={[...new Set(clustersOf(row))].join(", ")} />,
+  },
+  {
+    id: "ns",
+    title: t.columns.namespace,
+    width: [7, 1],
+    token: "ns",
+    text: (row) => [...new Set(namespacesOf(row))].join(", "),
+    values: namespacesOf,
+    cell: (row) => <Name text={[...new Set(namespacesOf(row))].join(", ")} />,
+  },
+  {
+    id: "because",
+    title: t.topology.why,
+    width: [13, 2],
+    text: ({ edge }) => (edge === undefined ? "" : `${edge.because.kind} ${edge.because.namespace}/${edge.because.name}`),
+    cell: ({ edge }) => (edge === undefined ? <span className="muted">–</span> : <ObjectLink to={edge.because} hasKind />),
+  },
+];

@@ -1,0 +1,62 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { readPageSearch } from "../../client/components/usePageSearch.ts";
+import { formatFilter, matchesFilter, parseFilter } from "../../client/model/tokens.ts";
+
+const text = fc.string({ minLength: 1, maxLength: 12, unit: "grapheme" });
+const anyFilter = fc.record({
+  tokens: fc.array(fc.record({ key: text.map((key) => key.toLowerCase()), values: fc.array(text, { minLength: 1, maxLength: 3 }) }), {
+    maxLength: 4,
+  }),
+  words: fc.array(text, { maxLength: 4 }),
+});
+
+it("reads a filter back from the address that it was written to", () => {
+  fc.assert(
+    fc.property(anyFilter, (filter) => {
+      const written = new URLSearchParams({ q: formatFilter(filter) }).toString();
+      const { q = "" } = readPageSearch(Object.fromEntries(new URLSearchParams(written)));
+      expect(parseFilter(q)).toEqual(filter);
+    }),
+  );
+});
+
+it("reads whatever a link holds without failing, and reads it as the same again", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary", maxLength: 60 }), (given) => {
+      const filter = parseFilter(given);
+      expect(parseFilter(formatFilter(filter))).toEqual(filter);
+    }),
+  );
+});
+
+it("reads tokens, lists of values, words and quotes", () => {
+  expect(parseFilter('cluster:c1 ns:bookinfo,batch "two words" reviews')).toEqual({
+    tokens: [
+      { key: "cluster", values: ["c1"] },
+      { key: "ns", values: ["bookinfo", "batch"] },
+    ],
+    words: ["two words", "reviews"],
+  });
+  // What is being typed does not filter yet.
+  expect(parseFilter("cluster: reviews")).toEqual({ tokens: [], words: ["reviews"] });
+});
+
+it("matches rows that have one value of each token, and all words", () => {
+  const row = {
+    fields: new Map([
+      ["ns", ["bookinfo"]],
+      ["cluster", ["East-1"]],
+    ]),
+    text: "reviews-v1\nbookinfo",
+  };
+  const matches = (filter: string) => matchesFilter(parseFilter(filter), row);
+  expect(matches("ns:bookinfo,batch cluster:east*")).toBe(true);
+  expect(matches("cluster:east-1 Reviews")).toBe(true);
+  expect(matches("ns:batch")).toBe(false);
+  expect(matches("ns:book")).toBe(false);
+  expect(matches("reviews ratings")).toBe(false);
+  // A key that no column answers matches nothing, rather than everything.
+  expect(matches("nosuch:bookinfo")).toBe(false);
+  expect(matches("__proto__:bookinfo")).toBe(false);
+});

@@ -1,0 +1,307 @@
+import axe from "axe-core";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { describeInBrowser } from "./harness/chromium.ts";
+import { type LiveDemo, startLiveDemo } from "./harness/liveDemo.ts";
+
+const DESTINATION = "/object/discovery.mesh.gloo.solo.io/Destination/_/gloo-mesh";
+const PAGES = [
+  "/",
+  "/clusters",
+  "/clusters?q=no:match",
+  "/meshes",
+  "/destinations",
+  "/workloads?q=cluster:cluster-1",
+  "/policies",
+  "/topology",
+  "/topology?view=table",
+  "/insights",
+  "/insights?view=suppressed",
+  "/insights/RES1003",
+  "/debug",
+  "/debug/_/Service",
+  "/object/multicluster.solo.io/KubernetesCluster/_/gloo-mesh/cluster-1",
+  "/object/networking.mesh.gloo.solo.io/VirtualMesh/_/gloo-mesh/bookinfo",
+  "/object/discovery.mesh.gloo.solo.io/Mesh/_/gloo-mesh/istiod-istio-system-cluster-1",
+  `${DESTINATION}/reviews-bookinfo-cluster-1`,
+  `${DESTINATION}/reviews-bookinfo-cluster-1?tab=generated`,
+  `${DESTINATION}/reviews-bookinfo-cluster-1?tab=yaml`,
+  "/object/discovery.mesh.gloo.solo.io/Workload/_/gloo-mesh/reviews-v1-bookinfo-cluster-1-deployment",
+  "/object/_/Service/cluster-1/bookinfo/no-such-object",
+  "/no-such-page",
+];
+
+interface AxeResult {
+  readonly violations: readonly {
+    readonly id: string;
+    readonly nodes: readonly { readonly target: readonly string[]; readonly failureSummary?: string }[];
+  }[];
+}
+
+describeInBrowser("the console in a browser", (executablePath) => {
+  let demo: LiveDemo;
+  let browser: Browser;
+  let problems: string[] = [];
+
+  beforeAll(async () => {
+    // Its sandbox needs rights that containers do not have; what it opens is ours.
+    [demo, browser] = await Promise.all([startLiveDemo(), chromium.launch({ executablePath, args: ["--no-sandbox"] })]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await demo?.stop();
+  });
+  afterEach(async () => {
+    for (const context of browser.contexts()) await context.close();
+    expect(problems).toEqual([]);
+    problems = [];
+  });
+
+  interface OpenOptions {
+    readonly colorScheme?: "light" | "dark";
+    readonly width?: number;
+  }
+
+  /** A page whose errors, refused styles and scripts included, fail the test. */
+  async function open(path: string, { colorScheme = "light", width = 1280 }: OpenOptions = {}): Promise<Page> {
+    const context = await browser.newContext({ colorScheme, viewport: { width, height: 800 }, reducedMotion: "reduce" });
+    await context.addInitScript("self.wasHacked = false");
+    const page = await context.newPage();
+    page.on("pageerror", (error) => problems.push(`${path}: ${error.message}`));
+    page.on("console", (message) => {
+      if (["error", "warning"].includes(message.type())) problems.push(`${path}: ${message.text()}`);
+    });
+    page.on("request", (request) => {
+      if (!request.url().startsWith(demo.url) && !request.url().startsWith("data:")) problems.push(`${path}: asks ${request.url()}`);
+    });
+    await show(page, path);
+    return page;
+  }
+
+  async function show(page: Page, path: string): Promise<void> {
+    await page.goto(`${demo.url}${path}`);
+    await page.waitForSelector("main h1, main .empty");
+    if (path === "/topology") await page.waitForSelector(".service-node");
+  }
+
+  for (const colorScheme of ["light", "dark"] as const) {
+    it(`has no page that axe finds fault with, ${colorScheme}`, { timeout: 300_000 }, async () => {
+      const page = await open("/", { colorScheme });
+      for (const path of PAGES) {
+        await show(page, path);
+        await page.evaluate(axe.source);
+        const { violations } = (await page.evaluate("axe.run(document, { resultTypes: ['violations'] })")) as AxeResult;
+        const found = violations.flatMap(({ id, nodes }) =>
+          nodes.map(({ target, failureSummary }) => `${path} ${id} ${target.join(" ")} ${failureSummary}`),
+        );
+        expect(found).toEqual([]);
+      }
+    });
+  }
+
+  it.each([1280, 768])("fits into %i pixels", { timeout: 180_000 }, async (width) => {
+    const page = await open("/", { width });
+    for (const path of PAGES) {
+      await show(page, path);
+      const wider = await page.evaluate(
+        "[document.documentElement, document.querySelector('main')].map((each) => each.scrollWidth - each.clientWidth)",
+      );
+      expect([path, wider]).toEqual([path, [0, 0]]);
+    }
+  });
+
+  it("shows a policy that is rejected, where and why, while the page is open", async () => {
+    const page = await open("/policies");
+    await page.getByRole("status").filter({ hasText: "policies" }).waitFor();
+    expect(await page.getByText("ratings-canary").count()).toBe(0);
+    demo.press("b");
+    await page.getByRole("link", { name: "ratings-canary" }).waitFor();
+    await page.goto(`${demo.url}/policies?q=state:rejected`);
+    await page.getByText("1 of 2 policies").waitFor();
+    await page.getByRole("link", { name: "ratings-canary" }).click();
+    const main = page.locator("main");
+    await main
+      .getByText(/Destination for service bookinfo\/ratings in cluster-9 not found/)
+      .first()
+      .waitFor();
+    await main.getByRole("tab", { name: /Insights 1/ }).click();
+    await main.getByRole("link", { name: "RTE1001" }).click();
+    await main.getByText("What to do").waitFor();
+    await show(page, `${DESTINATION}/ratings-bookinfo-cluster-1`);
+    await main.getByRole("heading", { name: "Rejected here" }).waitFor();
+    demo.press("v");
+    await main.getByRole("heading", { name: "Rejected here" }).waitFor({ state: "detached" });
+  });
+
+  it("says of each routed value which policy set it, and what is generated of it", async () => {
+    demo.press("s");
+    const page = await open(`${DESTINATION}/reviews-bookinfo-cluster-1`);
+    const routing = page.getByRole("region", { name: "Effective routing" }).first();
+    await routing.getByText("75 % → bookinfo/reviews in cluster-1 · 25 % → bookinfo/reviews in cluster-2").waitFor();
+    await routing.getByRole("link", { name: "bookinfo/reviews-shift" }).click();
+    await page.getByRole("heading", { name: "reviews-shift" }).waitFor();
+    await page.getByRole("tab", { name: /Generated/ }).click();
+    await page.getByRole("button", { name: /VirtualService .* cluster-2/ }).click();
+    await page.locator(".yaml").getByText("kind: VirtualService").waitFor();
+    await show(page, "/topology?view=table&q=type:routing");
+    await page.getByRole("cell", { name: "25 %" }).waitFor();
+    demo.press("u");
+    await page.getByText("No row matches the filter.").waitFor();
+  });
+
+  it("names the cluster whose agent is stopped, and keeps what was known of it", async () => {
+    const page = await open("/clusters");
+    const row = page.getByRole("row").filter({ hasText: "cluster-2" });
+    await row.getByText("Connected").waitFor();
+    const objects = async () => Number(await row.getByRole("cell").nth(4).innerText());
+    const before = await objects();
+    demo.press("a");
+    await row.getByText("Offline").waitFor();
+    await page
+      .getByRole("group", { name: "Freshness of the snapshot" })
+      .getByText(/cluster-2 frozen \d\d:\d\d/)
+      .waitFor();
+    expect(before).toBeGreaterThan(20);
+    expect(await objects()).toBeGreaterThanOrEqual(before);
+    await page.getByRole("link", { name: "Insights", exact: true }).click();
+    await page.getByRole("link", { name: "REL1001" }).waitFor();
+    await show(page, `${DESTINATION}/reviews-bookinfo-cluster-2`);
+    await page
+      .locator(".object-state")
+      .getByText(/frozen/)
+      .waitFor();
+    demo.press("a");
+    await page
+      .locator(".object-state")
+      .getByText(/frozen/)
+      .waitFor({ state: "detached" });
+  });
+
+  it("does not move rows under the pointer", async () => {
+    const page = await open("/policies");
+    await page.getByRole("cell", { name: "VirtualMesh", exact: true }).hover();
+    demo.press("t");
+    const notice = page.getByRole("button", { name: "1 new – show" });
+    await notice.waitFor();
+    expect(await page.getByRole("link", { name: "reviews-timeout" }).count()).toBe(0);
+    await notice.click();
+    await page.getByRole("link", { name: "reviews-timeout" }).waitFor();
+    demo.press("d");
+    await page.mouse.move(5, 790);
+    await page.getByRole("link", { name: "reviews-timeout" }).waitFor({ state: "detached" });
+  });
+
+  it("keeps filter and order in the address", async () => {
+    const page = await open("/workloads");
+    await page.getByRole("searchbox").fill('cluster:cluster-1 ns:bookinfo "reviews"');
+    await page.getByText("2 of 9 workloads").waitFor();
+    await page.getByRole("button", { name: "Name", exact: true }).click();
+    await page.getByRole("button", { name: "Name", exact: true }).click();
+    const names = () => page.locator(".table-body .object-link").allInnerTexts();
+    await expect.poll(names).toEqual(["reviews-v2", "reviews-v1"]);
+    await page.reload();
+    await page.getByText("2 of 9 workloads").waitFor();
+    expect(await names()).toEqual(["reviews-v2", "reviews-v1"]);
+    expect(new URL(page.url()).searchParams.get("q")).toBe('cluster:cluster-1 ns:bookinfo "reviews"');
+  });
+
+  it("is used by keyboard alone", async () => {
+    const page = await open("/");
+    const { keyboard } = page;
+    await keyboard.press("g");
+    await keyboard.press("w");
+    await page.getByRole("heading", { name: "Workloads" }).waitFor();
+    await keyboard.press("f");
+    await keyboard.type("ns:bookinfo");
+    await keyboard.press("Escape");
+    await page.getByText("7 of 9 workloads").waitFor();
+    await keyboard.press("j");
+    await keyboard.press("j");
+    await expect.poll(() => page.evaluate("document.activeElement?.closest('[data-index]')?.dataset.index")).toBe("1");
+    await keyboard.press("Enter");
+    await page.getByRole("tab", { name: "Summary" }).waitFor();
+    await page.getByRole("tab", { name: "Summary" }).focus();
+    await keyboard.press("ArrowRight");
+    await keyboard.press("ArrowRight");
+    await page.locator(".yaml").waitFor();
+    await keyboard.press("/");
+    await keyboard.type("cluster-2 mesh istiod");
+    await page.getByRole("option").first().waitFor();
+    await keyboard.press("Enter");
+    await page.getByRole("heading", { name: "istiod-istio-system-cluster-2" }).waitFor();
+    await keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
+    await keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+  });
+
+  it("copies commands and changes its colours", async () => {
+    const page = await open(`${DESTINATION}/reviews-bookinfo-cluster-1`);
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.getByRole("button", { name: /^Copy/ }).click();
+    await page.getByRole("menuitem", { name: "kubectl command" }).click();
+    await page.getByText("Copied").waitFor();
+    expect(await page.evaluate("navigator.clipboard.readText()")).toBe(
+      "kubectl --namespace gloo-mesh get destination.discovery.mesh.gloo.solo.io reviews-bookinfo-cluster-1 --output yaml",
+    );
+    const scheme = () => page.evaluate("document.documentElement.dataset.mantineColorScheme");
+    expect(await scheme()).toBe("light");
+    await page.getByRole("button", { name: /Colour scheme: System/ }).click();
+    await page.getByRole("button", { name: /Colour scheme: Light/ }).click();
+    expect(await scheme()).toBe("dark");
+    await page.reload();
+    await page.getByRole("button", { name: /Colour scheme: Dark/ }).waitFor();
+  });
+
+  it("shows hostile names as text", async () => {
+    const evil = `<img src=x onerror="self.wasHacked = true">\u202Egpj.exe${"very-long-".repeat(500)}`;
+    const object = {
+      apiVersion: "discovery.mesh.gloo.solo.io/v1",
+      kind: "Workload",
+      metadata: { name: evil, namespace: "gloo-mesh", annotations: { "</script><script>self.wasHacked = true</script>": evil } },
+      spec: { kubernetes: { controller: { name: evil, namespace: evil, clusterName: evil }, podLabels: { [evil]: evil } } },
+    };
+    const events: readonly (readonly [string, unknown])[] = [
+      ["reset", { kind: "file", name: evil, version: evil }],
+      ["change", { put: [object], remove: [] }],
+      ["clock", { now: new Date().toISOString(), at: new Date().toISOString(), clusters: [{ name: evil, at: null }] }],
+      ["ready", {}],
+    ];
+    const page = await open("/workloads");
+    await page.route("**/api/v1/stream", (route) =>
+      route.fulfill({
+        contentType: "text/event-stream",
+        body: events.map(([type, data]) => `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`).join(""),
+      }),
+    );
+    for (const path of ["/workloads", "/", "/clusters", "/debug", "/debug/discovery.mesh.gloo.solo.io/Workload"]) {
+      await show(page, path);
+      const wider = await page.evaluate("document.querySelector('main').scrollWidth - document.querySelector('main').clientWidth");
+      expect([path, wider]).toEqual([path, 0]);
+    }
+    await page.locator(".table-body .object-link").first().click();
+    for (const tab of ["YAML", "Summary"]) {
+      await page.getByRole("tab", { name: tab }).click();
+      await page.locator("main").getByText("\\u202egpj.exe").first().waitFor();
+    }
+    expect(await page.evaluate("[self.wasHacked, document.images.length]")).toEqual([false, 0]);
+    expect(await page.locator("main").innerText()).not.toContain("\u202E");
+  });
+
+  it("says that it is cut off, keeps what it had, and has no empty page", async () => {
+    const page = await open("/workloads");
+    await page.getByText("9 workloads").waitFor();
+    await demo.stop();
+    await page
+      .getByRole("alert")
+      .getByText(/cannot be reached/)
+      .waitFor();
+    await page.getByText(/disconnected since \d\d:\d\d/).waitFor();
+    expect(await page.getByText("9 workloads").count()).toBe(1);
+    // The browser says of each attempt that it is refused.
+    expect(
+      problems.every((problem) => problem.includes("ERR_CONNECTION_REFUSED") || problem.includes("ERR_INCOMPLETE_CHUNKED_ENCODING")),
+    ).toBe(true);
+    problems = [];
+  });
+});

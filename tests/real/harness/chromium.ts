@@ -1,0 +1,33 @@
+import { accessSync, constants } from "node:fs";
+import { delimiter, join } from "node:path";
+import { describe, expect, it } from "vitest";
+
+/** A suite in a real browser. Without one it is skipped, with the reason in its name; with CI=true it fails. */
+export function describeInBrowser(name: string, body: (chromium: string) => void): void {
+  const path = findChromium();
+  if (path !== undefined) {
+    describe(name, () => body(path));
+  } else if (process.env["CI"] === "true") {
+    describe(name, () => {
+      it("has a browser", () => expect.fail("Chromium is not installed: run tests/real/install.sh"));
+    });
+  } else {
+    describe.skip(`${name} (skipped: Chromium is not installed: run tests/real/install.sh)`, () => {
+      it("needs a browser", () => undefined);
+    });
+  }
+}
+
+function findChromium(): string | undefined {
+  return (process.env["PATH"] ?? "")
+    .split(delimiter)
+    .map((folder) => join(folder, "chromium"))
+    .find((path) => {
+      try {
+        accessSync(path, constants.X_OK);
+        return true;
+      } catch {
+        return false;
+      }
+    });
+}
