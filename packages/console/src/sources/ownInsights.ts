@@ -13,7 +13,7 @@ import type { Translation } from "@isthmus/translators";
 
 /** What they follow from beside the translation. */
 export interface OwnInsightSources {
-  /** What the last leader found: what began then goes on. */
+  /** What the last leader found: what began then is still of then. */
   readonly kept: StoreReader["insights"];
   readonly management: Snapshot;
   readonly clusters: StoreReader["clusters"];

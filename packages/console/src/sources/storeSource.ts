@@ -1,5 +1,14 @@
-import { KubernetesCluster } from "@isthmus/api";
-import { type Clock, emptySnapshot, equalJson, type Kind, type Log, messageOf, type Snapshot, type Table } from "@isthmus/core";
+import {
+  type Clock,
+  emptySnapshot,
+  equalJson,
+  type Kind,
+  type Log,
+  messageOf,
+  type Resource,
+  type Snapshot,
+  type Table,
+} from "@isthmus/core";
 import { type DatedObject, intendedNames, NO_HISTORY } from "@isthmus/insights";
 import { type Store, type StoreReader, storeReader } from "@isthmus/plane";
 import type { Translation } from "@isthmus/translators";
@@ -12,11 +21,12 @@ import { discoveredObjects } from "./translated.ts";
 
 export interface StoreSourceOptions {
   readonly store: Store;
-  /** Which kinds agents report, and which are discovered. */
+  /** Which kinds agents report, which are discovered, and which one registers clusters. */
   readonly kinds: {
     readonly isReported: (kindKey: string) => boolean;
     readonly kindOf: (apiVersion: string, kind: string) => Kind | undefined;
     readonly discovery: readonly Kind[];
+    readonly registration: Kind;
   };
   /** Namespace of the management plane. */
   readonly namespace: string;
@@ -50,7 +60,7 @@ export function storeSource(options: StoreSourceOptions, signal: AbortSignal): F
     if (isKept) own.forget();
     if (found.at === 0 && found.objects.size === 0) return;
     const text = found.at === 0 ? null : new Date(found.at).toISOString();
-    const unknown = unknownClusters(management, reader.clusters);
+    const unknown = unknownClusters(management?.of(options.kinds.registration), reader.clusters);
     const withNearMiss = intendedNames(translation.attached);
     if (found.objects === insightsOf && text === insights.at && equalJson(unknown, insights.unknown)) return;
     insights = { at: text, objects: insightRows(insights.objects, { now: found.objects, before: insightsOf, withNearMiss }), unknown };
@@ -108,7 +118,7 @@ const NO_CERTIFICATES: FleetMoment["certificates"] = [];
 const SILENT_MS = 150_000;
 
 /** Registered clusters of which the store has nothing. */
-function unknownClusters(management: Snapshot | undefined, clusters: StoreReader["clusters"]): readonly string[] {
-  const registered = [...(management?.of(KubernetesCluster) ?? [])].map(({ metadata }) => metadata.name);
+function unknownClusters(registrations: Iterable<Resource> | undefined, clusters: StoreReader["clusters"]): readonly string[] {
+  const registered = [...(registrations ?? [])].map(({ metadata }) => metadata.name);
   return registered.filter((name) => !clusters.has(name)).sort();
 }
