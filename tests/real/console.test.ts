@@ -84,18 +84,35 @@ describeInBrowser("the console in a browser", (executablePath) => {
     if (path === "/topology") await page.waitForSelector(".service-node");
   }
 
+  /** What axe finds on a page as it is now. */
+  async function faults(page: Page, where: string): Promise<readonly string[]> {
+    await page.evaluate(axe.source);
+    const { violations } = (await page.evaluate("axe.run(document, { resultTypes: ['violations'] })")) as AxeResult;
+    return violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ target, failureSummary }) => `${where} ${id} ${target.join(" ")} ${failureSummary}`),
+    );
+  }
+
   for (const colorScheme of ["light", "dark"] as const) {
     it(`has no page that axe finds fault with, ${colorScheme}`, { timeout: 300_000 }, async () => {
       const page = await open("/", { colorScheme });
       for (const path of PAGES) {
         await show(page, path);
-        await page.evaluate(axe.source);
-        const { violations } = (await page.evaluate("axe.run(document, { resultTypes: ['violations'] })")) as AxeResult;
-        const found = violations.flatMap(({ id, nodes }) =>
-          nodes.map(({ target, failureSummary }) => `${path} ${id} ${target.join(" ")} ${failureSummary}`),
-        );
-        expect(found).toEqual([]);
+        expect(await faults(page, path)).toEqual([]);
       }
+      await show(page, `${DESTINATION}/reviews-bookinfo-cluster-1`);
+      await page.getByRole("button", { name: /^Copy/ }).click();
+      await page.getByRole("menuitem").first().waitFor();
+      expect(await faults(page, "the menu")).toEqual([]);
+      await page.keyboard.press("Escape");
+      await page.keyboard.press("/");
+      await page.keyboard.type("reviews");
+      await page.getByRole("option").first().waitFor();
+      expect(await faults(page, "the search")).toEqual([]);
+      await page.keyboard.press("Escape");
+      await page.keyboard.press("?");
+      await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
+      expect(await faults(page, "the keyboard map")).toEqual([]);
     });
   }
 
@@ -298,6 +315,7 @@ describeInBrowser("the console in a browser", (executablePath) => {
       .waitFor();
     await page.getByText(/disconnected since \d\d:\d\d/).waitFor();
     expect(await page.getByText("9 workloads").count()).toBe(1);
+    expect(await faults(page, "cut off")).toEqual([]);
     // The browser says of each attempt that it is refused.
     expect(
       problems.every((problem) => problem.includes("ERR_CONNECTION_REFUSED") || problem.includes("ERR_INCOMPLETE_CHUNKED_ENCODING")),

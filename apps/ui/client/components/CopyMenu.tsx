@@ -17,7 +17,7 @@ export function CopyMenu({ object }: { readonly object: Resource }) {
     { label: t.objects.copyYaml, text: () => yamlText(object) },
   ];
   return (
-    <Menu position="bottom-end" withinPortal={false} transitionProps={{ duration: 0 }}>
+    <Menu withInitialFocusPlaceholder={false} position="bottom-end" withinPortal={false} transitionProps={{ duration: 0 }}>
       <Menu.Target>
         <button type="button" className="button">
           <span aria-live="polite">{isCopied ? t.common.copied : t.objects.copyMenu}</span> <span aria-hidden="true">▾</span>

@@ -28,7 +28,10 @@ export function SearchDialog({ close }: { close(): void }) {
     if (step !== 0) {
       event.preventDefault();
       setSelected(Math.max(0, Math.min(hits.length - 1, current + step)));
-    } else if (event.key === "Enter") open(hits[current]);
+    } else if (event.key === "Enter") {
+      // The list may still be that of what was typed before.
+      open(searched === text ? hits[current] : searchFleet(fleet, text)[0]);
+    }
   };
   return (
     <Dialog title={t.search.label} close={close}>
