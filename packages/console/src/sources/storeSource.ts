@@ -1,14 +1,4 @@
-import {
-  type Clock,
-  emptySnapshot,
-  equalJson,
-  type Kind,
-  type Log,
-  messageOf,
-  type Resource,
-  type Snapshot,
-  type Table,
-} from "@isthmus/core";
+import { type Clock, emptySnapshot, equalJson, type Kind, type Log, messageOf, type Resource, type Table } from "@isthmus/core";
 import { type DatedObject, intendedNames, NO_HISTORY } from "@isthmus/insights";
 import { type Store, type StoreReader, storeReader } from "@isthmus/plane";
 import type { Translation } from "@isthmus/translators";
