@@ -18,7 +18,8 @@ export function describeInBrowser(name: string, body: (chromium: string) => void
   }
 }
 
-function findChromium(): string | undefined {
+/** The path of the browser; undefined: it is not installed. */
+export function findChromium(): string | undefined {
   return (process.env["PATH"] ?? "")
     .split(delimiter)
     .map((folder) => join(folder, "chromium"))

@@ -7,8 +7,10 @@ import type { Log, Resource, ResourceRef } from "@isthmus/core";
 import type { Insight } from "@isthmus/insights";
 import { type Store, serverRoles, systemClock } from "@isthmus/plane";
 import { redisStore } from "@isthmus/store";
+import { chromium } from "playwright-core";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { startProgram } from "../harness/childProcess.ts";
+import { findChromium } from "../harness/chromium.ts";
 import { describeReal } from "../harness/describeReal.ts";
 import { freePorts } from "../harness/freePorts.ts";
 import { type RealRedis, startRedis } from "../harness/redis.ts";
@@ -231,6 +233,7 @@ describeReal("a console over a real Redis", ({ redis: command }) => {
     served = { port, streams: 0, close: () => program.stop() };
     const browser = await ready();
     expect([...browser.objects.keys()]).toContain("Service/bookinfo/reviews/cluster-1");
+    await seesPages(`http://127.0.0.1:${port}`);
     await program.stop();
     expect(await program.ended).toBe(0);
   }, 60_000);
@@ -246,6 +249,30 @@ describeReal("a console over a real Redis", ({ redis: command }) => {
     expect(browser.clock?.problem).toBeUndefined();
   }, 60_000);
 });
+
+/** Clusters, policies, what is in force, and insights are there without a server. */
+async function seesPages(url: string): Promise<void> {
+  const executablePath = findChromium();
+  if (executablePath === undefined) return expect.fail("Chromium is not installed: run tests/real/install.sh");
+  // Its sandbox needs rights that containers do not have; what it opens is ours.
+  const chrome = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+  try {
+    const page = await chrome.newPage();
+    const shows = async (path: string, ...texts: readonly string[]): Promise<void> => {
+      await page.goto(`${url}${path}`);
+      for (const text of texts) await page.getByText(text).first().waitFor();
+    };
+    await shows("/clusters", "cluster-1", "cluster-2");
+    await shows("/policies", "VirtualMesh", "bookinfo", "Accepted");
+    await shows(
+      "/object/discovery.mesh.gloo.solo.io/Destination/_/gloo-mesh/reviews-bookinfo-cluster-1",
+      "reviews.bookinfo.svc.cluster-1.global",
+    );
+    await shows("/insights", "RES1002");
+  } finally {
+    await chrome.close();
+  }
+}
 
 // As docs/operations has them.
 const READER_RIGHTS = ["+@read", "+@connection", "+eval", "+evalsha", "+subscribe", "+info"];

@@ -99,3 +99,8 @@ function grouped(groups: ReadonlyMap<string, readonly ConsoleInsight[]>): readon
 function reach({ insights }: Pick<CodeInsights, "insights">): number {
   return insights.reduce((sum, { targets }) => sum + Math.max(1, targets?.length ?? 0), 0);
 }
+
+/** What is wrong, for a list: a message begins with neither its object nor its field. */
+export function findingText({ field, message }: { readonly field: string; readonly message: string }): string {
+  return field === "" ? message : `${field}: ${message}`;
+}

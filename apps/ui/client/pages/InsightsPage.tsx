@@ -9,14 +9,14 @@ import type { Column } from "../components/tableColumns.ts";
 import { usePageSearch } from "../components/usePageSearch.ts";
 import { useFleet } from "../data/store.ts";
 import { millisecondsOf, timeText } from "../model/age.ts";
-import { type CodeInsights, insightIndexOf } from "../model/insightIndex.ts";
+import { type CodeInsights, findingText, insightIndexOf } from "../model/insightIndex.ts";
 import { t } from "../strings.ts";
 
 const SEVERITY_ORDER = { error: 0, warning: 1, info: 2 } as const;
 
 function findingOf({ insights }: CodeInsights): string {
   const [first] = insights;
-  return first === undefined ? "" : `${first.object.name}: ${first.message}`;
+  return first === undefined ? "" : `${first.object.name}: ${findingText(first)}`;
 }
 
 const COLUMNS: readonly Column<CodeInsights>[] = [

@@ -5,7 +5,7 @@ import { Page } from "../components/Page.tsx";
 import { Section } from "../components/Section.tsx";
 import { Severity } from "../components/Severity.tsx";
 import { useFleet } from "../data/store.ts";
-import { insightIndexOf } from "../model/insightIndex.ts";
+import { findingText, insightIndexOf } from "../model/insightIndex.ts";
 import { t } from "../strings.ts";
 import { OverviewTiles } from "./OverviewTiles.tsx";
 import { RecentChanges } from "./RecentChanges.tsx";
@@ -42,7 +42,7 @@ function Attention() {
             </Link>
             <span className="finding">
               {insights[0] === undefined ? null : <ObjectLink to={insights[0].object} hasKind />}
-              <Name text={insights[0]?.message ?? ""} isWrapped />
+              {insights[0] === undefined ? null : <Name text={findingText(insights[0])} isWrapped />}
               {objects > 1 ? <span className="muted"> {t.common.more(objects - 1)}</span> : null}
             </span>
           </li>

@@ -8,7 +8,7 @@ import { ResourceTable } from "../components/ResourceTable.tsx";
 import { StatusMark } from "../components/StatusMark.tsx";
 import { When } from "../components/Times.tsx";
 import type { Column } from "../components/tableColumns.ts";
-import { POLICY_KINDS } from "../data/kinds.ts";
+import { KubernetesCluster, POLICY_KINDS } from "../data/kinds.ts";
 import { useFleet } from "../data/store.ts";
 import { clusterOf } from "../model/clusterOf.ts";
 import { policyMessage, policyTargets } from "../model/policyFacts.ts";
@@ -93,7 +93,7 @@ export function PoliciesPage() {
         columns={COLUMNS}
         open={open}
         empty={
-          source?.kind === "store" ? (
+          source?.kind === "store" && snapshot.of(KubernetesCluster).size === 0 ? (
             <Empty title={t.policies.notInStore} how={t.policies.notInStoreHow} command={t.policies.notInStoreCommand} />
           ) : (
             <Empty title={t.policies.empty} how={t.policies.emptyHow} command={t.policies.emptyCommand} />
