@@ -77,7 +77,13 @@ const federationDoubts: Derived<FederationTables, SelectionDoubt> = derived({
   from: virtualMeshes,
   context: () => undefined,
   joins: {
-    destination: join({ from: virtualMeshes, to: inputKind<FederationTables, Destination>(Destination), matching: firstFederated }),
+    // Of what is found nothing is read but what it is found by.
+    destination: join({
+      from: virtualMeshes,
+      to: inputKind<FederationTables, Destination>(Destination),
+      matching: firstFederated,
+      isSame: firstFederated.isSameFound,
+    }),
     places: join({ from: virtualMeshes, key: () => ONLY_ROW, to: places, select: ({ value }: MapEntry<PlaceNames>) => value }),
   },
   make: (virtualMesh, { lookup, before }): SelectionDoubt | undefined => {

@@ -191,8 +191,19 @@ const selectionDoubts: Derived<DoubtTables, SelectionDoubt> = derived({
   from: policies,
   context: ({ translationContext }) => translationContext,
   joins: {
-    destination: join({ from: policies, to: inputKind<DoubtTables, Destination>(Destination), matching: firstSelected }),
-    source: join({ from: policies, to: inputKind<DoubtTables, Workload>(Workload), matching: firstSource }),
+    // Of what is found nothing is read but what it is found by.
+    destination: join({
+      from: policies,
+      to: inputKind<DoubtTables, Destination>(Destination),
+      matching: firstSelected,
+      isSame: firstSelected.isSameFound,
+    }),
+    source: join({
+      from: policies,
+      to: inputKind<DoubtTables, Workload>(Workload),
+      matching: firstSource,
+      isSame: firstSource.isSameFound,
+    }),
     places: join({ from: policies, key: () => ONLY_ROW, to: places, select: ({ value }: MapEntry<PlaceNames>) => value }),
     own: join({ from: policies, key: byOwnCluster, to: clusters }),
   },

@@ -66,11 +66,16 @@ function* candidates(selector: DestinationSelector, destinations: LookupTable<De
   for (const ref of selector.kubeServiceRefs?.services ?? []) yield* destinations.where(byService, keyOf(serviceOf(ref)));
   if (selector.kubeServiceMatcher === undefined) return;
   const { labels = {}, namespaces = [], clusters = [] } = selector.kubeServiceMatcher;
-  const lists = Object.entries(labels).map(([key, value]) => destinations.where(byLabel, labelKey(key, value)));
-  if (namespaces.length > 0) lists.push(namespaces.flatMap((namespace) => destinations.where(byNamespace, namespace)));
-  if (clusters.length > 0) lists.push(clusters.flatMap((cluster) => destinations.where(destinationsByCluster, cluster)));
+  // Each is in parts, which are not joined: often only the first of thousands is looked at.
+  const lists = Object.entries(labels).map(([key, value]) => [destinations.where(byLabel, labelKey(key, value))]);
+  if (namespaces.length > 0) lists.push(namespaces.map((namespace) => destinations.where(byNamespace, namespace)));
+  if (clusters.length > 0) lists.push(clusters.map((cluster) => destinations.where(destinationsByCluster, cluster)));
   if (lists.length === 0) for (const [, destination] of destinations.entries()) yield destination;
-  else yield* lists.reduce((a, b) => (b.length < a.length ? b : a));
+  else for (const part of lists.reduce((a, b) => (sizeOf(b) < sizeOf(a) ? b : a))) yield* part;
+}
+
+function sizeOf(parts: readonly (readonly Destination[])[]): number {
+  return parts.reduce((sum, { length }) => sum + length, 0);
 }
 
 /** Destinations and what selects them: `selectors` of a row are lists, each of which selects. Some candidates turn out not to. */
