@@ -2,7 +2,15 @@ import type { Rule } from "./rule.ts";
 import { accountUnknown, everybodyShutOut, servicesUnguarded, sidecarsCompete } from "./rules/access.ts";
 import { authorizationSelectsNothing, principalUnknown, sourceNamespaceEmpty } from "./rules/authorizationPolicies.ts";
 import { certificateEnds, certificateFailed, controlPlaneOutdated, podsOutdated, rootsDiffer } from "./rules/certificates.ts";
-import { agentCertificateEnds, clusterAway, clusterLags, faultsForgotten, trafficToAbsentClusters } from "./rules/clusters.ts";
+import {
+  agentCertificateEnds,
+  clusterAway,
+  clusterLags,
+  deletesHeld,
+  faultsForgotten,
+  overQuota,
+  trafficToAbsentClusters,
+} from "./rules/clusters.ts";
 import {
   ciliumKeepsPoliciesOut,
   ciliumRefusesPolicy,
@@ -73,6 +81,8 @@ export const RULES: readonly Rule[] = [
   gatewayPortClosed,
   clusterAway,
   clusterLags,
+  deletesHeld,
+  overQuota,
   localityWithoutOutliers,
   singleBackend,
   controlRunsAlone,

@@ -158,6 +158,25 @@ export const FEDERATION = {
     remedy: "look at what its API server refuses, with meshctl cluster diagnose CLUSTER",
     example: "KubernetesCluster gloo-mesh/cluster-1: status.state: is LAGGING: the agent has not acknowledged the last changes",
   },
+  REL1010: {
+    severity: { rule: "warning" },
+    title: "Deletes are on hold",
+    meaning: "So many objects of a cluster are no longer reported that deletes which follow from it wait for approval.",
+    consequence: "What is generated from these objects stays in force, also where they were deleted on purpose.",
+    remedy: "see whether the objects were deleted on purpose, and approve it with annotation isthmus.mesh/resume-deletes",
+    example:
+      "KubernetesCluster gloo-mesh/cluster-1: status.conditions: mass deletion on hold, waiting for approval: the source objects of 61 objects are no longer reported",
+  },
+  REL1012: {
+    severity: { rule: "warning" },
+    title: "Agent is over its quota",
+    meaning: "An agent reports more objects or bytes than the quota admits.",
+    consequence:
+      "Objects above the quota are refused: policies do not apply to them, and of changed ones the last accepted version is used.",
+    remedy: "narrow discovery.selectors, or raise relay.agentQuota in the Settings",
+    example:
+      "KubernetesCluster gloo-mesh/cluster-1: status.conditions: is over its quota: the agent reports more than 100 objects: objects of Service are refused, and their last accepted versions are used",
+  },
   REL1011: {
     severity: { status: "warning" },
     title: "Offline cluster is left out",

@@ -45,6 +45,39 @@ export const clusterLags = defineRule({
   },
 });
 
+/** What the server says of a cluster by a condition that is True, without what it adds after the first sentence. */
+function saidBy({ status }: KubernetesCluster, type: string): string | undefined {
+  const condition = status?.conditions?.find((one) => one.type === type && one.status === "True");
+  return condition && (condition.message ?? "").split(/[.:] (?=To |Narrow )/, 1)[0];
+}
+
+/** REL1010. */
+export const deletesHeld = defineRule({
+  code: "REL1010",
+  of: KubernetesCluster,
+  reads: {},
+  *find(cluster, { context }) {
+    const said = isRegistration(cluster, context.namespace) ? saidBy(cluster, "DeletesPaused") : undefined;
+    if (said === undefined) return;
+    const remedy =
+      "see whether these objects were deleted on purpose; then set annotation isthmus.mesh/resume-deletes to a new value to approve it";
+    yield { field: "status.conditions", message: said, remedy: diagnose(cluster.metadata.name, remedy) };
+  },
+});
+
+/** REL1012. */
+export const overQuota = defineRule({
+  code: "REL1012",
+  of: KubernetesCluster,
+  reads: {},
+  *find(cluster, { context }) {
+    const said = isRegistration(cluster, context.namespace) ? saidBy(cluster, "OverQuota") : undefined;
+    if (said === undefined) return;
+    const remedy = "narrow discovery.selectors, or raise relay.agentQuota in the Settings";
+    yield { field: "status.conditions", message: `is over its quota: ${said}`, remedy };
+  },
+});
+
 interface Share {
   readonly cluster: string;
   readonly share: number;
