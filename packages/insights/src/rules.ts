@@ -4,11 +4,11 @@ import { authorizationSelectsNothing, principalUnknown, sourceNamespaceEmpty } f
 import { certificateEnds, certificateFailed, controlPlaneOutdated, podsOutdated, rootsDiffer } from "./rules/certificates.ts";
 import {
   agentCertificateEnds,
+  agentOverQuota,
   clusterAway,
   clusterLags,
   deletesHeld,
   faultsForgotten,
-  overQuota,
   trafficToAbsentClusters,
 } from "./rules/clusters.ts";
 import {
@@ -82,7 +82,7 @@ export const RULES: readonly Rule[] = [
   clusterAway,
   clusterLags,
   deletesHeld,
-  overQuota,
+  agentOverQuota,
   localityWithoutOutliers,
   singleBackend,
   controlRunsAlone,

@@ -66,7 +66,7 @@ export const deletesHeld = defineRule({
 });
 
 /** REL1012. */
-export const overQuota = defineRule({
+export const agentOverQuota = defineRule({
   code: "REL1012",
   of: KubernetesCluster,
   reads: {},
