@@ -54,7 +54,12 @@ function insightsOf(object: ResourceRef, count: number): readonly ConsoleInsight
 }
 
 function contentOf(fleet: Fleet) {
-  const list = (snapshot: Fleet["snapshot"]) => [...snapshot.collections()].map(([kind, objects]) => [kind, [...objects]]).sort();
+  // A kind whose last object is gone, and one that never had any, are the same.
+  const list = (snapshot: Fleet["snapshot"]) =>
+    [...snapshot.collections()]
+      .filter(([, { size }]) => size > 0)
+      .map(([kind, objects]) => [kind, [...objects]])
+      .sort();
   return { objects: list(fleet.snapshot), generated: list(fleet.generated), insights: [...fleet.insights] };
 }
 
