@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 import { LongestFirst } from "./tests/real/harness/longestFirst.ts";
 
-// Suites against real components (kube-apiserver, etcd, …): `npm run test:real`. Three at a time: each mostly waits, for one
+// Suites against real components (kube-apiserver, etcd, …): `npm run test:real`. Two at a time: each mostly waits, for one
 // heartbeat or lease or another, and none of what they promise is so tight that a busy machine could break it.
 export default defineConfig({
   test: {
@@ -11,7 +11,7 @@ export default defineConfig({
     globalSetup: "tests/real/harness/buildApps.ts",
     testTimeout: 120_000,
     hookTimeout: 300_000,
-    maxWorkers: 3,
+    maxWorkers: 2,
     // Tests that are marked as concurrent do nothing but wait.
     maxConcurrency: 16,
     sequence: { sequencer: LongestFirst },
