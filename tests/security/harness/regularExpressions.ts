@@ -62,6 +62,7 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
       worst: (length) => `spec${filled(".a[1]")(length)}!`,
     },
   },
+  "packages/insights/src/rules/clusters.ts": { "/[.:] (?=To |Narrow )/": { bound: OBJECT, worst: filled(". ") } },
   "packages/insights/src/rules/control.ts": { "/^(?:k8s|any)[:.]/": label("k8s:") },
   "packages/insights/src/rules/federation.ts": {
     "/trust_?domain_?aliases/i": { bound: OBJECT, worst: filled("trust_domain_aliase") },
