@@ -83,7 +83,7 @@ The file is ~/.config/meshctl/config.yaml (or in XDG_CONFIG_HOME), or the one th
     east: kind-east
 
 An option counts before a variable (KUBECONFIG, MESHCTL_CONTEXT, MESHCTL_NAMESPACE), a variable before the file, the file before the current
-context. With --kubeconfig, contexts are those of that file, so none of the configuration counts.
+context. With --kubeconfig, contexts are those of that file: context and clusters of the configuration do not count then.
 
 Exit codes: 0 printed, 2 the file cannot be read.
 

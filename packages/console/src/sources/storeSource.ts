@@ -45,12 +45,13 @@ export function storeSource(options: StoreSourceOptions, signal: AbortSignal): F
 
   async function readInsights(translation: Translation, until: AbortSignal): Promise<void> {
     const { management, insights: kept } = reader;
-    const isKept = clock.now() - kept.at < SILENT_MS || management === undefined;
+    const unknown = unknownClusters(management?.of(options.kinds.registration), reader.clusters);
+    // What lacks a cluster has faults that the fleet does not have.
+    const isKept = clock.now() - kept.at < SILENT_MS || management === undefined || unknown.length > 0 || reader.problems.length > 0;
     const found = isKept ? kept : await own.after(translation, { kept, management, clusters: reader.clusters }, until);
     if (isKept) own.forget();
     if (found.at === 0 && found.objects.size === 0) return;
     const text = found.at === 0 ? null : new Date(found.at).toISOString();
-    const unknown = unknownClusters(management?.of(options.kinds.registration), reader.clusters);
     const withNearMiss = intendedNames(translation.attached);
     if (found.objects === insightsOf && text === insights.at && equalJson(unknown, insights.unknown)) return;
     insights = { at: text, objects: insightRows(insights.objects, { now: found.objects, before: insightsOf, withNearMiss }), unknown };

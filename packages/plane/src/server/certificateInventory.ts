@@ -164,9 +164,9 @@ function nextOfExternalRoot({
   /** By the word of the agent. */
   readonly problem: string | undefined;
 }): string {
-  if (problem !== undefined) return `read before, and not now: ${problem.slice(0, MOST_OF_PROBLEM)}`;
   if (!isKnown) return `not read from Vault ${server}: check the agent of ${cluster}`;
-  return `${state === "VALID" ? "replace it before it expires" : "replace it now"}: in Vault ${server}`;
+  const unread = problem === undefined ? "" : `; read before, and not now: ${problem.slice(0, MOST_OF_PROBLEM)}`;
+  return `${state === "VALID" ? "replace it before it expires" : "replace it now"}: in Vault ${server}${unread}`;
 }
 
 function intermediates(issued: Issued, sources: InventorySources, hasForecasts: boolean): readonly CertificateEntry[] {
