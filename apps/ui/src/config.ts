@@ -13,12 +13,15 @@ export interface UiConfig {
   readonly store: StoreConfig;
   /** Directory with the files `key` and `previous` of the store's Secret; undefined for a store of files, which is not signed. */
   readonly storeKey: string | undefined;
+  /** As the management servers have it. */
+  readonly disallowIntersectingConfig: boolean;
   readonly version: string;
   readonly verbose: boolean;
 }
 
 interface Options extends Pick<UiConfig, "namespace" | "host" | "port">, StoreFlags {
   readonly storeKey?: string;
+  readonly disallowIntersectingConfig?: boolean;
   readonly verbose?: boolean;
 }
 
@@ -40,6 +43,9 @@ export function readUiConfig(argv: readonly string[]): UiConfig {
         "directory with the files `key` and `previous` of Secret relay-store-key-secret, with which the content of Redis is verified",
       ).env("STORE_KEY_PATH"),
     )
+    .addOption(
+      new Option("--disallow-intersecting-config", "set where the management servers have it: it decides which policies are in force"),
+    )
     .addOption(new Option("--verbose", "log in detail"));
   const options = parsedOptions<Options>(addStoreOptions(command), argv);
   if (!isLoopback(options.host))
@@ -52,5 +58,6 @@ export function readUiConfig(argv: readonly string[]): UiConfig {
   if (store.redis !== undefined && options.storeKey === undefined)
     throw new UsageError("--store-key is missing: what is in Redis counts only with a valid signature");
   const { namespace, host, port, storeKey } = options;
-  return { namespace, host, port, store, storeKey, version, verbose: options.verbose === true };
+  const disallowIntersectingConfig = options.disallowIntersectingConfig === true;
+  return { namespace, host, port, store, storeKey, disallowIntersectingConfig, version, verbose: options.verbose === true };
 }

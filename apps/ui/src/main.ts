@@ -31,16 +31,16 @@ async function run(config: UiConfig, signal: AbortSignal): Promise<void> {
   }
 }
 
-interface Serving extends Pick<UiConfig, "namespace" | "host" | "port" | "version"> {
+interface Serving extends Pick<UiConfig, "namespace" | "host" | "port" | "disallowIntersectingConfig" | "version"> {
   /** Of the store, for people. */
   readonly name: string;
   readonly log: Log;
 }
 
-async function serve(store: Store, { namespace, host, port, name, version, log }: Serving, signal: AbortSignal): Promise<void> {
+async function serve(store: Store, { host, port, log, ...settings }: Serving, signal: AbortSignal): Promise<void> {
   const clock = systemClock;
-  const { kinds } = serverRoles(namespace);
-  const source = storeSource({ store, kinds, namespace, name, version, clock, log }, signal);
+  const { kinds } = serverRoles(settings.namespace);
+  const source = storeSource({ ...settings, store, kinds, clock, log }, signal);
   const hub = startConsoleHub({ source, epoch: randomUUID().replaceAll("-", ""), clock, log }, signal);
   const pages = fileURLToPath(new URL("./client/", import.meta.url));
   const served = await startConsoleServer({ host, port, hub, log, ...(existsSync(pages) ? { files: pages } : {}) });

@@ -31,6 +31,7 @@ export { runTimeSliced, SLICE_MS } from "./runtime/timeSlices.ts";
 export { startWorkQueue, type WorkQueue, type WorkQueueOptions } from "./runtime/workQueue.ts";
 export type { CertificateEntry, CertificateState, CertificateUse } from "./server/certificateInventory.ts";
 export { keepConnected, startConnections } from "./server/connections.ts";
+export { wasExcluded } from "./server/endpointsExcluded.ts";
 export type { FleetInsights } from "./server/insightsLoop.ts";
 export type { RestartForecast } from "./server/restartForecast.ts";
 export { type Server, startServer } from "./server/server.ts";

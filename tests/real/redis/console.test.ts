@@ -6,7 +6,7 @@ import { type ConsoleServer, type FleetSource, startConsoleHub, startConsoleServ
 import type { Log, Resource, ResourceRef } from "@isthmus/core";
 import type { Insight } from "@isthmus/insights";
 import { type Store, serverRoles, systemClock } from "@isthmus/plane";
-import { redisStore } from "@isthmus/store";
+import { readFleet, redisStore } from "@isthmus/store";
 import { chromium } from "playwright-core";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { startProgram } from "../harness/childProcess.ts";
@@ -158,6 +158,23 @@ describeReal("a console over a real Redis", ({ redis: command }) => {
     const own = await ready();
     expect(found(own)).toEqual(found(kept));
     await vi.waitFor(() => expect(Date.parse(own.insightsAt ?? "") - Date.parse(kept.insightsAt ?? "")).toBeGreaterThan(later / 2), soon);
+  }, 60_000);
+
+  it("keeps what the last server found while something of a registered cluster is not in the store", async () => {
+    await fleet.management.create({
+      apiVersion: "multicluster.solo.io/v1alpha1",
+      kind: "KubernetesCluster",
+      metadata: { name: "cluster-9", namespace },
+    });
+    await vi.waitFor(async () => {
+      const { kinds = {} } = (await stores[0]?.head({ section: "management", clusterName: "" })) ?? {};
+      expect(kinds["multicluster.solo.io/KubernetesCluster"]?.count).toBe(3);
+    }, soon);
+    await fleet.stopServer("a");
+    const [kept] = await readFleet(stores[0] as Store, "insights");
+    await serve(open(redis, { isReader: true }), { ...systemClock, now: () => systemClock.now() + 10 * 60_000 });
+    const own = await ready();
+    expect(Date.parse(own.insightsAt ?? "")).toBe(kept?.meta["at"]);
   }, 60_000);
 
   it("follows what is written, at the cost of what changed", async () => {

@@ -20,6 +20,8 @@ export interface StoreSourceOptions {
   };
   /** Namespace of the management plane. */
   readonly namespace: string;
+  /** As the servers have it. Default: they have not. */
+  readonly disallowIntersectingConfig?: boolean;
   /** How the source is called, such as an address. */
   readonly name: string;
   readonly version: string;
@@ -34,7 +36,7 @@ export interface StoreSourceOptions {
 export function storeSource(options: StoreSourceOptions, signal: AbortSignal): FleetSource {
   const { clock, namespace } = options;
   const reader = storeReader(options, signal);
-  const translate = storeTranslation(namespace, clock);
+  const translate = storeTranslation({ ...options, registration: options.kinds.registration });
   const discovered = discoveredObjects(options.kinds.discovery);
   const own = ownInsights(namespace, clock);
   let at: number | undefined;
