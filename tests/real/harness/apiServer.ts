@@ -235,13 +235,24 @@ function requestOf({ verb, objectRef }: AuditEvent): string {
   return `${verb} ${resource}${subresource === undefined ? "" : `/${subresource}`} ${place}`;
 }
 
-function isReady(url: string, certificate: string, token: string): Promise<true | undefined> {
-  if (!existsSync(certificate)) return Promise.resolve(undefined);
+/**
+ * Whether it serves, and has made what it makes of itself: its Service comes last, some time after it calls itself ready,
+ * and a test that looks at all objects before and after a command would find it among the new ones.
+ */
+async function isReady(url: string, certificate: string, token: string): Promise<true | undefined> {
+  if (!existsSync(certificate)) return undefined;
   const ca = readFileSync(certificate);
+  for (const path of ["/readyz", "/api/v1/namespaces/default/services/kubernetes"]) {
+    if ((await statusOf(`${url}${path}`, { ca, token })) !== 200) return undefined;
+  }
+  return true;
+}
+
+function statusOf(url: string, { ca, token }: { readonly ca: Buffer; readonly token: string }): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
-    request(`${url}/readyz`, { ca, headers: { authorization: `Bearer ${token}` } }, (response) => {
+    request(url, { ca, headers: { authorization: `Bearer ${token}` } }, (response) => {
       response.resume();
-      resolve(response.statusCode === 200 ? true : undefined);
+      resolve(response.statusCode);
     })
       .on("error", reject)
       .end();
