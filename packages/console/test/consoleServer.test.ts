@@ -176,14 +176,15 @@ describe("the stream", () => {
   it("cuts off a browser that takes nothing, and keeps nothing for it", async () => {
     const big = (n: number) => Array.from({ length: 300 }, (_, i) => object("Service", `s${n}-${i}`, { text: noise(50_000) }));
     source.moment = momentOf(big(0));
-    const server = await serve({ mostBytes: 1_000_000 }, { stalledMs: 300 });
+    // Long enough for a browser that reads, on a machine that is busy with other things: this one takes what it is sent in seconds.
+    const server = await serve({ mostBytes: 1_000_000 }, { stalledMs: 3_000 });
     const slow = browse(server);
     slow.socket.pause();
     await vi.waitFor(() => expect(server.streams).toBe(1), soon);
-    await vi.waitFor(() => expect(server.streams).toBe(0), { timeout: 10_000, interval: 20 });
+    await vi.waitFor(() => expect(server.streams).toBe(0), { timeout: 60_000, interval: 20 });
     const again = browse(server, { "accept-encoding": "gzip" });
-    await vi.waitFor(() => expect(again.names.at(-1)).toBe("ready"), { timeout: 20_000, interval: 1_000 });
-  }, 30_000);
+    await vi.waitFor(() => expect(again.names.at(-1)).toBe("ready"), { timeout: 60_000, interval: 1_000 });
+  }, 150_000);
 
   it("ends for a browser that lags behind what is kept, which begins again", async () => {
     source.moment = momentOf([object("Service", "a")]);
