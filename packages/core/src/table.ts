@@ -100,7 +100,14 @@ class IndexedTable<V extends object> implements Table<V> {
       else list.push(change);
     };
     for (const { key, before, after } of changes) {
-      const [left, right] = [before === undefined ? NONE : index(before), after === undefined ? NONE : index(after)];
+      const left = before === undefined ? NONE : index(before);
+      const right = after === undefined ? NONE : index(after);
+      const [value] = left;
+      // Most rows have one value, and keep it.
+      if (value !== undefined && left.length === 1 && right.length === 1 && right[0] === value) {
+        note(value, { key, before, after });
+        continue;
+      }
       for (const value of new Set([...left, ...right])) {
         note(value, { key, before: left.includes(value) ? before : undefined, after: right.includes(value) ? after : undefined });
       }
@@ -195,17 +202,23 @@ function edited<V extends object>(
   changes: readonly EntryChange<V>[],
   keyOf: (row: V) => string,
 ): Bucket<V> | undefined {
+  const [only] = changes;
+  // Most values have one row: it comes, is replaced, or goes.
+  if (changes.length === 1 && only !== undefined && bucket.length === (only.before === undefined ? 0 : 1)) return only.after;
   // Few changes of a large bucket are the rule: its rows are copied in runs, and none of them is asked for its key in vain.
   const parts: (readonly V[])[] = [];
   let copied = 0;
-  for (const { key, after, before } of [...changes].sort((a, b) => (a.key < b.key ? -1 : 1))) {
-    const position = lowerBound(bucket, key, keyOf);
+  for (const { key, after, before } of changes.length === 1 ? changes : [...changes].sort((a, b) => (a.key < b.key ? -1 : 1))) {
+    const position = before === undefined || bucket.length > SHORT ? lowerBound(bucket, key, keyOf) : bucket.indexOf(before);
     parts.push(bucket.slice(copied, position), after === undefined ? NONE : [after]);
     copied = before === undefined ? position : position + 1;
   }
   const rows = ([] as V[]).concat(...parts, bucket.slice(copied));
   return rows.length < 2 ? rows[0] : rows;
 }
+
+/** In so many rows one is found sooner than the keys of a few of them are made. */
+const SHORT = 64;
 
 function lowerBound<V>(rows: readonly V[], key: string, keyOf: (row: V) => string): number {
   let low = 0;
