@@ -108,7 +108,7 @@ class IndexedTable<V extends object> implements Table<V> {
         note(value, { key, before, after });
         continue;
       }
-      for (const value of new Set([...left, ...right])) {
+      for (const value of left === right ? left : new Set([...left, ...right])) {
         note(value, { key, before: left.includes(value) ? before : undefined, after: right.includes(value) ? after : undefined });
       }
     }

@@ -75,6 +75,7 @@ export function derived<S, R extends object, J extends Joins<S, R>, C, V>({
         const changes = changesOf(table);
         if (changes.length === 0) continue;
         for (const watch of watches) {
+          if (!watch.isAsked(now)) continue;
           const read = changes.filter(watch.isRead);
           if (read.length === 0) continue;
           yield* watch.indexed(now);

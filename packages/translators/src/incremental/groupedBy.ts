@@ -29,6 +29,10 @@ class GroupedTable<T extends object> implements LookupTable<Group<T>> {
     this.#index = index;
   }
 
+  get size(): number {
+    return this.#table.size;
+  }
+
   row(key: string): Group<T> | undefined {
     if (this.#groups.has(key)) return this.#groups.get(key);
     const rows = this.#table.where(this.#index, key);

@@ -19,10 +19,12 @@ export interface JoinSource<S, R extends object, T extends object> {
   readonly isFirst: boolean;
   /** The rows of this table that a row of the first one looks up. */
   found(reading: Reading<S, R>): readonly T[];
-  /** The reverse: adds the keys of the rows of the first table that look up a row. */
-  reachFrom(row: T, reached: Reached<S>): void;
+  /** The reverse: adds the keys of the rows of the first table that look up a row. `key` is its own, where that is known already. */
+  reachFrom(row: T, reached: Reached<S>, key?: string): void;
   /** The same for a row that is another one than before. */
-  reachChanged(before: T, after: T, reached: Reached<S>): void;
+  reachChanged(before: T, after: T, reached: Reached<S>, key?: string): void;
+  /** Whether any row looks up in this table. Those that did before are reached by their own change. */
+  isAsked(now: S): boolean;
   /** Builds the indexes that `reachFrom` needs. */
   indexed(now: S): CooperativeTask<void>;
   /** What changes which rows are found, or what is read of them. */
@@ -48,6 +50,8 @@ export interface Watch<S> {
   readonly table: (sources: S) => LookupTable<object>;
   /** Whether a change of the table differs in what is read. No index is built for one that does not. */
   isRead(change: EntryChange<object>): boolean;
+  /** Whether there are rows at all that look up in the table: else no change of it reaches any. */
+  isAsked(now: S): boolean;
   /** Builds the indexes that `reach` needs. */
   indexed(now: S): CooperativeTask<void>;
   /** Adds the keys of the rows that a change of the table affects. */
@@ -74,8 +78,9 @@ export function inputTable<S, T extends object>(table: (sources: S) => LookupTab
     keyOf,
     isFirst: true,
     found: ({ row }) => [row],
-    reachFrom: (row, { keys }) => void keys.add(keyOf(row)),
-    reachChanged: (_, row, { keys }) => void keys.add(keyOf(row)),
+    reachFrom: (row, { keys }, key) => void keys.add(key ?? keyOf(row)),
+    reachChanged: (_, row, { keys }, key) => void keys.add(key ?? keyOf(row)),
+    isAsked: () => true,
     *indexed() {
       // A row knows its own key.
     },
@@ -190,12 +195,20 @@ function joined<S, R extends object, F extends object, T extends object>(
       reading.found.set(source, found);
       return found;
     },
-    reachFrom: (row, reached) => reachAll(matching.findBack(row, from.table(reached.now)), reached),
-    reachChanged(before, after, reached) {
-      const narrowed = matching.findBackChanged?.(before, after, from.table(reached.now));
-      if (narrowed !== undefined) reachAll(narrowed, reached);
-      else for (const row of [before, after]) source.reachFrom(row, reached);
+    reachFrom(row, reached, key) {
+      const table = from.table(reached.now);
+      const keys = from.isFirst ? matching.keysBack?.(row, table, key) : undefined;
+      if (keys === undefined) reachAll(matching.findBack(row, table, key), reached);
+      else for (const one of keys) reached.keys.add(one);
     },
+    reachChanged(before, after, reached, key) {
+      const narrowed = matching.findBackChanged?.(before, after, from.table(reached.now));
+      if (narrowed !== undefined) return reachAll(narrowed, reached);
+      source.reachFrom(before, reached, key);
+      // Both are found by the same, their own key.
+      if (!matching.isFoundByOwnKey) source.reachFrom(after, reached, key);
+    },
+    isAsked: (now) => from.table(now).size > 0 && from.isAsked(now),
     *indexed(now) {
       yield* from.table(now).indexed(...matching.backIndexes);
       yield* from.indexed(now);
@@ -212,6 +225,7 @@ function joined<S, R extends object, F extends object, T extends object>(
 function watchOf<S, R extends object, T extends object>(source: JoinSource<S, R, T>, read: RowComparison<T>): Watch<S> {
   return {
     table: source.table,
+    isAsked: source.isAsked,
     indexed: source.indexed,
     // Changes are those of that very table.
     isRead(change) {
@@ -219,9 +233,9 @@ function watchOf<S, R extends object, T extends object>(source: JoinSource<S, R,
       return before === undefined || after === undefined || !read.isSame(before, after);
     },
     reach(change, reached) {
-      const { before, after } = change as EntryChange<T>;
-      if (before !== undefined && after !== undefined) source.reachChanged(before, after, reached);
-      else for (const row of [before, after]) if (row !== undefined) source.reachFrom(row, reached);
+      const { key, before, after } = change as EntryChange<T>;
+      if (before !== undefined && after !== undefined) source.reachChanged(before, after, reached, key);
+      else for (const row of [before, after]) if (row !== undefined) source.reachFrom(row, reached, key);
     },
   };
 }

@@ -3,6 +3,8 @@ import { memoizeRow } from "./memoizeRow.ts";
 
 /** What joins look up in: a `Table`, or the entries of a map. Immutable. */
 export interface LookupTable<T> {
+  /** How many rows there are, or more: 0 where there is none. */
+  readonly size: number;
   row(key: string): T | undefined;
   /** Rows whose `index` values include `value`. */
   where(index: Index<T>, value: string): readonly T[];
@@ -30,6 +32,10 @@ class MapLookupTable<V> implements LookupTable<MapEntry<V>> {
 
   constructor(map: ReadonlyMap<string, V>) {
     this.#map = map;
+  }
+
+  get size(): number {
+    return this.#map.size;
   }
 
   row(key: string): MapEntry<V> | undefined {
@@ -76,6 +82,10 @@ class SortedMapLookupTable<V> implements LookupTable<MapEntry<V>> {
 
   constructor(map: SortedMap<V>) {
     this.#map = map;
+  }
+
+  get size(): number {
+    return this.#map.size;
   }
 
   row(key: string): MapEntry<V> | undefined {

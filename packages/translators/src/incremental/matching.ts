@@ -6,10 +6,14 @@ import { isSame } from "./rows.ts";
 export interface Matching<F, T> {
   /** The rows of `to` that a row looks up. `key` is its own, where that is known already. */
   find(row: F, to: LookupTable<T>, key?: string): readonly T[];
-  /** The reverse: all rows of `from` that look up a row, and perhaps others. */
-  findBack(row: T, from: LookupTable<F>): Iterable<F>;
+  /** The reverse: all rows of `from` that look up a row, and perhaps others. `key` is the row's own, where that is known already. */
+  findBack(row: T, from: LookupTable<F>, key?: string): Iterable<F>;
+  /** The same, as keys of `from`: where rows ask for their own keys these need not be made again. */
+  keysBack?(row: T, from: LookupTable<F>, key?: string): Iterable<string>;
   /** The rows of `from` to which it matters that a row of `to` is another one, where those are fewer than all that look up either. */
   findBackChanged?(before: T, after: T, from: LookupTable<F>): Iterable<F>;
+  /** Whether rows are found by their own keys alone, which no version of them changes. */
+  readonly isFoundByOwnKey?: boolean;
   /** Whether two versions of a row look up the same. */
   isSameAsking(before: F, after: F): boolean;
   /** Whether two versions of a row are looked up by the same. */
@@ -41,34 +45,44 @@ export function equalValues<F extends object, T extends object>(
   keyOf: KeysOfRows<F, T>,
 ): Matching<F, T> {
   const asks = (row: F): readonly string[] => (when?.(row) === false ? NONE : key === undefined ? [keyOf.from(row)] : key(row));
-  const names = (row: T): readonly string[] => (index === undefined ? [keyOf.to(row)] : index(row));
+  const names = (row: T, ownKey?: string): readonly string[] => (index === undefined ? [ownKey ?? keyOf.to(row)] : index(row));
   const found = (value: string, to: LookupTable<T>): readonly T[] => {
     if (index !== undefined) return to.where(index, value);
     const row = to.row(value);
     return row === undefined ? NONE : [row];
   };
+  const ownRow = (value: string, from: LookupTable<F>): F | undefined => {
+    const own = from.row(value);
+    return own === undefined || when?.(own) === false ? undefined : own;
+  };
   const foundBack = (value: string, from: LookupTable<F>): readonly F[] => {
     if (key === undefined) {
-      const own = from.row(value);
-      return own === undefined || when?.(own) === false ? NONE : [own];
+      const own = ownRow(value, from);
+      return own === undefined ? NONE : [own];
     }
     const rows = from.where(key, value);
     return when === undefined ? rows : rows.filter(when);
   };
   return {
     find(row, to, ownKey) {
+      // Many tables are empty in most fleets: what nothing can be found by need not be made.
+      if (to.size === 0) return NONE;
       if (key === undefined && ownKey !== undefined) return when?.(row) === false ? NONE : found(ownKey, to);
       const values = asks(row);
       const [value] = values;
       if (value === undefined) return NONE;
       return values.length === 1 ? found(value, to) : values.flatMap((one) => found(one, to));
     },
-    findBack(row, from) {
-      const values = names(row);
+    findBack(row, from, ownKey) {
+      const values = names(row, ownKey);
       const [value] = values;
       if (value === undefined) return NONE;
       return values.length === 1 ? foundBack(value, from) : values.flatMap((one) => foundBack(one, from));
     },
+    ...(key === undefined
+      ? { keysBack: (row, from, ownKey) => names(row, ownKey).filter((value) => ownRow(value, from) !== undefined) }
+      : undefined),
+    isFoundByOwnKey: index === undefined,
     isSameAsking: (before, after) => isSame(asks(before), asks(after)),
     isSameFound: (before, after) => index === undefined || isSame(names(before), names(after)),
     indexes: index === undefined ? NONE : [index],

@@ -12,3 +12,15 @@ export function memoizeRow<K extends object, V>(make: (key: K) => V): (key: K) =
     return value;
   };
 }
+
+/**
+ * The same for the object that was asked for last only: where one row is asked for the same by several, one after the other, and an answer
+ * for each of a million would be more than it saves.
+ */
+export function memoizeLast<K extends object, V>(make: (key: K) => V): (key: K) => V {
+  let last: { readonly key: K; readonly value: V } | undefined;
+  return (key) => {
+    if (last?.key !== key) last = { key, value: make(key) };
+    return last.value;
+  };
+}

@@ -36,6 +36,10 @@ class UnionTable<R extends Resource> implements LookupTable<R> {
     this.#kinds = kinds;
   }
 
+  get size(): number {
+    return this.#kinds.reduce((sum, { kind }) => sum + this.#snapshot.of(kind).size, 0);
+  }
+
   row(key: string): R | undefined {
     const found = this.#kinds.find(({ prefix }) => key.startsWith(prefix));
     return found && this.#snapshot.of(found.kind).row(key.slice(found.prefix.length));

@@ -1,5 +1,6 @@
 import type { Destination } from "@isthmus/api";
 import { type ClusterObjectRef, intern, keyOf } from "@isthmus/core";
+import { memoizeLast } from "../incremental/memoizeRow.ts";
 
 /** Last part of federated host names unless a VirtualMesh says otherwise. */
 export const DEFAULT_HOSTNAME_SUFFIX = "global";
@@ -45,5 +46,7 @@ export function hostnameFrom(
 /** The key of the Service behind a Destination; undefined for other destinations. */
 export function serviceKeyOf(destination: Destination): string | undefined {
   const ref = destination.spec?.kubeService?.ref;
-  return ref === undefined ? undefined : keyOf(ref);
+  return ref === undefined ? undefined : keyOfService(ref);
 }
+
+const keyOfService = memoizeLast((ref: ClusterObjectRef) => keyOf(ref));

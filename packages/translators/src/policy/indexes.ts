@@ -7,7 +7,7 @@ import { keyIn } from "./indexKeys.ts";
 /** Destinations by the key of their Service. */
 export function byService(destination: Destination): readonly string[] {
   const key = serviceKeyOf(destination);
-  return key === undefined ? [] : [key];
+  return key === undefined ? NONE : [key];
 }
 
 /** Destinations by the namespace of their Service, in any cluster. */

@@ -2,6 +2,7 @@ import type { Destination, DestinationSelector } from "@isthmus/api";
 import { type Index, keyOf } from "@isthmus/core";
 import type { LookupTable } from "../incremental/lookupTable.ts";
 import type { Matching } from "../incremental/matching.ts";
+import { serviceKeyOf } from "./hostnames.ts";
 import { byLabel, byNamespace, byService, destinationsByCluster, labelKey } from "./indexes.ts";
 import { entrySelects } from "./selectors.ts";
 import { serviceOf } from "./serviceRefs.ts";
@@ -40,7 +41,8 @@ export function selectingCandidates<S>({ where }: SelectorIndex<S>, destination:
   const found = [...where(EVERY)];
   const service = destination.spec?.kubeService;
   if (service?.ref === undefined) return found;
-  found.push(...where(keyOf(service.ref)));
+  const key = serviceKeyOf(destination);
+  if (key !== undefined) found.push(...where(key));
   if (where(CLUSTER).length > 0) found.push(...where(`${CLUSTER}${service.ref.clusterName}`));
   if (where(NAMESPACE).length > 0) found.push(...where(`${NAMESPACE}${service.ref.namespace}`));
   if (where(LABEL).length > 0) for (const label of byLabel(destination)) found.push(...where(`${LABEL}${label}`));
