@@ -8,7 +8,13 @@ export interface Reading<S, R> {
   readonly key: string;
   readonly row: R;
   readonly now: S;
-  found: Map<object, readonly object[]> | undefined;
+  found: FoundBy[] | undefined;
+}
+
+/** The rows that one join has found. A row has few of them: a list is searched sooner than a map is made. */
+interface FoundBy {
+  readonly source: object;
+  readonly rows: readonly object[];
 }
 
 /** Where joins begin: a table of rows, or what another join has found. `R`: rows of the table in which the chain begins; `T`: of this one. */
@@ -185,14 +191,13 @@ function joined<S, R extends object, F extends object, T extends object>(
       // Of the first table, `found` is the row itself. Nearly all joins begin there, and no other one continues from most.
       if (from.isFirst && !continued.has(source)) return find(from.found(reading)[0] as F, now, key);
       // Filled under this very source, with its own rows.
-      const known = reading.found?.get(source) as readonly T[] | undefined;
-      if (known !== undefined) return known;
+      if (reading.found !== undefined) for (const one of reading.found) if (one.source === source) return one.rows as readonly T[];
       const rows = from.found(reading);
       const [first] = rows;
       const found =
         rows.length === 1 && first !== undefined ? find(first, now, from.isFirst ? key : undefined) : rows.flatMap((row) => find(row, now));
-      reading.found ??= new Map();
-      reading.found.set(source, found);
+      reading.found ??= [];
+      reading.found.push({ source, rows: found });
       return found;
     },
     reachFrom(row, reached, key) {

@@ -36,9 +36,15 @@ export function* keysOf<V>(table: Table<V>): Iterable<string> {
 
 /** Whether two flat records hold the same values; lists are compared element by element. */
 export function isSameRecord<R extends object>(a: R, b: R): boolean {
-  const [left, right] = [a, b] as readonly Readonly<Record<string, unknown>>[];
-  const keys = Object.keys(a);
-  return keys.length === Object.keys(b).length && keys.every((key) => isSame(left?.[key], right?.[key]));
+  const left = a as Readonly<Record<string, unknown>>;
+  const right = b as Readonly<Record<string, unknown>>;
+  let count = 0;
+  for (const key in left) {
+    count++;
+    if (!isSame(left[key], right[key])) return false;
+  }
+  for (const _ in right) count--;
+  return count === 0;
 }
 
 /** Whether two values are the same; lists are, when their elements are. */

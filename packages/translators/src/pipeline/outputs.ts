@@ -102,15 +102,21 @@ function* claimed(targetChanges: readonly EntryChange<TranslatedTarget>[], befor
     const claim = claims.get(key) ?? before.nameConflicts.row(key)?.candidates ?? before.set.at(key);
     return claim === undefined ? NONE : isList(claim) ? claim : [claim];
   };
+  const isUncontested = ({ key }: TargetOutput) => before.nameConflicts.size === 0 || before.nameConflicts.row(key) === undefined;
   for (const { before: was, after } of targetChanges) {
     yield;
-    for (const output of was?.outputs ?? NONE) {
+    // Most outputs of a target are the very same as before.
+    const isKept = (output: TargetOutput, position: number) =>
+      was?.outputs[position] === output && after?.outputs[position] === output && isUncontested(output);
+    for (const [position, output] of (was?.outputs ?? NONE).entries()) {
+      if (isKept(output, position)) continue;
       claims.set(
         output.key,
         claimsOn(output.key).filter(({ target }) => target !== output.target),
       );
     }
-    for (const output of after?.outputs ?? NONE) {
+    for (const [position, output] of (after?.outputs ?? NONE).entries()) {
+      if (isKept(output, position)) continue;
       const others = claimsOn(output.key);
       claims.set(output.key, others.length === 0 ? output : [...others, output].sort(byTarget));
     }

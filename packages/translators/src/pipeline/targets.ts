@@ -84,13 +84,24 @@ function targetOf(given: string, inputs: TargetInputs, before: TranslatedTarget 
   // The text that outputs of before hold already.
   const key = before?.key ?? given;
   const result = translateTarget(inputs);
-  const knownByKey = before && new Map(before.outputs.map((output) => [output.key, output]));
-  const outputs = result.outputs.map(({ resource, parents }): TargetOutput => {
+  const knownBefore = before && byKey(before.outputs);
+  const outputs = result.outputs.map(({ resource, parents }, position): TargetOutput => {
     const outputKey = fullKeyOf(resource);
-    const known = knownByKey?.get(outputKey);
+    const known = knownBefore?.(outputKey, position);
     return known !== undefined && equalJson(known.resource, resource) && equalJson(known.parents, parents)
       ? known
       : { resource, parents, key: outputKey, target: key };
   });
   return { key, inputs, outputs, reports: reuseIfEqual(exactly(result.reports), before?.reports) };
+}
+
+/** Finds outputs by their keys. Mostly a target makes the same ones again, in the same places: then no map of them is made. */
+function byKey(outputs: readonly TargetOutput[]): (key: string, position: number) => TargetOutput | undefined {
+  let all: ReadonlyMap<string, TargetOutput> | undefined;
+  return (key, position) => {
+    const here = outputs[position];
+    if (here?.key === key) return here;
+    all ??= new Map(outputs.map((output) => [output.key, output]));
+    return all.get(key);
+  };
 }
