@@ -1,8 +1,19 @@
-import { AccessLogRecord, type Destination, IssuedCertificate, Mesh, Pod, Secret, type VirtualMesh, Workload } from "@isthmus/api";
+import {
+  AccessLogRecord,
+  type Destination,
+  IssuedCertificate,
+  type KubeService,
+  Mesh,
+  Pod,
+  Secret,
+  type VirtualMesh,
+  Workload,
+} from "@isthmus/api";
 import { equalJson, exactly, internList, keyOf, keyOfResource, matchesLabels, type Resource, type Snapshot } from "@isthmus/core";
 import { derived } from "../incremental/derived.ts";
 import { inputKind, inputTable, join, unionOf } from "../incremental/join.ts";
 import { entriesOf, type MapEntry } from "../incremental/lookupTable.ts";
+import { memoizeLast } from "../incremental/memoizeRow.ts";
 import type { DestinationInputs, MeshInputs, TranslationContext, VirtualMeshInputs } from "../meshes/inputs.ts";
 import { meshTranslators } from "../meshes/meshTranslators.ts";
 import { generatedRootName } from "../policy/generatedRoots.ts";
@@ -316,10 +327,13 @@ function workloadsAmong(candidates: readonly Workload[], { spec }: Destination):
 
 /** Destinations by one label pair, in their place, that their Service selects workloads by. */
 export function bySelector({ spec }: Destination): readonly string[] {
-  const { ref, workloadSelectorLabels = {} } = spec?.kubeService ?? {};
+  return spec?.kubeService === undefined ? NONE : selectorKeysOf(spec.kubeService);
+}
+
+const selectorKeysOf = memoizeLast(({ ref, workloadSelectorLabels = {} }: KubeService): readonly string[] => {
   const [first] = Object.entries(workloadSelectorLabels);
   return ref === undefined || first === undefined ? NONE : [podLabelKey(ref, ...first)];
-}
+});
 
 // One list for all that have nothing.
 const NONE: readonly never[] = [];

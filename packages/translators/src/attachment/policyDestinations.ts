@@ -251,5 +251,8 @@ const NONE: readonly never[] = [];
 
 /** Destinations by each mesh that they are federated to. */
 export function byFederatedTo({ status }: Destination): readonly string[] {
-  return (status?.appliedFederation?.federatedToMeshes ?? NONE).map((ref) => keyOf({ ...ref, clusterName: "" }));
+  return keysOfMeshes(status?.appliedFederation?.federatedToMeshes ?? NONE);
 }
+
+// One list for many Destinations.
+const keysOfMeshes = memoizeRow((refs: readonly ObjectRef[]) => refs.map((ref) => keyOf({ ...ref, clusterName: "" })));

@@ -221,13 +221,20 @@ function joined<S, R extends object, F extends object, T extends object>(
     watches: ({ isSame }) => [
       // Rows on the way that ask for something else.
       ...from.watches({ isSame: matching.isSameAsking }),
-      watchOf(source, { isSame: (before, after) => matching.isSameFound(before, after) && isSame(before, after) }),
+      watchOf(source, {
+        isFindable: (row) => matching.isFindable?.(row) !== false,
+        isSame: (before, after) => matching.isSameFound(before, after) && isSame(before, after),
+      }),
     ],
   };
   return source;
 }
 
-function watchOf<S, R extends object, T extends object>(source: JoinSource<S, R, T>, read: RowComparison<T>): Watch<S> {
+interface FindableRows<T> extends RowComparison<T> {
+  isFindable(row: T): boolean;
+}
+
+function watchOf<S, R extends object, T extends object>(source: JoinSource<S, R, T>, read: FindableRows<T>): Watch<S> {
   return {
     table: source.table,
     isAsked: source.isAsked,
@@ -235,7 +242,8 @@ function watchOf<S, R extends object, T extends object>(source: JoinSource<S, R,
     // Changes are those of that very table.
     isRead(change) {
       const { before, after } = change as EntryChange<T>;
-      return before === undefined || after === undefined || !read.isSame(before, after);
+      const isFindable = (before !== undefined && read.isFindable(before)) || (after !== undefined && read.isFindable(after));
+      return isFindable && (before === undefined || after === undefined || !read.isSame(before, after));
     },
     reach(change, reached) {
       const { key, before, after } = change as EntryChange<T>;

@@ -14,6 +14,8 @@ export interface Matching<F, T> {
   findBackChanged?(before: T, after: T, from: LookupTable<F>): Iterable<F>;
   /** Whether rows are found by their own keys alone, which no version of them changes. */
   readonly isFoundByOwnKey?: boolean;
+  /** Whether a row can be looked up at all: a change of one that cannot be is nothing to anybody. */
+  isFindable?(row: T): boolean;
   /** Whether two versions of a row look up the same. */
   isSameAsking(before: F, after: F): boolean;
   /** Whether two versions of a row are looked up by the same. */
@@ -83,6 +85,7 @@ export function equalValues<F extends object, T extends object>(
       ? { keysBack: (row, from, ownKey) => names(row, ownKey).filter((value) => ownRow(value, from) !== undefined) }
       : undefined),
     isFoundByOwnKey: index === undefined,
+    ...(index === undefined ? undefined : { isFindable: (row) => index(row).length > 0 }),
     isSameAsking: (before, after) => isSame(asks(before), asks(after)),
     isSameFound: (before, after) => index === undefined || isSame(names(before), names(after)),
     indexes: index === undefined ? NONE : [index],
