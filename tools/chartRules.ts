@@ -179,6 +179,14 @@ export function serverRules(): ChartRules {
         "/status",
       ),
     ],
+    eventRules: [
+      {
+        about: "Events on policies and registrations: which insights begin and end",
+        apiGroup: "",
+        resources: ["events"],
+        verbs: { create: "each Event is a new one; none is read or changed" },
+      },
+    ],
     electionRules: [LEASES],
     adminRules: ADMIN_RULES,
   };

@@ -16,6 +16,7 @@ import { opensByMistake } from "./access.ts";
 import type { Write } from "./actorPort.ts";
 import type { Down, Up } from "./disturbedNetwork.ts";
 import type { Fleet } from "./fleet.ts";
+import { isEvent, problemOfEvent } from "./insightEvents.ts";
 import { leaders } from "./leaders.ts";
 import { type Landslides, landslides, SMALLEST_BUDGET } from "./massDeletions.ts";
 import { problemOfMessage } from "./messages.ts";
@@ -126,6 +127,11 @@ export class Oracle {
     const { verb, before, after } = write;
     if (this.#leaders.wrote(write)) return;
     if (!this.#leaders.mayWrite(write.cluster, write.actor, write.begun)) this.#found("unintended write", write, "another replica leads");
+    if (isEvent(write)) {
+      const problem = problemOfEvent(write);
+      if (problem !== undefined) this.#found("unintended write", write, problem);
+      return;
+    }
     const judgement = this.#fleet.trust?.judge(write);
     // Statuses of ours count as inputs, such as that of a registration, and so does what is remembered of a published mesh.
     const written = after ?? before;

@@ -34,6 +34,8 @@ export interface ServerConfig {
   readonly maxConnections: number;
   readonly maxConnectionsPerAddress: number;
   readonly disallowIntersectingConfig: boolean;
+  /** Whether Events say which insights begin and end. */
+  readonly insightEvents: boolean;
   readonly serverNames: readonly string[];
   readonly replica: string;
   readonly store: StoreConfig;
@@ -112,6 +114,7 @@ export function readServerConfig(argv: readonly string[]): ServerConfig {
     .addOption(
       new Option("--disallow-intersecting-config", "reject policies whose host is already configured by a user-created Istio resource"),
     )
+    .addOption(new Option("--no-insight-events", "write no Kubernetes Events when insights of severity error or warning begin or end"))
     .addOption(new Option("--server-name <dns name...>", "additional names in the generated server certificate"))
     .addOption(new Option("--replica <name>", "name of this replica in logs and status; default: gloo-mesh-mgmt-server").env("POD_NAME"))
     .addOption(new Option("--leader-election", "elect a leader among several replicas with the Lease gloo-mesh-mgmt-server"))
@@ -143,6 +146,7 @@ export function readServerConfig(argv: readonly string[]): ServerConfig {
     maxConnections: options.maxConnections,
     maxConnectionsPerAddress: options.maxConnectionsPerAddress,
     disallowIntersectingConfig: options.disallowIntersectingConfig === true,
+    insightEvents: options.insightEvents,
     serverNames: options.serverName ?? [],
     store: storeConfig(options, process.env),
     replica: options.replica ?? NAMES[generation].server,

@@ -113,6 +113,7 @@ async function run(config: ServerConfig, signal: AbortSignal): Promise<void> {
       ...(store === undefined ? {} : { sharing: { store, replica: config.replica } }),
       translation: { namespace, stage: "all", disallowIntersectingConfig: config.disallowIntersectingConfig },
       ...(election === undefined ? {} : { leadership: election }),
+      writesEvents: config.insightEvents,
       clock,
       random,
       log,

@@ -162,6 +162,12 @@ export const METRICS = {
     labels: ["code", "severity"],
     on: SERVER,
   },
+  gloo_mesh_insight_events_total: {
+    type: "counter",
+    help: "Number of Kubernetes Events about insights that begin or end, by outcome: written, omitted because there were too many, or failed.",
+    labels: ["outcome"],
+    on: SERVER,
+  },
   gloo_mesh_insights_time_sec: {
     type: "histogram",
     help: "Time from the start of a run of insights to its end, including the work of others in between, in seconds. On the leader.",

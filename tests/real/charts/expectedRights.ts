@@ -72,6 +72,8 @@ export function serverRights(): Rights {
       ...[...policies, ...enterprise, settings].map((name) => `${name}/status patch`),
       ...CRDS,
       ...REVIEWS,
+      // Where insights.events is on.
+      "/events create",
     ],
     own: [
       ...["get", ...READ, "create", "update", "delete"].map((verb) => `/secrets ${verb}`),

@@ -43,6 +43,7 @@ import { namespace, release, secret, upgrade } from "./release.ts";
 const MESHCTL = fileURLToPath(new URL("../../../apps/meshctl/bin/meshctl.js", import.meta.url));
 const PASSWORD = "a-password-of-redis";
 const Lease = anyKind("coordination.k8s.io/v1", "Lease", "leases");
+const Event = anyKind("v1", "Event", "events");
 
 const trusting = {
   apiVersion: VirtualMesh.apiVersion,
@@ -201,6 +202,15 @@ describeReal("charts that are installed with Helm, their programs with the token
     const { apiVersion, kind } = TrafficPolicy;
     await management.delete({ apiVersion, kind, name: "timeout", namespace, clusterName: "" });
     await waitFor("the route to be deleted", async () => (await timeoutOf("reviews")) === undefined);
+    await applyAll(management, [policy("nobody", "2s", "reveiws")]);
+    const described = await waitFor("an Event on a policy that selects nothing", async () => {
+      const { items } = await management.list(Event, { namespace });
+      const found = items.some((item) => (item as { involvedObject?: { name?: string } }).involvedObject?.name === "nobody");
+      return found
+        ? kubectl({ components, server: fleet.servers.management }, ["describe", "trafficpolicy", "nobody", "-n", namespace])
+        : undefined;
+    });
+    expect(described.stdout).toMatch(/Warning\s+RTE1002\s.*gloo-mesh-mgmt-server/);
     for (const [server, cluster, { adminUrl } = agent] of [
       [fleet.servers.management, management, servers[0]],
       [fleet.servers.east, east, agent],

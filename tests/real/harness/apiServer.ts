@@ -19,7 +19,7 @@ export interface ApiServer {
   readonly strangerKubeconfig: string;
   /** The private key with which tokens of ServiceAccounts are signed, as a file. */
   readonly serviceAccountKey: string;
-  /** What our programs wrote or tried to write so far; only with `audit`. */
+  /** What our programs wrote or tried to write so far, but for Events, which say what insights begin and end; only with `audit`. */
   planeWrites(): readonly PlaneWrite[];
   /** What our programs were not allowed to do, be it to read; only with `audit`. Without repeats. */
   planeRefusals(): readonly string[];
@@ -200,7 +200,7 @@ function planeEvents(auditLog: string): readonly AuditEvent[] {
 
 function writesIn(events: readonly AuditEvent[]): readonly PlaneWrite[] {
   return events
-    .filter(({ stage, verb }) => stage === "ResponseComplete" && !READS.has(verb))
+    .filter(({ stage, verb, objectRef }) => stage === "ResponseComplete" && !READS.has(verb) && objectRef?.resource !== "events")
     .map((event) => ({ what: requestOf(event), code: event.responseStatus?.code ?? 0 }));
 }
 

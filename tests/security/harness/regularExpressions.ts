@@ -78,6 +78,7 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
     },
     "/[;\\n]/": { bound: OBJECT, worst: filled("a;") },
   },
+  "packages/plane/src/server/insightEvent.ts": { "/[\\p{C}\\p{Zl}\\p{Zp}]+/gu": { bound: 2_000, worst: filled("a\u202E") } },
   "packages/plane/src/agent/vaultAuthority.ts": {
     "/^https?:$/": { bound: OBJECT, worst: ended("a", ":") },
     "/^\\/?$/": { bound: OBJECT, worst: filled("/a") },

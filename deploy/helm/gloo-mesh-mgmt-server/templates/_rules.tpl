@@ -114,6 +114,14 @@
     - update # in exactly the version that permits a cluster to be replaced
 {{- end }}
 
+{{- define "gloo-mesh-mgmt-server.eventRules" -}}
+# Events on policies and registrations: which insights begin and end
+- apiGroups: [""]
+  resources: [events]
+  verbs:
+    - create # each Event is a new one; none is read or changed
+{{- end }}
+
 {{- define "gloo-mesh-mgmt-server.electionRules" -}}
 # leader election among replicas
 - apiGroups: ["coordination.k8s.io"]

@@ -13,12 +13,13 @@ import {
   withLastKnown,
 } from "@isthmus/insights";
 import { whileLeading } from "../leader/leadership.ts";
-import { type Leadership, type Store, StoreError } from "../ports/clusterPort.ts";
+import { type Cluster, type Leadership, type Store, StoreError } from "../ports/clusterPort.ts";
 import { insightSharing } from "../replication/insightSharing.ts";
 import type { KeptInsights } from "../replication/keptInsights.ts";
 import { coalesced } from "../runtime/coalesce.ts";
 import { runTimeSliced, SLICE_MS } from "../runtime/timeSlices.ts";
 import type { ServerInputs } from "./inputs.ts";
+import { startInsightEvents } from "./insightEvents.ts";
 import type { ReconcileLoop } from "./reconcileLoop.ts";
 import type { ServerEventHub } from "./serverEvents.ts";
 import type { ServerOptions } from "./serverOptions.ts";
@@ -55,6 +56,8 @@ export interface InsightsLoopOptions extends Pick<ServerOptions, "kinds" | "name
   readonly instance: string;
   readonly meter: Meter;
   readonly events: ServerEventHub;
+  /** Where Events say what begins and ends: the management cluster. Undefined: nowhere. */
+  readonly eventsIn: Pick<Cluster, "create"> | undefined;
 }
 
 /**
@@ -62,7 +65,7 @@ export interface InsightsLoopOptions extends Pick<ServerOptions, "kinds" | "name
  * minute, in slices; and writes what it found to the store, for which nothing waits.
  */
 export function startInsightsLoop(options: InsightsLoopOptions, signal: AbortSignal): InsightsLoop {
-  const { inputs, kinds, namespace, reconciled, leadership, sharedStore: store, instance, meter, events, clock, log } = options;
+  const { inputs, kinds, namespace, reconciled, leadership, sharedStore: store, instance, meter, events, eventsIn, clock, log } = options;
   const { view, store: snapshots } = inputs;
   const sharing = store && insightSharing({ store, instance, wake: () => requestWrite(), clock, log });
   if (store !== undefined && sharing !== undefined) store.subscribe(sharing.hear, signal);
@@ -83,8 +86,9 @@ export function startInsightsLoop(options: InsightsLoopOptions, signal: AbortSig
   }
 
   function start(until: AbortSignal): { readonly ended: Promise<void> } {
-    const mine: Turn = { insights: undefined, history: NO_HISTORY, lastKnown: undefined, at: 0 };
+    const mine: Turn = { insights: undefined, history: NO_HISTORY, isComplete: false, lastKnown: undefined, at: 0 };
     turn = mine;
+    const said = eventsIn && startInsightEvents({ cluster: eventsIn, view, kinds, namespace, instance, meter, clock, log }, until);
 
     async function update(): Promise<void> {
       const { translation, waiting } = reconciled;
@@ -96,10 +100,13 @@ export function startInsightsLoop(options: InsightsLoopOptions, signal: AbortSig
       const next = await sliced(insightsInSteps(translation, { namespace, now: at, management: view.snapshot }, mine.insights));
       const changes = objectChanges(next.byObject, mine.insights?.byObject);
       const absent = new Set(unknown());
-      const { lastKnown } = mine;
+      const { lastKnown, history: before } = mine;
       const known = lastKnown === undefined ? mine.history : await sliced(withLastKnown(mine.history, lastKnown.objects, lastKnown.ended));
       mine.history = await sliced(historyAfter(known, changes, { at, isKnown: (name) => !absent.has(name) }));
       if (mine.lastKnown === lastKnown) mine.lastKnown = undefined;
+      // What was there when this replica took the lead is nothing new.
+      if (mine.isComplete) said?.changed(before, mine.history);
+      else mine.isComplete = sharing === undefined || (sharing.hasBegun && mine.lastKnown === undefined);
       mine.insights = next;
       mine.at = at;
       meter.record("gloo_mesh_insights_time_sec", (clock.now() - at) / 1_000);
@@ -139,7 +146,7 @@ export function startInsightsLoop(options: InsightsLoopOptions, signal: AbortSig
     requestWrite = writes.request;
     runs.request();
     return {
-      ended: Promise.all([writes.ended, runs.ended, ticks()]).then(() => {
+      ended: Promise.all([writes.ended, runs.ended, ticks(), said?.ended]).then(() => {
         if (turn === mine) turn = undefined;
         sharing?.stop();
       }),
@@ -179,6 +186,8 @@ export function startInsightsLoop(options: InsightsLoopOptions, signal: AbortSig
 interface Turn {
   insights: Insights | undefined;
   history: InsightHistory;
+  /** Whether all is in `history` that was found before this turn. */
+  isComplete: boolean;
   /** What the store has of earlier leaders, until a run has taken it up. */
   lastKnown: KeptInsights | undefined;
   at: number;

@@ -3,7 +3,7 @@ import type { Translation } from "@isthmus/translators";
 import type { DeletionLog } from "../apply/deletionLog.ts";
 import { startMembership } from "../identity/membership.ts";
 import type { Informer } from "../informer/informer.ts";
-import { alwaysLeader, neverLeader } from "../leader/leadership.ts";
+import { alwaysLeader, leaderOnlyCluster, neverLeader } from "../leader/leadership.ts";
 import type { Rejection, ServerLink } from "../ports/clusterPort.ts";
 import type { Sharing } from "../replication/sharing.ts";
 import { eventHub } from "../runtime/eventHub.ts";
@@ -223,6 +223,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
       instance: sharing.instance,
       meter,
       events,
+      eventsIn: options.writesEvents === false ? undefined : leaderOnlyCluster(cluster, leadership),
     },
     signal,
   );

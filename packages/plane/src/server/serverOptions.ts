@@ -74,6 +74,8 @@ export interface ServerOptions {
   readonly sharing?: { readonly store: Store; readonly replica: string };
   /** Whether it looks for insights while it leads: without, what they cost can be measured. Default: yes. */
   readonly findsInsights?: boolean;
+  /** Whether Events in the management cluster say which of them begin and end. Default: yes. */
+  readonly writesEvents?: boolean;
   readonly clock: Clock;
   /** For how long, in ms, a long piece of work may keep others waiting; 0: for one step of it. Default: 3. */
   readonly sliceMs?: number;
