@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { RULES } from "@isthmus/insights";
-import { EXPLAINED_CODES, type ExplainedCode } from "@isthmus/insights/catalogue";
+import { EXPLAINED_CODES, type ExplainedCode, severityText } from "@isthmus/insights/catalogue";
 import { DISCOVERY_FINDINGS, FINDINGS, INPUT_FINDINGS } from "@isthmus/translators";
 import { printsUsage } from "./generatorUsage.ts";
 
@@ -64,8 +64,8 @@ ${sections.join("\n")}`;
 
 function insightsPage(): string {
   const rows = EXPLAINED_CODES.map(
-    ({ code, severity, foundBy, title }) =>
-      `| [\`${code}\`](#${anchor({ code, title })}) | ${severity} | ${foundBy.join(", ")} | ${cell(title)} |`,
+    ({ code, severities, foundBy, title }) =>
+      `| [\`${code}\`](#${anchor({ code, title })}) | ${severityText({ severities })} | ${foundBy.join(", ")} | ${cell(title)} |`,
   );
   const categories = [...new Set(EXPLAINED_CODES.map(({ category }) => category))];
   const sections = categories.map((category) => {
@@ -80,6 +80,7 @@ function insightsPage(): string {
 
 A code that is found by a *rule* is found again only for objects that a change of the kinds which the rule reads concerns. One that is found
 by *status* was found by translation already, see [findings.md](findings.md): of a resource that is not in force, the severity is \`error\`.
+Where there are two severities, the first is of the rule, and the second of the status.
 
 | code | severity | found by | title |
 |---|---|---|---|
@@ -88,14 +89,14 @@ ${rows.join("\n")}
 ${sections.join("\n")}`;
 }
 
-function insightText({ code, title, severity, foundBy, meaning, consequence, remedy, example }: ExplainedCode): string {
+function insightText({ code, title, severities, foundBy, meaning, consequence, remedy, example }: ExplainedCode): string {
   const kinds = RULES.find((rule) => rule.code === code)?.reads.map(({ kind }) => kind) ?? [];
   const reads = kinds.length === 0 ? "" : `; the rule reads ${kinds.join(", ")}`;
   return `### ${code}: ${title}
 
 ${prose(meaning)} ${prose(consequence)}
 
-- Severity: ${severity}, found by ${foundBy.join(" and ")}${reads}
+- Severity: ${severityText({ severities })}, found by ${foundBy.join(" and ")}${reads}
 - Remedy: ${prose(remedy)}
 - Example: \`${example}\`
 `;

@@ -319,13 +319,13 @@ const CASES: readonly Case[] = [
     finding: { severity: "warning", message: expect.any(String), remedy: expect.any(String) },
   },
   {
-    code: "SEC1005",
+    code: "SEC1016",
     passes: [workload("productpage-v1", "east"), accessPolicy("reviewers")],
     fails: [workload("productpag-v1", "east"), accessPolicy("reviewers")],
     finding: {
       severity: "warning",
       message:
-        "AccessPolicy bookinfo/reviewers: spec.sourceSelector[0].kubeServiceAccountRefs.serviceAccounts[0]: no workload in a mesh runs as service account bookinfo/bookinfo-productpage in east",
+        "AccessPolicy bookinfo/reviewers: spec.sourceSelector[0].kubeServiceAccountRefs.serviceAccounts[0].name: no workload runs as service account bookinfo/bookinfo-productpage in east",
       remedy: "did you mean bookinfo-productpag?",
     },
   },

@@ -204,6 +204,20 @@ test.each(["text", "json", "sarif", "junit", "github", "markdown"])("nothing tha
   expect(actedOn(io.written.out + io.written.err)).toEqual([]);
 });
 
+test.each([
+  ["foo", "unknown command 'foo': there are list-rules and explain"],
+  ["list-rule", "unknown command 'list-rule' (did you mean list-rules?): there are list-rules and explain"],
+  ["explian", "unknown command 'explian' (did you mean explain?): there are list-rules and explain"],
+  ["rte1001", "unknown command 'rte1001': there are list-rules and explain; meshctl insights explain RTE1001 explains the code"],
+  [`foo${HOSTILE}`, "unknown command 'foo"],
+])("a word that is no command says which there are: %s", async (word, message) => {
+  const { code, out, err } = await run("", word);
+  expect(code).toBe(2);
+  expect(out).toBe("");
+  expect(err).toContain(message);
+  expect(actedOn(err)).toEqual([]);
+});
+
 test("each code is listed once, with what finds it, in every format", async () => {
   const { code, out } = await run("", "list-rules", "-o", "json");
   const { codes } = JSON.parse(out);
@@ -212,12 +226,15 @@ test("each code is listed once, with what finds it, in every format", async () =
   expect(codes.map((entry: { code: string }) => entry.code)).toEqual([...known].sort());
   expect(codes.find((entry: { code: string }) => entry.code === "CRT1004")).toMatchObject({
     severity: "error",
+    severities: { rule: "error", status: "warning" },
     foundBy: ["rule", "status"],
   });
   const table = (await run("", "list-rules")).out.split("\n");
   expect(table[0]).toMatch(/^CODE +SEVERITY +CATEGORY +FOUND BY +TITLE$/);
   expect(table).toHaveLength(codes.length + 2);
   expect(table.find((line) => line.startsWith("FED1008"))).toMatch(/^FED1008 +error +Federation +status +Host name is taken$/);
+  expect(table.find((line) => line.startsWith("SEC1012"))).toMatch(/^SEC1012 +error, warning +Security +rule, status /);
+  expect((await run("", "explain", "SEC1012")).out).toContain("Security, error, warning, found by a rule and in the status of a resource");
   const markdown = (await run("", "list-rules", "-o", "markdown")).out.split("\n");
   expect(markdown.slice(0, 2)).toEqual(["| code | severity | category | found by | title |", "| --- | --- | --- | --- | --- |"]);
   expect(markdown).toHaveLength(codes.length + 3);

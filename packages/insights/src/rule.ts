@@ -45,6 +45,8 @@ export interface RuleFinding {
 /** Objects of a kind that a rule looks up, or a part of each. */
 export interface Lookup<R extends Resource, V> {
   readonly kind: Kind;
+  /** By way of which others they are found. */
+  readonly through?: readonly Kind[];
   joinFrom(from: JoinSource<InsightTables, R, R>): Join<InsightTables, R, V>;
 }
 
@@ -106,7 +108,7 @@ export function defineRule<R extends Resource, J extends Readonly<Record<string,
   return {
     code,
     of,
-    reads: [...new Set([of, ...Object.values(reads).map(({ kind }) => kind)])],
+    reads: [...new Set([of, ...Object.values(reads).flatMap(({ kind, through = [] }) => [...through, kind])])],
     rows: derived({
       from,
       context: ({ context, timed }): RuleContext | TimedContext => (readsTime ? timed : context),

@@ -45,6 +45,7 @@ import {
   hostNotAtGateway,
 } from "./rules/gateways.ts";
 import { entriesDisagree, hostRoutedTwice } from "./rules/hostsTwice.ts";
+import { proxiesOfOtherVersion } from "./rules/proxies.ts";
 import { deploymentWithoutSidecar, portNameMeansNothing, servicesDisagree } from "./rules/services.ts";
 import { suppressionEnded } from "./rules/suppressions.ts";
 import { mirrorHostUnknown, routeHostUnknown, routePortUnknown } from "./rules/virtualServiceHosts.ts";
@@ -58,6 +59,7 @@ export const RULES: readonly Rule[] = [
   portNameMeansNothing,
   servicesDisagree,
   deploymentWithoutSidecar,
+  proxiesOfOtherVersion,
   sidecarsCompete,
   ciliumRefusesPolicy,
   suppressionEnded,

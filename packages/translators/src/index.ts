@@ -2,6 +2,8 @@ export { meshConfigOf } from "./discovery/detectors/istioMeshConfig.ts";
 export { istioSidecar } from "./discovery/detectors/istioSidecar.ts";
 export { lastKnownMeshChanges, lastKnownMeshOf, lastKnownMeshRefOf } from "./discovery/detectors/lastKnownMesh.ts";
 export { DISCOVERY_FINDINGS } from "./discovery/findings.ts";
+export { type ImageVersion, imageVersion } from "./discovery/image.ts";
+export { podsByController, replicaSetsByController } from "./discovery/indexes.ts";
 export { discoveryOwner } from "./discovery/metadata.ts";
 export { discoveryScope, type Scope } from "./discovery/scope.ts";
 export { FINDINGS, type FindingCode } from "./findings.ts";

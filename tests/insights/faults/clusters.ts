@@ -130,6 +130,7 @@ spec: {meshes: [{name: istiod-istio-system-east, namespace: gloo-mesh}]}
     ),
     code: "FED1012",
     on: ALL,
+    also: { "CFG1009 Workload gloo-mesh/*-south-deployment": "its proxies are newer" },
   },
   {
     title: "a control plane is too old",
@@ -139,7 +140,10 @@ spec: {meshes: [{name: istiod-istio-system-east, namespace: gloo-mesh}]}
     ),
     code: "UPG1001",
     on: "Mesh gloo-mesh/istiod-istio-system-south",
-    also: { "FED1012 VirtualMesh gloo-mesh/all": "the others are newer" },
+    also: {
+      "FED1012 VirtualMesh gloo-mesh/all": "the others are newer",
+      "CFG1009 Workload gloo-mesh/*-south-deployment": "its proxies are newer",
+    },
   },
   {
     title: "everything is federated to every mesh",

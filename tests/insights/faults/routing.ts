@@ -201,4 +201,14 @@ spec:
     code: "CFG1007",
     on: "Deployment shop/legacy in east",
   },
+  {
+    title: "pods were not restarted after an upgrade of the control plane",
+    change: patch(
+      "Deployment istio-system/istiod in east",
+      "spec: {template: {spec: {containers: [{name: discovery, image: 'docker.io/istio/pilot:1.27.2'}]}}}",
+    ),
+    code: "CFG1009",
+    on: "Workload gloo-mesh/cart-v1-shop-east-deployment",
+    also: { "CFG1009 Workload gloo-mesh/*-east-deployment": "no workload of the cluster was restarted" },
+  },
 ];

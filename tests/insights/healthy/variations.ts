@@ -126,4 +126,32 @@ spec:
       "spec: {http: [{match: [{uri: {prefix: /a}}], route: [{destination: {host: stock}}]}, {match: [{uri: {prefix: /a}}, {uri: {prefix: /b}}], route: [{destination: {host: cart}}]}]}",
     ),
   },
+  {
+    title: "an AuthorizationPolicy names the account of a CronJob, which agents do not send",
+    change: patch(
+      "AuthorizationPolicy bookinfo/from-outside in east",
+      "spec: {rules: [{from: [{source: {principals: [east.example/ns/bookinfo/sa/nightly]}}]}]}",
+    ),
+  },
+  {
+    title: "proxies have a variant of the image of the control plane's version",
+    change: patch(
+      "Deployment istio-system/istiod in east",
+      "spec: {template: {spec: {containers: [{name: discovery, image: 'docker.io/istio/pilot:1.27.1-distroless'}]}}}",
+    ),
+  },
+  {
+    title: "two revisions of the control plane, of which one has no proxies yet",
+    change: add(`
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: istiod-canary, namespace: istio-system, clusterName: south}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: istiod, istio.io/rev: canary}}
+  template:
+    metadata: {labels: {app: istiod, istio: pilot, istio.io/rev: canary}}
+    spec: {serviceAccountName: istiod, containers: [{name: discovery, image: 'docker.io/istio/pilot:1.28.0'}]}
+`),
+  },
 ];

@@ -1,9 +1,10 @@
-import { UsageError } from "@isthmus/core";
+import { nearestName, UsageError } from "@isthmus/core";
 import { Command, Option } from "commander";
 import { version } from "../../package.json";
 import type { ManagementTarget } from "../cluster/managementCluster.ts";
 import { FINDING_FORMATS } from "../offline/formatNames.ts";
 import type { InsightsOptions } from "../offline/insightsOptions.ts";
+import { plainText } from "../output/plainText.ts";
 import { ADMIN_HELP, type AdminFlags, adminAnswers, checkAdminFlags, withAdmin } from "./adminOptions.ts";
 import { type CommandRuntime, inManagement } from "./commandRuntime.ts";
 import { explainCodeCommand, listRulesCommand } from "./insightCodes.ts";
@@ -35,11 +36,15 @@ export function insightsCommand(runtime: CommandRuntime): Command {
     .option("--cluster <name>", "of a running server: only insights about objects of this cluster")
     .option("--agent-cluster <name>", "of files: treat all input as coming from this cluster")
     .addCommand(listRulesCommand(runtime))
-    .addCommand(explainCodeCommand(runtime));
+    .addCommand(explainCodeCommand(runtime))
+    // `refuseWords` says more of them than commander does.
+    .argument("[words...]")
+    .usage("[options] [command]");
   return withAdmin(inManagement(command))
     .addHelpText("after", HELP)
-    .action(async (flags: InsightsFlags) => {
+    .action(async (words: readonly string[], flags: InsightsFlags) => {
       const { io, now, finish } = runtime;
+      await refuseWords(words, command);
       checkFlags(flags);
       if (flags.file !== undefined || flags.snapshot !== undefined) {
         const { insightsOfFiles } = await import("../offline/insightsOfFiles.ts");
@@ -53,6 +58,20 @@ export function insightsCommand(runtime: CommandRuntime): Command {
       if (found !== undefined) finish(await printLiveInsights(found, flags, { version, now: now(), io }));
     });
 }
+
+/** Throws UsageError for words that are no command, with the one that was perhaps meant. */
+async function refuseWords([word]: readonly string[], { commands }: Command): Promise<void> {
+  if (word === undefined) return;
+  const names = commands.map((command) => command.name());
+  const near = nearestName(word, names);
+  const hint = near === undefined ? "" : ` (did you mean ${near}?)`;
+  const { explainedCode } = await import("@isthmus/insights/catalogue");
+  const code = explainedCode(word.toUpperCase())?.code;
+  const ofCode = code === undefined ? "" : `; meshctl insights explain ${code} explains the code`;
+  throw new UsageError(`unknown command '${plainText(word, LONGEST_WORD)}'${hint}: there are ${names.join(" and ")}${ofCode}`);
+}
+
+const LONGEST_WORD = 40;
 
 /** Throws UsageError for options of which one would be passed over. */
 function checkFlags(flags: InsightsFlags): void {

@@ -1,5 +1,5 @@
 import { nearestName, UsageError } from "@isthmus/core";
-import { EXPLAINED_CODES, type ExplainedCode, explainedCode } from "@isthmus/insights/catalogue";
+import { EXPLAINED_CODES, type ExplainedCode, explainedCode, severityText } from "@isthmus/insights/catalogue";
 import { columnsText } from "../output/columns.ts";
 import { wrapped } from "../output/fit.ts";
 import { plainText } from "../output/plainText.ts";
@@ -8,7 +8,10 @@ import { markdownText } from "./markdownText.ts";
 /** Every code, one a row. `columns`: of the terminal. */
 export function codeList(output: "table" | "json" | "markdown", columns: number | undefined): string {
   if (output === "json") return `${JSON.stringify({ codes: EXPLAINED_CODES }, undefined, 2)}\n`;
-  const rows = EXPLAINED_CODES.map(({ code, severity, category, foundBy, title }) => [code, severity, category, foundBy.join(", "), title]);
+  const rows = EXPLAINED_CODES.map((entry) => {
+    const { code, category, foundBy, title } = entry;
+    return [code, severityText(entry), category, foundBy.join(", "), title];
+  });
   if (output === "table") return columnsText(HEADERS, rows, { width: columns, isSentenceLast: true });
   const lines = [HEADERS.map((header) => header.toLowerCase()), HEADERS.map(() => "---"), ...rows.map((row) => row.map(markdownText))];
   return lines.map((line) => `| ${line.join(" | ")} |\n`).join("");
@@ -52,9 +55,10 @@ function markdown(entry: ExplainedCode): string {
   return `## ${code}: ${markdownText(title)}\n\n${about(entry)}\n${parts.join("")}`;
 }
 
-function about({ severity, category, foundBy }: ExplainedCode): string {
-  const status = foundBy.includes("status") && severity !== "error" ? "; error where the resource is not in force" : "";
-  return `${category}, ${severity}, found ${foundBy.map((source) => FOUND[source]).join(" and ")}${status}`;
+function about(entry: ExplainedCode): string {
+  const { severities, category, foundBy } = entry;
+  const status = foundBy.includes("status") && severities.status !== "error" ? "; error where the resource is not in force" : "";
+  return `${category}, ${severityText(entry)}, found ${foundBy.map((source) => FOUND[source]).join(" and ")}${status}`;
 }
 
 const FOUND: Readonly<Record<ExplainedCode["foundBy"][number], string>> = { rule: "by a rule", status: "in the status of a resource" };

@@ -25,6 +25,8 @@ export interface ExplainedCode extends Omit<CatalogueEntry, "severity"> {
   readonly code: InsightCode;
   /** That of a rule where there is one. */
   readonly severity: InsightSeverity;
+  /** By what finds it, in the order of `foundBy`. That of a status is of a resource that is in force. */
+  readonly severities: CatalogueEntry["severity"];
   /** In words. */
   readonly category: string;
   readonly foundBy: readonly ("rule" | "status")[];
@@ -41,7 +43,15 @@ function explained(
   texts: Omit<CatalogueEntry, "severity">,
 ): ExplainedCode {
   const foundBy = [rule === undefined ? [] : ["rule" as const], status === undefined ? [] : ["status" as const]].flat();
-  return { code, severity: rule ?? status ?? "error", category: INSIGHT_CATEGORIES[categoryOf(code)], foundBy, ...texts };
+  const severities = { ...(rule === undefined ? {} : { rule }), ...(status === undefined ? {} : { status }) };
+  const category = INSIGHT_CATEGORIES[categoryOf(code)];
+  return { code, severity: rule ?? status ?? "error", severities, category, foundBy, ...texts };
+}
+
+/** The severity of a code in a word; one for each of `foundBy`, in that order, where they differ. */
+export function severityText({ severities }: Pick<ExplainedCode, "severities">): string {
+  const { rule, status } = severities;
+  return [...new Set([rule, status].filter((severity) => severity !== undefined))].join(", ");
 }
 
 const BY_CODE: ReadonlyMap<string, ExplainedCode> = new Map(EXPLAINED_CODES.map((entry) => [entry.code, entry]));

@@ -57,6 +57,16 @@ export const CONFIGURATION = {
     example:
       "Deployment bookinfo/legacy in cluster-1: its namespace bookinfo has sidecar injection, and no pod of it has a sidecar: it calls others, and is called, outside of the mesh",
   },
+  CFG1009: {
+    severity: { rule: "warning" },
+    title: "Proxies of another version",
+    meaning: "Pods of a workload have a proxy of another version than the control plane of their mesh.",
+    consequence:
+      "A proxy keeps its version until its pod restarts: an older one lacks features and security fixes, and more than one minor version apart is not supported.",
+    remedy: "restart the workload, so that its pods get the proxy of the control plane",
+    example:
+      "Workload gloo-mesh/reviews-v1-bookinfo-cluster-1-deployment: 2 pods have proxies of Istio 1.22.3, and the control plane is 1.24.2",
+  },
   CFG1010: {
     severity: { rule: "error" },
     title: "Sidecars compete",

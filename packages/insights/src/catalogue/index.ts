@@ -1,1 +1,1 @@
-export { EXPLAINED_CODES, type ExplainedCode, explainedCode } from "./catalogue.ts";
+export { EXPLAINED_CODES, type ExplainedCode, explainedCode, severityText } from "./catalogue.ts";

@@ -40,7 +40,8 @@ export const SECURITY = {
   SEC1005: {
     severity: { rule: "error", status: "error" },
     title: "Service account is unknown",
-    meaning: "An access rule names a service account that no workload runs as.",
+    meaning:
+      "An AuthorizationPolicy names a service account that no workload runs as, and that looks like a misspelt one; or an AccessPolicy names one that is not known where its mesh needs it.",
     consequence: "The caller that was meant is not allowed, or not denied.",
     remedy: "correct the service account",
     example:

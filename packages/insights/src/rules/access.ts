@@ -102,6 +102,33 @@ const accountPlaces: Index<AccessPolicy> = (policy) => [
 ];
 const accountClusters: Index<AccessPolicy> = (policy) => [...new Set(accountsNamed(policy).map(({ clusterName }) => clusterName))];
 
+/** Service accounts of a policy that no workload runs as and that look misspelt. */
+export function misspeltAccounts(
+  policy: AccessPolicy,
+  known: { readonly workloads: readonly Workload[]; readonly namespaces: readonly Namespace[] },
+): readonly RuleFinding[] {
+  const accounts = accountsBy(known.workloads, ({ namespace, clusterName }) => `${namespace}/${clusterName}`);
+  const namespaces = new Map<string, Set<string>>();
+  for (const { metadata } of known.namespaces) {
+    const cluster = metadata.clusterName ?? "";
+    namespaces.set(cluster, (namespaces.get(cluster) ?? new Set()).add(metadata.name));
+  }
+  return accountsNamed(policy).flatMap(({ path, name, namespace, clusterName }): readonly RuleFinding[] => {
+    const ofPlace = accounts.get(`${namespace}/${clusterName}`);
+    if (ofPlace?.has(name) === true) return [];
+    // Jobs have accounts too, and no pods most of the time: only what looks like a mistake is reported.
+    if (ofPlace === undefined) {
+      const ofCluster = namespaces.get(clusterName) ?? new Set<string>();
+      const nearMiss = ofCluster.has(namespace) ? undefined : nearestName(namespace, ofCluster);
+      const message = `there is no namespace ${namespace} in ${clusterName}`;
+      return nearMiss === undefined ? [] : [{ field: `${path}.namespace`, message, remedy: "correct the namespace", nearMiss }];
+    }
+    const nearMiss = nearestName(name, ofPlace);
+    const message = `no workload runs as service account ${namespace}/${name} in ${clusterName}`;
+    return nearMiss === undefined ? [] : [{ field: `${path}.name`, message, remedy: "correct the service account", nearMiss }];
+  });
+}
+
 /** SEC1016. */
 export const accountUnknown = defineRule({
   code: "SEC1016",
@@ -110,26 +137,5 @@ export const accountUnknown = defineRule({
     workloads: lookUp(Workload, { key: accountPlaces, index: byWorkloadPlace }),
     namespaces: lookUp(Namespace, { key: accountClusters, index: byObjectCluster }),
   },
-  find(policy, { lookup }) {
-    const accounts = accountsBy(lookup("workloads"), ({ namespace, clusterName }) => `${namespace}/${clusterName}`);
-    const namespaces = new Map<string, Set<string>>();
-    for (const { metadata } of lookup("namespaces")) {
-      const cluster = metadata.clusterName ?? "";
-      namespaces.set(cluster, (namespaces.get(cluster) ?? new Set()).add(metadata.name));
-    }
-    return accountsNamed(policy).flatMap(({ path, name, namespace, clusterName }): readonly RuleFinding[] => {
-      const known = accounts.get(`${namespace}/${clusterName}`);
-      if (known?.has(name) === true) return [];
-      // Jobs have accounts too, and no pods most of the time: only what looks like a mistake is reported.
-      if (known === undefined) {
-        const ofCluster = namespaces.get(clusterName) ?? new Set<string>();
-        const nearMiss = ofCluster.has(namespace) ? undefined : nearestName(namespace, ofCluster);
-        const message = `there is no namespace ${namespace} in ${clusterName}`;
-        return nearMiss === undefined ? [] : [{ field: `${path}.namespace`, message, remedy: "correct the namespace", nearMiss }];
-      }
-      const nearMiss = nearestName(name, known);
-      const message = `no workload runs as service account ${namespace}/${name} in ${clusterName}`;
-      return nearMiss === undefined ? [] : [{ field: `${path}.name`, message, remedy: "correct the service account", nearMiss }];
-    });
-  },
+  find: (policy, { lookup }) => misspeltAccounts(policy, { workloads: lookup("workloads"), namespaces: lookup("namespaces") }),
 });

@@ -104,8 +104,10 @@ export const principalUnknown = defineRule({
       const accounts = known.get(namespace);
       // A namespace without workloads is SEC1007, and may be unknown.
       if (account === undefined || accounts === undefined || accounts.has(account)) return [];
+      // Jobs have accounts too, and no pods most of the time, and agents send no CronJobs: only what looks like a mistake is reported.
+      const nearMiss = nearestName(account, accounts);
       const message = `no workload runs as service account ${namespace}/${account}`;
-      return [{ field: path, message, remedy: "correct the service account", nearMiss: nearestName(account, accounts) }];
+      return nearMiss === undefined ? [] : [{ field: path, message, remedy: "correct the service account", nearMiss }];
     });
   },
 });

@@ -1,5 +1,6 @@
 import { type AccessPolicy, type Destination, type Mesh, meshInstallationOf } from "@isthmus/api";
-import { knownCallers, type UnknownName, unknownAccounts, unknownNamespaces } from "../../offline/checks/callers.ts";
+import { misspeltAccounts, type RuleFinding } from "@isthmus/insights";
+import { knownCallers, type UnknownName, unknownNamespaces } from "../../offline/checks/callers.ts";
 import { groupsBy } from "../../offline/groupsBy.ts";
 import { CATEGORIES, type Check, type CheckFinding, subjectName } from "./check.ts";
 import { objectKey, refKey } from "./objectKeys.ts";
@@ -67,14 +68,24 @@ export const callersAreKnown: Check = {
   findings: ({ accessPolicies, workloads }) => {
     const callers = knownCallers(workloads);
     return accessPolicies.flatMap((policy) => [
-      ...unknownAccounts(policy, callers).map((name) => unknownCaller("SEC1005", policy, name)),
-      ...unknownNamespaces(policy, callers).map((name) => unknownCaller("SEC1007", policy, name)),
+      ...misspeltAccounts(policy, { workloads, namespaces: [] }).map((found) => misspelt(policy, found)),
+      ...unknownNamespaces(policy, callers).map((name) => emptyNamespace(policy, name)),
     ]);
   },
 };
 
-function unknownCaller(code: "SEC1005" | "SEC1007", policy: AccessPolicy, { path, problem, remedy }: UnknownName): CheckFinding {
-  return { code, severity: "warning", message: `${subjectName(policy)}: ${path}: ${problem}`, remedy };
+/** As insights say it. */
+function misspelt(policy: AccessPolicy, { field = "", message, nearMiss }: RuleFinding): CheckFinding {
+  return {
+    code: "SEC1016",
+    severity: "warning",
+    message: `${subjectName(policy)}: ${field}: ${message}`,
+    remedy: `did you mean ${nearMiss}?`,
+  };
+}
+
+function emptyNamespace(policy: AccessPolicy, { path, problem, remedy }: UnknownName): CheckFinding {
+  return { code: "SEC1007", severity: "warning", message: `${subjectName(policy)}: ${path}: ${problem}`, remedy };
 }
 
 /** Identities hold in meshes that trust each other. */
