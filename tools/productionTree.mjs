@@ -4,7 +4,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "no
 import { isBuiltin } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { bundleApp } from "./build.mjs";
+import { bundleApp, bundleClient } from "./build.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const read = (...path) => JSON.parse(readFileSync(join(root, ...path), "utf8"));
@@ -16,6 +16,8 @@ export async function writeProductionTree(app, folder) {
   if (existsSync(folder) && readdirSync(folder).length > 0) throw new Error(`${folder} is not empty`);
   // Not the app's own `dist`, which may be running.
   const imports = (await bundleApp(source, join(folder, "dist"))).filter((path) => !isBuiltin(path)).map(packageOf);
+  // After the programs, as that leaves nothing else in `dist`.
+  if (existsSync(join(source, "client/main.tsx"))) await bundleClient(source, join(folder, "dist/client"));
   const { packages } = read("package-lock.json");
   const { name, version, license, bin } = read("apps", app, "package.json");
   const { engines, overrides = {}, devDependencies } = read("package.json");

@@ -3,7 +3,7 @@
 #   BUILD_IMAGE=NAME@sha256:DIGEST RUNTIME_IMAGE=NAME@sha256:DIGEST deploy/images/build.sh APP TAG [OPTION OF docker buildx build …]
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-usage="usage: BUILD_IMAGE=NAME@sha256:DIGEST RUNTIME_IMAGE=NAME@sha256:DIGEST deploy/images/build.sh mgmt-server|agent|meshctl TAG [OPTION…]"
+usage="usage: BUILD_IMAGE=NAME@sha256:DIGEST RUNTIME_IMAGE=NAME@sha256:DIGEST deploy/images/build.sh mgmt-server|agent|ui|meshctl TAG [OPTION…]"
 fail() {
   echo "error: $1" >&2
   exit 2

@@ -12,7 +12,7 @@ import { startSlice } from "./harness/slice.ts";
 import { waitFor } from "./harness/waitFor.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const PROGRAMS = { "mgmt-server": "bin/mgmt-server.js", agent: "bin/agent.js", meshctl: "bin/meshctl.js" } as const;
+const PROGRAMS = { "mgmt-server": "bin/mgmt-server.js", agent: "bin/agent.js", ui: "bin/ui.js", meshctl: "bin/meshctl.js" } as const;
 type App = keyof typeof PROGRAMS;
 const APPS = Object.keys(PROGRAMS) as App[];
 
@@ -74,6 +74,14 @@ describe("the production tree of an app", () => {
     const names = (JSON.parse(out) as { packages: readonly { name: string }[] }).packages.map(({ name }) => name);
     expect(names).toContain("commander");
     expect(names).not.toContain("vitest");
+  });
+
+  it("has the pages of the console, and all that these load at first", () => {
+    const client = join(treeOf("ui"), "dist/client");
+    const html = readFileSync(join(client, "index.html"), "utf8");
+    const loaded = [...html.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, path = ""]) => path);
+    expect(loaded.length).toBeGreaterThan(1);
+    expect(loaded.filter((path) => !existsSync(join(client, path)))).toEqual([]);
   });
 
   it.for(APPS)("starts (%s)", async (app) => {

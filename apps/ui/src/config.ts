@@ -10,6 +10,8 @@ export interface UiConfig {
   readonly namespace: string;
   readonly host: string;
   readonly port: number;
+  readonly adminHost: string;
+  readonly adminPort: number;
   readonly store: StoreConfig;
   /** Directory with the files `key` and `previous` of the store's Secret; undefined for a store of files, which is not signed. */
   readonly storeKey: string | undefined;
@@ -19,7 +21,7 @@ export interface UiConfig {
   readonly verbose: boolean;
 }
 
-interface Options extends Pick<UiConfig, "namespace" | "host" | "port">, StoreFlags {
+interface Options extends Pick<UiConfig, "namespace" | "host" | "port" | "adminHost" | "adminPort">, StoreFlags {
   readonly storeKey?: string;
   readonly disallowIntersectingConfig?: boolean;
   readonly verbose?: boolean;
@@ -37,6 +39,10 @@ export function readUiConfig(argv: readonly string[]): UiConfig {
       ),
     )
     .addOption(new Option("--port <number>", "port that browsers connect to; 0 selects any free port").default(8090).argParser(portNumber))
+    .addOption(new Option("--admin-host <address>", "bind address of metrics and health").default("0.0.0.0"))
+    .addOption(
+      new Option("--admin-port <number>", "port of metrics and health; 0 selects any free port").default(9091).argParser(portNumber),
+    )
     .addOption(
       new Option(
         "--store-key <directory>",
@@ -57,7 +63,18 @@ export function readUiConfig(argv: readonly string[]): UiConfig {
     throw new UsageError("there is nothing to show: set --redis-address, or --store-path");
   if (store.redis !== undefined && options.storeKey === undefined)
     throw new UsageError("--store-key is missing: what is in Redis counts only with a valid signature");
-  const { namespace, host, port, storeKey } = options;
+  const { namespace, host, port, adminHost, adminPort, storeKey } = options;
   const disallowIntersectingConfig = options.disallowIntersectingConfig === true;
-  return { namespace, host, port, store, storeKey, disallowIntersectingConfig, version, verbose: options.verbose === true };
+  return {
+    namespace,
+    host,
+    port,
+    adminHost,
+    adminPort,
+    store,
+    storeKey,
+    disallowIntersectingConfig,
+    version,
+    verbose: options.verbose === true,
+  };
 }

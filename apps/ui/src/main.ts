@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { startConsoleHub, startConsoleServer, storeSource } from "@isthmus/console";
-import { type Log, UsageError } from "@isthmus/core";
+import { type Log, type Metric, UsageError } from "@isthmus/core";
 import { type Store, serverRoles, systemClock } from "@isthmus/plane";
-import { createLog, runProgram } from "@isthmus/process";
+import { createLog, type Metrics, runProgram, startAdmin, startMetrics } from "@isthmus/process";
 import { openStore } from "@isthmus/store/options";
 import { readUiConfig, type UiConfig } from "./config.ts";
 import { storeKeyFiles } from "./storeKeyFiles.ts";
@@ -15,9 +15,11 @@ async function run(config: UiConfig, signal: AbortSignal): Promise<void> {
   const { redis, path } = config.store;
   // A store that is opened is made where there is none.
   if (path !== undefined && !existsSync(path)) throw new UsageError(`--store-path ${path} does not exist`);
+  let figures: () => readonly Metric[] = () => [];
+  const metrics = startMetrics({ source: "console", read: () => figures() });
   const store = await openStore(config.store, {
     keys: () => storeKeyFiles(storeKey),
-    refused: () => undefined,
+    refused: (what) => metrics.add("gloo_mesh_store_refused_total", { what }),
     isReader: true,
     clock: systemClock,
     log,
@@ -25,29 +27,51 @@ async function run(config: UiConfig, signal: AbortSignal): Promise<void> {
   if (store === undefined) throw new UsageError("there is nothing to show: set --redis-address, or --store-path");
   try {
     const name = redis === undefined ? `${path}` : `Redis at ${redis.host}:${redis.port}`;
-    await serve(store, { ...config, name, log }, signal);
+    const read = (now: () => readonly Metric[]) => {
+      figures = now;
+    };
+    await serve(store, { ...config, name, log, metrics, read }, signal);
   } finally {
     await store.close();
   }
 }
 
-interface Serving extends Pick<UiConfig, "namespace" | "host" | "port" | "disallowIntersectingConfig" | "version"> {
+interface Serving
+  extends Pick<UiConfig, "namespace" | "host" | "port" | "adminHost" | "adminPort" | "disallowIntersectingConfig" | "version"> {
   /** Of the store, for people. */
   readonly name: string;
   readonly log: Log;
+  readonly metrics: Metrics;
+  /** Is given how the figures are read that nothing pushes. */
+  readonly read: (figures: () => readonly Metric[]) => void;
 }
 
-async function serve(store: Store, { host, port, log, ...settings }: Serving, signal: AbortSignal): Promise<void> {
+async function serve(
+  store: Store,
+  { host, port, adminHost, adminPort, log, metrics, read, ...settings }: Serving,
+  signal: AbortSignal,
+): Promise<void> {
   const clock = systemClock;
   const { kinds } = serverRoles(settings.namespace);
   const source = storeSource({ ...settings, store, kinds, clock, log }, signal);
   const hub = startConsoleHub({ source, epoch: randomUUID().replaceAll("-", ""), clock, log }, signal);
   const pages = fileURLToPath(new URL("./client/", import.meta.url));
   const served = await startConsoleServer({ host, port, hub, log, ...(existsSync(pages) ? { files: pages } : {}) });
-  log.info({ port: served.port }, `the console is at http://${host}:${served.port}/`);
-  signal.addEventListener("abort", () => log.info({}, "stopping"), { once: true });
   try {
-    await hub.ended;
+    read(() => {
+      const streams: Metric = { name: "gloo_mesh_console_streams", labels: {}, value: served.streams };
+      if (!hub.isReady) return [streams];
+      const ageMs = Math.max(0, clock.now() - Date.parse(hub.clock().at));
+      return [streams, { name: "gloo_mesh_console_age_seconds", labels: {}, value: ageMs / 1_000 }];
+    });
+    const admin = await startAdmin({ host: adminHost, port: adminPort, isReady: () => hub.isReady, metrics });
+    log.info({ port: served.port, adminPort: admin.port }, `the console is at http://${host}:${served.port}/`);
+    signal.addEventListener("abort", () => log.info({}, "stopping"), { once: true });
+    try {
+      await hub.ended;
+    } finally {
+      await admin.close();
+    }
   } finally {
     await served.close();
   }

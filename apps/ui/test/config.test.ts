@@ -12,6 +12,8 @@ describe("the settings of the console", () => {
     expect(readUiConfig(["--store-path", "/var/lib/isthmus"])).toMatchObject({
       host: "127.0.0.1",
       port: 8090,
+      adminHost: "0.0.0.0",
+      adminPort: 9091,
       namespace: "gloo-mesh",
       store: { path: "/var/lib/isthmus" },
       verbose: false,
@@ -19,8 +21,10 @@ describe("the settings of the console", () => {
     vi.stubEnv("REDIS_ADDRESS", "gloo-mesh-redis:6380");
     vi.stubEnv("STORE_KEY_PATH", "/key");
     vi.stubEnv("POD_NAMESPACE", "mesh");
-    expect(readUiConfig(["--port", "0"])).toMatchObject({
+    expect(readUiConfig(["--port", "0", "--admin-host", "::1", "--admin-port", "0"])).toMatchObject({
       port: 0,
+      adminHost: "::1",
+      adminPort: 0,
       namespace: "mesh",
       storeKey: "/key",
       store: { redis: { host: "gloo-mesh-redis", port: 6380 } },
@@ -36,6 +40,7 @@ describe("the settings of the console", () => {
     [["--redis-address", "r:1"], /--store-key is missing/],
     [["--redis-address", "r:1", "--store-path", "x"], /mutually exclusive/],
     [["--port", "many"], /many is not a port/],
+    [["--admin-port", "-1"], /-1 is not a port/],
     [["more"], /too many arguments/],
   ])("refuse %j with a message that names what is wrong", (argv, message) => {
     expect(() => readUiConfig(argv)).toThrow(message);

@@ -131,6 +131,18 @@ describe("the stream", () => {
     await vi.waitFor(() => expect(browser.names).toEqual(["reset", "change", "ready"]), soon);
   });
 
+  it("is ready once something is known, and stays so while the source cannot be read", async () => {
+    const hub = startConsoleHub({ source, epoch: "e", clock: systemClock, log: silent, readMs: 10, clockMs: 50 }, stop.signal);
+    hubEnded = hub.ended;
+    await vi.waitFor(() => expect(source.reads).toBeGreaterThan(1), soon);
+    expect(hub.isReady).toBe(false);
+    source.moment = momentOf([object("Service", "a")]);
+    await vi.waitFor(() => expect(hub.isReady).toBe(true), soon);
+    source.problem = "nobody answers";
+    await vi.waitFor(() => expect(hub.clock().problem).toBe("nobody answers"), soon);
+    expect(hub.isReady).toBe(true);
+  });
+
   it("keeps what was known, and says why, while the source cannot be read", async () => {
     source.moment = momentOf([object("Service", "a")]);
     const browser = browse(await serve());

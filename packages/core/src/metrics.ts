@@ -1,5 +1,5 @@
 /** A program that exposes metrics. */
-export type MetricSource = "server" | "agent";
+export type MetricSource = "server" | "agent" | "console";
 
 /** What a metric says. Of a histogram, `buckets` are the upper bounds, in the unit of its name. */
 export interface MetricDefinition {
@@ -13,6 +13,7 @@ export interface MetricDefinition {
 const BOTH: readonly MetricSource[] = ["server", "agent"];
 const SERVER: readonly MetricSource[] = ["server"];
 const AGENT: readonly MetricSource[] = ["agent"];
+const CONSOLE: readonly MetricSource[] = ["console"];
 
 // From a change that touches one object to a fleet from scratch.
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
@@ -274,7 +275,19 @@ export const METRICS = {
     type: "counter",
     help: "Number of values in Redis and messages on its channel that were ignored because they are not signed by a server of this management plane.",
     labels: ["what"],
-    on: SERVER,
+    on: ["server", "console"],
+  },
+  gloo_mesh_console_streams: {
+    type: "gauge",
+    help: "Number of browsers that follow the console.",
+    labels: [],
+    on: CONSOLE,
+  },
+  gloo_mesh_console_age_seconds: {
+    type: "gauge",
+    help: "Seconds since the store last answered the console, which shows what it knew then. Missing before the first answer.",
+    labels: [],
+    on: CONSOLE,
   },
   gloo_mesh_store_lag_seconds: {
     type: "gauge",

@@ -1,11 +1,10 @@
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerOptions, type ServerResponse } from "node:http";
-import { createServer as createTlsServer } from "node:https";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { setImmediate as turn } from "node:timers/promises";
-import { messageOf, UsageError } from "@isthmus/core";
+import { messageOf } from "@isthmus/core";
 import { type Authorize, adminAuthorizer } from "./adminAuthorizer.ts";
 import { type AdminTls, readAdminTls, watchAdminTls } from "./adminTls.ts";
-import { limitConnections } from "./connectionLimiter.ts";
+import { sendText, startHttpServer } from "./httpServer.ts";
 import type { Metrics } from "./metrics.ts";
 
 /** A page that only some may read: gives its JSON text bit by bit. An empty bit lets others have their turn. */
@@ -37,49 +36,30 @@ export interface AdminOptions {
  */
 export async function startAdmin(options: AdminOptions): Promise<{ readonly port: number; close(): Promise<void> }> {
   const stop = new AbortController();
-  const { tls, requestMs = REQUEST_MS, maxConnections = MAX_CONNECTIONS } = options;
-  const admit = adminAuthorizer(options.authorize, tls !== undefined);
-  const listener: RequestListener = (request, response) => {
-    answer(request, response, { ...options, admit, signal: stop.signal }).catch((error: unknown) => {
-      // The reader has gone, or what was to be shown could not be made: nobody else is concerned.
-      if (response.headersSent) response.destroy();
-      else tell(response, 500, messageOf(error));
-    });
-  };
-  const limits: ServerOptions = {
-    headersTimeout: requestMs,
-    requestTimeout: requestMs,
-    connectionsCheckingInterval: requestMs / 4,
-    maxHeaderSize: MAX_HEADER_BYTES,
-    keepAliveTimeout: KEPT_MS,
-  };
-  const secure =
-    tls === undefined ? undefined : createTlsServer({ ...limits, ...readAdminTls(tls), handshakeTimeout: requestMs }, listener);
-  const server = secure ?? createServer(limits, listener);
-  server.setTimeout(SILENCE_MS);
-  limitConnections(server, { perAddress: MAX_PER_ADDRESS, inAll: maxConnections });
-  const following = tls === undefined ? undefined : watchAdminTls(tls, (context) => secure?.setSecureContext(context));
-  await listening(server, options);
-  const address = server.address();
+  const { host, port, tls, requestMs, maxConnections = MAX_CONNECTIONS } = options;
+  const context: Context = { ...options, admit: adminAuthorizer(options.authorize, tls !== undefined), signal: stop.signal };
+  const server = await startHttpServer({
+    host,
+    port,
+    answer: (request, response) => answer(request, response, context),
+    // The reader has gone, or what was to be shown could not be made: nobody else is concerned.
+    failed: messageOf,
+    connections: { perAddress: MAX_PER_ADDRESS, inAll: maxConnections },
+    requestMs,
+    tls: tls === undefined ? undefined : readAdminTls(tls),
+    remedy: "set another with --admin-port",
+  });
+  const following = tls === undefined ? undefined : watchAdminTls(tls, server.setSecureContext);
   return {
-    port: typeof address === "object" && address !== null ? address.port : options.port,
-    close: () =>
-      new Promise((resolve) => {
-        stop.abort(new Error("the program is shutting down"));
-        following?.stop();
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    port: server.port,
+    close: () => {
+      stop.abort(new Error("the program is shutting down"));
+      following?.stop();
+      return server.close();
+    },
   };
 }
 
-// A request is a few hundred bytes.
-const REQUEST_MS = 10_000;
-const MAX_HEADER_BYTES = 16 * 1024;
-// Those who scrape metrics come every few seconds, and keep a connection.
-const KEPT_MS = 30_000;
-/** For a reader who does not take what was asked for. */
-const SILENCE_MS = 60_000;
 const MAX_PER_ADDRESS = 64;
 const MAX_CONNECTIONS = 1_024;
 
@@ -91,9 +71,6 @@ interface Context extends AdminOptions {
 async function answer(request: IncomingMessage, response: ServerResponse, context: Context): Promise<void> {
   const { isReady, metrics, pages = {}, admit, signal } = context;
   const { pathname, searchParams } = new URL(request.url ?? "/", "http://localhost");
-  // Nothing here has a use for content: it is not waited for.
-  if (request.headers["content-length"] !== undefined || request.headers["transfer-encoding"] !== undefined)
-    response.setHeader("connection", "close");
   if (request.method !== "GET" && request.method !== "HEAD") return tell(response, 405, "only GET and HEAD are supported");
   switch (pathname) {
     case "/healthz":
@@ -134,17 +111,5 @@ async function stream(response: ServerResponse, text: Iterable<string>, signal: 
 const AT_ONCE = 64 * 1024;
 
 function tell(response: ServerResponse, status: number, text: string): void {
-  const challenge = status === 401 ? { "www-authenticate": "Bearer" } : {};
-  response.writeHead(status, { "content-type": "text/plain; charset=utf-8", ...challenge }).end(`${text}\n`);
-}
-
-function listening(server: Server, { host, port }: AdminOptions): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) =>
-      reject(
-        error.code === "EADDRINUSE" ? new UsageError(`port ${port} on ${host} is already in use: set another with --admin-port`) : error,
-      ),
-    );
-    server.listen(port, host, resolve);
-  });
+  sendText(response, status, text, status === 401 ? { "www-authenticate": "Bearer" } : {});
 }

@@ -236,13 +236,22 @@ describeReal("a console over a real Redis", ({ redis: command }) => {
   it("is a program that is given Redis and the key, and ends when it is asked to", async () => {
     await fleet.stopServer("a");
     writeFileSync(join(directory, "key"), (await keys()).key.toString("base64"));
-    const [port = 0] = await freePorts(1);
+    const [port = 0, adminPort = 0] = await freePorts(2);
     const program = startProgram({
       name: "ui",
       command: process.execPath,
       args: [
         fileURLToPath(new URL("../../../apps/ui/bin/ui.js", import.meta.url)),
-        ...["--redis-address", `127.0.0.1:${redis.settings.port}`, "--store-key", directory, "--port", `${port}`],
+        ...[
+          "--redis-address",
+          `127.0.0.1:${redis.settings.port}`,
+          "--store-key",
+          directory,
+          "--port",
+          `${port}`,
+          "--admin-port",
+          `${adminPort}`,
+        ],
       ],
       log: join(directory, "ui.log"),
     });
@@ -250,6 +259,13 @@ describeReal("a console over a real Redis", ({ redis: command }) => {
     served = { port, streams: 0, close: () => program.stop() };
     const browser = await ready();
     expect([...browser.objects.keys()]).toContain("Service/bookinfo/reviews/cluster-1");
+    expect(await probe(adminPort, "/healthz")).toEqual([200, "ok\n"]);
+    expect(await probe(adminPort, "/readyz")).toEqual([200, "ready\n"]);
+    const [, figures] = await probe(adminPort, "/metrics");
+    expect(figures).toMatch(/^gloo_mesh_console_streams 1$/m);
+    expect(Number(/^gloo_mesh_console_age_seconds (.*)$/m.exec(figures)?.[1])).toBeLessThan(30);
+    // What is shown is nowhere but on loopback.
+    expect((await probe(adminPort, "/api/v1/stream"))[0]).toBe(404);
     await seesPages(`http://127.0.0.1:${port}`);
     await program.stop();
     expect(await program.ended).toBe(0);
@@ -266,6 +282,11 @@ describeReal("a console over a real Redis", ({ redis: command }) => {
     expect(browser.clock?.problem).toBeUndefined();
   }, 60_000);
 });
+
+async function probe(port: number, path: string): Promise<readonly [number, string]> {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`);
+  return [response.status, await response.text()];
+}
 
 /** Clusters, policies, what is in force, and insights are there without a server. */
 async function seesPages(url: string): Promise<void> {

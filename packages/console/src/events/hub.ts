@@ -8,6 +8,8 @@ import { type Segment, segmentOf } from "./segment.ts";
 /** Turns what a source knows into events, once for all browsers. */
 export interface ConsoleHub {
   readonly about: ConsoleSource;
+  /** Whether there is anything that browsers can be shown; what was known once stays. */
+  readonly isReady: boolean;
   /** How fresh it is what browsers see. */
   clock(): SnapshotClock;
   /**
@@ -205,6 +207,9 @@ export function startConsoleHub(options: ConsoleHubOptions, signal: AbortSignal)
 
   return {
     about: source.about,
+    get isReady() {
+      return settled !== undefined;
+    },
     clock: now,
     follow,
     ended: Promise.all([every(readMs, read), every(clockMs, tick)]).then(() => undefined),

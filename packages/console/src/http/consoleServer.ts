@@ -1,6 +1,6 @@
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Log, messageOf, UsageError } from "@isthmus/core";
-import { limitConnections } from "@isthmus/process/connections";
+import { sendText, startHttpServer } from "@isthmus/process/http";
 import type { ConsoleHub } from "../events/hub.ts";
 import { STREAM_PATH } from "../wire.ts";
 import { SECURITY_HEADERS } from "./headers.ts";
@@ -34,58 +34,35 @@ export interface ConsoleServer {
 
 /** Serves the console. Rejects with UsageError for an address that is taken, or that others than this machine reach. */
 export async function startConsoleServer(options: ConsoleServerOptions): Promise<ConsoleServer> {
-  const { host, log, requestMs = REQUEST_MS } = options;
+  const { host, port, log, requestMs } = options;
   if (!isLoopback(host))
     throw new UsageError(`the console is served on loopback only: ${host} is reached from elsewhere, and there is no login`);
   const stop = new AbortController();
   const pages = options.files === undefined ? undefined : await readStaticFiles(options.files);
   const context: Context = { ...options, pages, streams: { count: 0 }, signal: stop.signal };
-  const listener: RequestListener = (request, response) => {
-    answer(request, response, context).catch((error: unknown) => {
+  const server = await startHttpServer({
+    host,
+    port,
+    answer: (request, response) => answer(request, response, context),
+    failed: (error) => {
       log.warn({}, `the console cannot answer: ${messageOf(error)}`);
-      if (response.headersSent) response.destroy();
-      else tell(response, 500, "internal error");
-    });
-  };
-  const server = createServer(
-    {
-      headersTimeout: requestMs,
-      requestTimeout: requestMs,
-      connectionsCheckingInterval: requestMs / 4,
-      maxHeaderSize: MAX_HEADER_BYTES,
-      keepAliveTimeout: KEPT_MS,
+      return "internal error";
     },
-    listener,
-  );
-  server.setTimeout(SILENCE_MS);
-  limitConnections(server, { perAddress: MAX_CONNECTIONS, inAll: MAX_CONNECTIONS });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) =>
-      reject(error.code === "EADDRINUSE" ? new UsageError(`port ${options.port} on ${host} is already in use`) : error),
-    );
-    server.listen(options.port, host, resolve);
+    connections: { perAddress: MAX_CONNECTIONS, inAll: MAX_CONNECTIONS },
+    requestMs,
   });
-  const address = server.address();
   return {
-    port: typeof address === "object" && address !== null ? address.port : options.port,
+    port: server.port,
     get streams() {
       return context.streams.count;
     },
-    close: () =>
-      new Promise((resolve) => {
-        stop.abort(new Error("the console is shutting down"));
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: () => {
+      stop.abort(new Error("the console is shutting down"));
+      return server.close();
+    },
   };
 }
 
-// A request is a few hundred bytes.
-const REQUEST_MS = 10_000;
-const MAX_HEADER_BYTES = 16 * 1024;
-const KEPT_MS = 30_000;
-// On a stream the time is sent every few seconds.
-const SILENCE_MS = 60_000;
 const STALLED_MS = 30_000;
 const MAX_STREAMS = 100;
 // Each browser may have some for files beside its stream.
@@ -99,17 +76,14 @@ interface Context extends ConsoleServerOptions {
 
 async function answer(request: IncomingMessage, response: ServerResponse, context: Context): Promise<void> {
   for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
-  // Nothing here has a use for content: it is not waited for.
-  if (request.headers["content-length"] !== undefined || request.headers["transfer-encoding"] !== undefined)
-    response.setHeader("connection", "close");
-  if (!isLoopbackHost(request.headers.host)) return tell(response, 421, "this console is served under the names of this machine alone");
+  if (!isLoopbackHost(request.headers.host)) return sendText(response, 421, "this console is served under the names of this machine alone");
   if (request.method !== "GET" && request.method !== "HEAD") {
     response.setHeader("allow", "GET, HEAD");
-    return tell(response, 405, "only GET and HEAD are supported");
+    return sendText(response, 405, "only GET and HEAD are supported");
   }
   const { pathname } = new URL(request.url ?? "/", "http://localhost");
   if (pathname === STREAM_PATH) return stream(request, response, context);
-  if (context.pages === undefined && pathname === "/") return tell(response, 404, NO_PAGES);
+  if (context.pages === undefined && pathname === "/") return sendText(response, 404, NO_PAGES);
   sendFile(request, response, context.pages?.find(pathname));
 }
 
@@ -117,7 +91,7 @@ const NO_PAGES = `the pages of the console are not built: only its stream is ser
 
 function sendFile(request: IncomingMessage, response: ServerResponse, file: StaticFile | undefined): void {
   if (file === undefined) {
-    tell(response, 404, "not found");
+    sendText(response, 404, "not found");
     return;
   }
   const { type, content, compressed, etag, isImmutable } = file;
@@ -138,10 +112,10 @@ async function stream(request: IncomingMessage, response: ServerResponse, contex
   const { hub, streams, maxStreams = MAX_STREAMS, stalledMs = STALLED_MS, signal } = context;
   // It could not be read there, but it would take the place of somebody else's.
   if (!["same-origin", "none", undefined].includes(request.headers["sec-fetch-site"] as string | undefined))
-    return tell(response, 403, "the stream is for pages of this console");
+    return sendText(response, 403, "the stream is for pages of this console");
   if (streams.count >= maxStreams) {
     response.setHeader("retry-after", "10");
-    return tell(response, 503, `${maxStreams} browsers follow this console already: close some of them`);
+    return sendText(response, 503, `${maxStreams} browsers follow this console already: close some of them`);
   }
   streams.count++;
   try {
@@ -149,8 +123,4 @@ async function stream(request: IncomingMessage, response: ServerResponse, contex
   } finally {
     streams.count--;
   }
-}
-
-function tell(response: ServerResponse, status: number, text: string): void {
-  response.writeHead(status, { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" }).end(`${text}\n`);
 }
