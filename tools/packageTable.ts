@@ -202,8 +202,16 @@ export const folderTable: Readonly<Record<string, Readonly<Record<string, Folder
     components: { holds: "What several pages are made of.", imports: ["strings.ts", "data", "model"] },
     summaries: { holds: "What is shown of one object at a glance, by its kind.", imports: ["strings.ts", "data", "model", "components"] },
     topology: { holds: "The graph of services, loaded when it is opened.", imports: ["strings.ts", "data", "model", "components"] },
+    translation: {
+      holds: "The translators as they run in the browser: what is, and what would be. Loaded by the pages that need it.",
+      imports: ["strings.ts", "data", "model"],
+    },
+    whatIf: {
+      holds: "What would follow from a policy that nobody has written.",
+      imports: ["strings.ts", "data", "model", "components", "summaries", "translation"],
+    },
     pages: {
-      holds: "The pages by their addresses, but for the graph.",
+      holds: "The pages by their addresses, but for those that are loaded when they are opened.",
       imports: ["strings.ts", "data", "model", "components", "summaries"],
     },
     ".": { holds: "The start of the page, its router; in `src`, the program that serves it.", imports: "any" },

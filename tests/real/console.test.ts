@@ -13,6 +13,8 @@ const PAGES = [
   "/destinations",
   "/workloads?q=cluster:cluster-1",
   "/policies",
+  "/policies/what-if",
+  `/policies/what-if?of=${encodeURIComponent("/object/networking.mesh.gloo.solo.io/VirtualMesh/_/gloo-mesh/bookinfo")}`,
   "/topology",
   "/topology?view=table",
   "/insights",
@@ -30,6 +32,20 @@ const PAGES = [
   "/object/_/Service/cluster-1/bookinfo/no-such-object",
   "/no-such-page",
 ];
+
+const POLICY = (name: string, rule: string) => `apiVersion: networking.mesh.gloo.solo.io/v1
+kind: TrafficPolicy
+metadata:
+  name: ${name}
+  namespace: bookinfo
+spec:
+  destinationSelector:
+  - kubeServiceRefs:
+      services:
+      - {name: reviews, namespace: bookinfo, clusterName: cluster-1}
+  policy:
+    ${rule}
+`;
 
 interface AxeResult {
   readonly violations: readonly {
@@ -81,6 +97,7 @@ describeInBrowser("the console in a browser", (executablePath) => {
   async function show(page: Page, path: string): Promise<void> {
     await page.goto(`${demo.url}${path}`);
     await page.waitForSelector("main h1, main .empty");
+    if (path.startsWith("/policies/what-if")) await page.waitForSelector(".what-if-result > *");
     if (path === "/topology") await page.waitForSelector(".service-node");
   }
 
@@ -164,6 +181,45 @@ describeInBrowser("the console in a browser", (executablePath) => {
     await page.getByRole("cell", { name: "25 %" }).waitFor();
     demo.press("u");
     await page.getByText("No row matches the filter.").waitFor();
+  });
+
+  it("says what a policy would do, that nobody has written", async () => {
+    const page = await open(`${DESTINATION}/reviews-bookinfo-cluster-1`);
+    await show(page, "/policies");
+    await page.getByRole("link", { name: "What if …" }).click();
+    const field = page.getByRole("textbox", { name: "Policies in YAML or JSON" });
+    await page.getByText("There is no policy to translate yet.").waitFor();
+    await field.fill(POLICY("slow", "requestTimeout: 3s"));
+    await page.getByText("It does not exist yet").waitFor();
+    await page.getByRole("heading", { name: "Objects in clusters that would change · 2" }).waitFor();
+    await page.getByText("cluster-1 1 · cluster-2 1").waitFor();
+    await page
+      .locator(".yaml")
+      .getByText(/^\+.*timeout: "3s"/)
+      .first()
+      .waitFor();
+    expect(await faults(page, "what if")).toEqual([]);
+    // A link shows the same.
+    await expect.poll(() => new URL(page.url()).searchParams.get("policy")).toContain("requestTimeout: 3s");
+    await page.reload();
+    await page.getByRole("heading", { name: "Objects in clusters that would change · 2" }).waitFor();
+    // Nothing was written, and another policy that says otherwise would lose.
+    demo.press("t");
+    await page
+      .getByText(/TrafficPolicy bookinfo\/reviews-timeout has precedence/)
+      .first()
+      .waitFor();
+    demo.press("d");
+    await page
+      .getByText(/has precedence/)
+      .first()
+      .waitFor({ state: "detached" });
+    await field.fill(`${POLICY("slow", "requestTimeout: 3")}---\n[`);
+    await page.getByText(/Document 1: .*is not a duration/).waitFor();
+    await page.getByText(/Document 2: /).waitFor();
+    await show(page, "/policies");
+    await page.getByRole("status").filter({ hasText: "policies" }).waitFor();
+    expect(await page.getByText("slow").count()).toBe(0);
   });
 
   it("names the cluster whose agent is stopped, and keeps what was known of it", async () => {

@@ -31,6 +31,13 @@ const routes = [
   createRoute({ getParentRoute, path: "/debug", component: DebugPage }),
   createRoute({ getParentRoute, path: "/debug/$group/$kind", component: KindPage }),
   createRoute({ getParentRoute, path: "/object/$group/$kind/$cluster/$namespace/$name", component: ObjectPage }),
+  // The translators are larger than all the rest, too.
+  createRoute({
+    getParentRoute,
+    path: "/policies/what-if",
+    component: lazyRouteComponent(() => import("./whatIf/WhatIfPage.tsx"), "WhatIfPage"),
+    pendingComponent: Loading,
+  }),
   // The libraries of the graph are larger than all the rest.
   createRoute({
     getParentRoute,

@@ -1,6 +1,6 @@
-import { refOf, resourceKeyOf } from "@isthmus/core";
+import { kindKeyOf, refOf, resourceKeyOf } from "@isthmus/core";
 import { Tabs } from "@mantine/core";
-import { useParams } from "@tanstack/react-router";
+import { Link, useParams } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { CopyMenu } from "../components/CopyMenu.tsx";
 import { Empty } from "../components/Empty.tsx";
@@ -13,13 +13,15 @@ import { ObjectState } from "../components/ObjectState.tsx";
 import { usePageSearch } from "../components/usePageSearch.ts";
 import { usePageTitle } from "../components/usePageTitle.ts";
 import { YamlView } from "../components/YamlView.tsx";
+import { POLICY_KINDS } from "../data/kinds.ts";
 import { useFleet } from "../data/store.ts";
 import { clusterOf } from "../model/clusterOf.ts";
 import { generatedObjectsOf } from "../model/generatedObjects.ts";
-import { type ObjectParams, refOfParams } from "../model/objectPath.ts";
+import { type ObjectParams, objectPath, refOfParams } from "../model/objectPath.ts";
 import { t } from "../strings.ts";
 import { Summary } from "../summaries/Summary.tsx";
 
+const POLICIES: ReadonlySet<string> = new Set(POLICY_KINDS.map(kindKeyOf));
 const TABS = ["summary", "generated", "yaml", "insights"] as const;
 
 /** The page of any object: the same tabs for each kind. */
@@ -50,6 +52,11 @@ export function ObjectPage() {
           </h1>
         </div>
         <ObjectState object={object} />
+        {POLICIES.has(kindKeyOf(object)) && cluster === "" ? (
+          <Link className="button" to="/policies/what-if" search={{ of: objectPath(object) }}>
+            {t.whatIf.edit}
+          </Link>
+        ) : null}
         <CopyMenu object={object} />
       </header>
       <Tabs
