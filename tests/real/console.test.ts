@@ -26,6 +26,8 @@ const PAGES = [
   "/object/networking.mesh.gloo.solo.io/VirtualMesh/_/gloo-mesh/bookinfo",
   "/object/discovery.mesh.gloo.solo.io/Mesh/_/gloo-mesh/istiod-istio-system-cluster-1",
   `${DESTINATION}/reviews-bookinfo-cluster-1`,
+  `${DESTINATION}/reviews-bookinfo-cluster-1?tab=effect`,
+  "/object/networking.mesh.gloo.solo.io/VirtualMesh/_/gloo-mesh/bookinfo?tab=effect",
   `${DESTINATION}/reviews-bookinfo-cluster-1?tab=generated`,
   `${DESTINATION}/reviews-bookinfo-cluster-1?tab=yaml`,
   "/object/discovery.mesh.gloo.solo.io/Workload/_/gloo-mesh/reviews-v1-bookinfo-cluster-1-deployment",
@@ -97,6 +99,11 @@ describeInBrowser("the console in a browser", (executablePath) => {
   async function show(page: Page, path: string): Promise<void> {
     await page.goto(`${demo.url}${path}`);
     await page.waitForSelector("main h1, main .empty");
+    if (path.includes("tab=effect"))
+      await page
+        .locator(".mantine-Tabs-panel")
+        .getByText(/What requests meet|Objects of this kind/)
+        .waitFor();
     if (path.startsWith("/policies/what-if")) await page.waitForSelector(".what-if-result > *");
     if (path === "/topology") await page.waitForSelector(".service-node");
   }
@@ -181,6 +188,31 @@ describeInBrowser("the console in a browser", (executablePath) => {
     await page.getByRole("cell", { name: "25 %" }).waitFor();
     demo.press("u");
     await page.getByText("No row matches the filter.").waitFor();
+  });
+
+  it("shows what requests meet and where they go, each value with its policy, for a Destination and for a policy", async () => {
+    demo.press("s");
+    demo.press("t");
+    const page = await open(`${DESTINATION}/reviews-bookinfo-cluster-1?tab=effect`);
+    const here = page.getByRole("region", { name: "From cluster-1, as reviews.bookinfo.svc.cluster.local" });
+    const route = here.getByRole("row").filter({ hasText: "75 % → reviews.bookinfo.svc.cluster.local" });
+    await route.getByRole("link", { name: "bookinfo/reviews-shift" }).waitFor();
+    await here.getByRole("row").filter({ hasText: "timeout" }).getByRole("link", { name: "bookinfo/reviews-timeout" }).first().waitFor();
+    await here.getByRole("row").filter({ hasText: "ISTIO_MUTUAL" }).getByText("default").waitFor();
+    await here.getByRole("row").filter({ hasText: "reviews.bookinfo.svc.cluster-2.global" }).getByText("cluster-2 (1)").waitFor();
+    await page.getByRole("region", { name: "From cluster-2, as reviews.bookinfo.svc.cluster-1.global" }).waitFor();
+    expect(await faults(page, "effect")).toEqual([]);
+    await route.getByRole("link", { name: "bookinfo/reviews-shift" }).click();
+    await page.getByRole("tab", { name: "Effect" }).click();
+    await page
+      .getByRole("cell", { name: /75 % → reviews/ })
+      .first()
+      .waitFor();
+    // What another policy sets is not this one's.
+    expect(await page.getByRole("cell", { name: "timeout" }).count()).toBe(0);
+    demo.press("d");
+    demo.press("u");
+    await page.getByText("This object is not in the snapshot.").waitFor();
   });
 
   it("says what a policy would do, that nobody has written", async () => {
@@ -294,6 +326,7 @@ describeInBrowser("the console in a browser", (executablePath) => {
     await keyboard.press("Enter");
     await page.getByRole("tab", { name: "Summary" }).waitFor();
     await page.getByRole("tab", { name: "Summary" }).focus();
+    await keyboard.press("ArrowRight");
     await keyboard.press("ArrowRight");
     await keyboard.press("ArrowRight");
     await page.locator(".yaml").waitFor();

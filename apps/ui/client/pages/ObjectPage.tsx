@@ -1,12 +1,13 @@
 import { kindKeyOf, refOf, resourceKeyOf } from "@isthmus/core";
 import { Tabs } from "@mantine/core";
 import { Link, useParams } from "@tanstack/react-router";
-import { useMemo } from "react";
+import { lazy, Suspense, useMemo } from "react";
 import { CopyMenu } from "../components/CopyMenu.tsx";
 import { Empty } from "../components/Empty.tsx";
 import { ErrorBoundary } from "../components/ErrorBoundary.tsx";
 import { GeneratedList } from "../components/GeneratedList.tsx";
 import { InsightCard } from "../components/InsightCard.tsx";
+import { Loading } from "../components/Loading.tsx";
 import { Name } from "../components/Name.tsx";
 import { ClusterChip, objectOf } from "../components/ObjectLink.tsx";
 import { ObjectState } from "../components/ObjectState.tsx";
@@ -21,8 +22,10 @@ import { type ObjectParams, objectPath, refOfParams } from "../model/objectPath.
 import { t } from "../strings.ts";
 import { Summary } from "../summaries/Summary.tsx";
 
+// With the translators.
+const EffectTab = lazy(() => import("../effect/EffectTab.tsx").then((module) => ({ default: module.EffectTab })));
 const POLICIES: ReadonlySet<string> = new Set(POLICY_KINDS.map(kindKeyOf));
-const TABS = ["summary", "generated", "yaml", "insights"] as const;
+const TABS = ["summary", "effect", "generated", "yaml", "insights"] as const;
 
 /** The page of any object: the same tabs for each kind. */
 export function ObjectPage() {
@@ -34,7 +37,7 @@ export function ObjectPage() {
   const generated = useMemo(() => (object === undefined ? [] : generatedObjectsOf(fleet, object)), [fleet, object]);
   if (object === undefined) return <Empty isPage title={t.objects.absent} how={t.objects.absentWhy} />;
   const insights = fleet.insights.row(resourceKeyOf(refOf(object)))?.insights ?? [];
-  const counts = { summary: undefined, generated: generated.length, yaml: undefined, insights: insights.length };
+  const counts = { summary: undefined, effect: undefined, generated: generated.length, yaml: undefined, insights: insights.length };
   const current = TABS.find((name) => name === tab) ?? "summary";
   const cluster = clusterOf(object);
   const { name, namespace = "" } = object.metadata;
@@ -75,6 +78,13 @@ export function ObjectPage() {
         <Tabs.Panel value="summary">
           <ErrorBoundary key={resourceKeyOf(refOf(object))}>
             <Summary object={object} />
+          </ErrorBoundary>
+        </Tabs.Panel>
+        <Tabs.Panel value="effect">
+          <ErrorBoundary key={resourceKeyOf(refOf(object))}>
+            <Suspense fallback={<Loading />}>
+              <EffectTab object={object} />
+            </Suspense>
           </ErrorBoundary>
         </Tabs.Panel>
         <Tabs.Panel value="generated">

@@ -4,6 +4,7 @@ import type { MeshTranslator } from "../meshTranslator.ts";
 import { accessLogsOf } from "./accessLogs/accessLogs.ts";
 import { trustDomainOf } from "./callers.ts";
 import { evaluatePolicies } from "./conflicts/conflicts.ts";
+import { istioDestinationEffect } from "./destinationEffect.ts";
 import { translateIstioDestination } from "./istio.ts";
 import { policiesBehind } from "./policiesBehind.ts";
 import { findingsOfRules, referencesOfRules } from "./policyFields.ts";
@@ -41,6 +42,7 @@ export const istioTranslator: MeshTranslator = {
   federation: { refusals: federationRefusals, meshesThatResolve, objectsAtHome, eastWestGateways, notedGateways, withoutNotedGateways },
   userObjects: { kinds: [VirtualService, DestinationRule], hostsOf },
   trustDomainOf,
+  effectOf: istioDestinationEffect,
   policiesBehind,
   accessKinds: [AuthorizationPolicy.kind],
 };
