@@ -214,6 +214,10 @@ export const folderTable: Readonly<Record<string, Readonly<Record<string, Folder
       holds: "What requests meet because of an object: where they go, and which policy sets each value.",
       imports: ["strings.ts", "data", "model", "components", "summaries", "translation"],
     },
+    access: {
+      holds: "Who may call whom, and why.",
+      imports: ["strings.ts", "data", "model", "components", "summaries", "translation"],
+    },
     whatIf: {
       holds: "What would follow from a policy that nobody has written.",
       imports: ["strings.ts", "data", "model", "components", "summaries", "translation"],

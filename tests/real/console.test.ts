@@ -15,6 +15,9 @@ const PAGES = [
   "/policies",
   "/policies/what-if",
   `/policies/what-if?of=${encodeURIComponent("/object/networking.mesh.gloo.solo.io/VirtualMesh/_/gloo-mesh/bookinfo")}`,
+  "/access",
+  "/access?view=services&q=no:match",
+  "/access?view=services&from=cluster-1/bookinfo/bookinfo-productpage&to=cluster-1/bookinfo/reviews&method=GET",
   "/topology",
   "/topology?view=table",
   "/insights",
@@ -47,6 +50,23 @@ spec:
       - {name: reviews, namespace: bookinfo, clusterName: cluster-1}
   policy:
     ${rule}
+`;
+
+const READERS = `apiVersion: networking.mesh.gloo.solo.io/v1
+kind: AccessPolicy
+metadata:
+  name: readers
+  namespace: bookinfo
+spec:
+  destinationSelector:
+  - kubeServiceRefs:
+      services:
+      - {name: reviews, namespace: bookinfo, clusterName: cluster-1}
+  sourceSelector:
+  - kubeServiceAccountRefs:
+      serviceAccounts:
+      - {name: bookinfo-productpage, namespace: bookinfo, clusterName: cluster-1}
+  allowedMethods: [GET]
 `;
 
 interface AxeResult {
@@ -104,6 +124,7 @@ describeInBrowser("the console in a browser", (executablePath) => {
         .locator(".mantine-Tabs-panel")
         .getByText(/What requests meet|Objects of this kind/)
         .waitFor();
+    if (path.startsWith("/access")) await page.getByRole("heading", { name: "Matrix" }).waitFor();
     if (path.startsWith("/policies/what-if")) await page.waitForSelector(".what-if-result > *");
     if (path === "/topology") await page.waitForSelector(".service-node");
   }
@@ -252,6 +273,44 @@ describeInBrowser("the console in a browser", (executablePath) => {
     await show(page, "/policies");
     await page.getByRole("status").filter({ hasText: "policies" }).waitFor();
     expect(await page.getByText("slow").count()).toBe(0);
+  });
+
+  it("says who may call whom, by which policy, and who could with a policy that nobody has written", async () => {
+    const page = await open("/access");
+    await page.getByText("Each of these can be called by somebody.").waitFor();
+    await page.getByRole("button", { name: "Services" }).click();
+    await page.getByText("8 callers × 8 targets").waitFor();
+    await page.getByRole("searchbox", { name: "Filter" }).fill("to:reviews from:bookinfo cluster:cluster-1");
+    await page.getByText("4 callers × 1 targets").waitFor();
+    const productpage = "cluster-1/bookinfo/bookinfo-productpage → cluster-1/bookinfo/reviews";
+    await page.getByRole("link", { name: `yes ${productpage}` }).click();
+    await page.getByText("Nothing restricts who may call it.").waitFor();
+
+    await show(page, `/policies/what-if?policy=${encodeURIComponent(READERS)}`);
+    await page.getByRole("link", { name: "Who may call whom then" }).click();
+    await page.getByText("As it would be with AccessPolicy bookinfo/readers").waitFor();
+    await page.getByRole("button", { name: "Services" }).click();
+    await page.getByRole("link", { name: "no cluster-1/bookinfo/bookinfo-ratings → cluster-1/bookinfo/reviews" }).click();
+    await page.getByText("none of them is about this caller and request").waitFor();
+    await page.getByRole("link", { name: `partly ${productpage}` }).click();
+    await page.getByLabel("Method").fill("get");
+    const answer = page.locator(".access-answer");
+    await answer.getByText("Allowed", { exact: true }).waitFor();
+    await answer.getByRole("link", { name: /AccessPolicy\s*bookinfo\/readers/ }).waitFor();
+    await answer.getByRole("link", { name: /AuthorizationPolicy\s*bookinfo\/reviews/ }).waitFor();
+    await page.getByLabel("Method").fill("PUT");
+    await answer.getByText("Denied", { exact: true }).waitFor();
+    expect(await faults(page, "access")).toEqual([]);
+    const link = page.url();
+    await page.goto(link);
+    await answer.getByText("Denied", { exact: true }).waitFor();
+    await page.getByLabel("From").fill("<img src=x onerror=self.wasHacked=true>");
+    await page.getByText("From must be a cluster").waitFor();
+    // Another Service that is not to be called by anybody.
+    await show(page, `/access?view=services&policy=${encodeURIComponent(READERS.replace("[GET]", "['']"))}`);
+    await page.getByText("Nobody may call cluster-1/bookinfo/reviews.").waitFor();
+    await page.getByRole("link", { name: "Show what is" }).click();
+    await page.getByText("Each of these can be called by somebody.").waitFor();
   });
 
   it("names the cluster whose agent is stopped, and keeps what was known of it", async () => {

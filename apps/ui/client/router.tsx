@@ -38,6 +38,12 @@ const routes = [
     component: lazyRouteComponent(() => import("./whatIf/WhatIfPage.tsx"), "WhatIfPage"),
     pendingComponent: Loading,
   }),
+  createRoute({
+    getParentRoute,
+    path: "/access",
+    component: lazyRouteComponent(() => import("./access/AccessPage.tsx"), "AccessPage"),
+    pendingComponent: Loading,
+  }),
   // The libraries of the graph are larger than all the rest.
   createRoute({
     getParentRoute,

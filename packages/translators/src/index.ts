@@ -4,10 +4,12 @@ export { lastKnownMeshChanges, lastKnownMeshOf, lastKnownMeshRefOf } from "./dis
 export { DISCOVERY_FINDINGS } from "./discovery/findings.ts";
 export { discoveryOwner } from "./discovery/metadata.ts";
 export { discoveryScope, type Scope } from "./discovery/scope.ts";
+export { type AccessEvaluator, accessEvaluator } from "./effect/access.ts";
 export { destinationEffect } from "./effect/destinationEffect.ts";
 export { type EndpointTier, type HostKind, type Leg, type ReachableHost, reachableHosts } from "./effect/reachableHosts.ts";
 export { FINDINGS, type FindingCode } from "./findings.ts";
 export { INPUT_FINDINGS } from "./inputFindings.ts";
+export type { AccessCaller, AccessQuery, AccessVerdict, DecidedAt, Verdict } from "./meshes/access.ts";
 export type { DestinationEffect, EffectValue, RouteEffect, SourceEffect } from "./meshes/effect.ts";
 export { trustBlocker } from "./meshes/istio/virtualMesh/trustProgress.ts";
 export { networkingOwner } from "./meshes/outputMetadata.ts";

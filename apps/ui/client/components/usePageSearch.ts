@@ -11,11 +11,17 @@ export interface PageSearch {
   readonly view?: string;
   /** Text of policies, of the page that asks what they would do. */
   readonly policy?: string;
+  /** Of a request: who calls, as `cluster/namespace/serviceAccount`, and what, as `cluster/namespace/service`. */
+  readonly from?: string;
+  readonly to?: string;
+  readonly port?: string;
+  readonly method?: string;
+  readonly path?: string;
   /** Path of the object that a page is about beside its own. */
   readonly of?: string;
 }
 
-const MEMBERS = ["q", "sort", "tab", "view", "policy", "of"] as const;
+const MEMBERS = ["q", "sort", "tab", "view", "policy", "of", "from", "to", "port", "method", "path"] as const;
 const LONGEST = 2_000;
 const LONGEST_POLICY = 16_000;
 

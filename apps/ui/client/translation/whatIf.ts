@@ -1,5 +1,5 @@
 import { type CooperativeTask, equalJson, keyOf, keyOfResource, kindKeyOf, type Resource, refOf, resourceKeyOf } from "@isthmus/core";
-import { changedStatuses, computeStatuses, translatedFieldsOf, translateInSteps } from "@isthmus/translators";
+import { changedStatuses, computeStatuses, type Translation, translatedFieldsOf, translateInSteps } from "@isthmus/translators";
 import { POLICY_KINDS } from "../data/kinds.ts";
 import type { FleetTranslation } from "./fleetTranslation.ts";
 
@@ -19,6 +19,8 @@ export interface StatusChange {
 
 /** What would follow from policies that nobody has written. */
 export interface WhatIf {
+  /** Of the fleet with those policies. */
+  readonly translation: Translation;
   /** Those policies, with the statuses that they would get. */
   readonly proposed: readonly StatusChange[];
   /** Cluster by cluster. */
@@ -51,6 +53,7 @@ export function* whatIf(base: FleetTranslation, { objects, now }: WhatIfOptions)
     return equalJson(was, is) ? [] : [{ before: { ...object, status: was } as Resource, after: { ...object, status: is } as Resource }];
   });
   return {
+    translation: after,
     proposed: objects.map((object) => ({ before: known(object), after: withStatus(object) })),
     outputs: after.networking
       .changesSince(translation.networking)

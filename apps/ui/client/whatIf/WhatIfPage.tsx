@@ -15,9 +15,10 @@ import { Problems } from "../summaries/ObjectErrors.tsx";
 import "../styles/whatIf.css";
 import { LONGEST_PASTE, pastedObjects } from "../translation/pastedObjects.ts";
 import { useFleetTranslation } from "../translation/useFleetTranslation.ts";
+import { useWhatIf } from "../translation/useWhatIf.ts";
+import type { OutputChange } from "../translation/whatIf.ts";
 import { OutputChanges } from "./OutputChanges.tsx";
 import { OtherPolicies, ProposedPolicies } from "./StatusChanges.tsx";
-import { useWhatIf } from "./useWhatIf.ts";
 
 // Longer texts are not in the address: servers and chats cut it.
 const LONGEST_IN_ADDRESS = 6_000;
@@ -96,6 +97,13 @@ export function WhatIfPage() {
           ) : (
             <>
               <ProposedPolicies proposed={result.proposed} />
+              {text.length <= LONGEST_IN_ADDRESS && result.outputs.some(isAboutAccess) ? (
+                <p>
+                  <Link className="button" to="/access" search={{ policy: text }}>
+                    {t.whatIf.access}
+                  </Link>
+                </p>
+              ) : null}
               <OutputChanges changes={result.outputs} />
               <OtherPolicies others={result.others} />
             </>
@@ -104,6 +112,10 @@ export function WhatIfPage() {
       )}
     </Page>
   );
+}
+
+function isAboutAccess({ before, after }: OutputChange): boolean {
+  return (after ?? before)?.kind === "AuthorizationPolicy";
 }
 
 function originalOf(fleet: Fleet, of: string | undefined): Resource | undefined {

@@ -2,6 +2,7 @@ import { AuthorizationPolicy, DestinationRule, VirtualService } from "@isthmus/a
 import { mergeTranslations } from "../inputs.ts";
 import type { MeshTranslator } from "../meshTranslator.ts";
 import { accessLogsOf } from "./accessLogs/accessLogs.ts";
+import { istioAccessVerdict } from "./accessVerdict.ts";
 import { trustDomainOf } from "./callers.ts";
 import { evaluatePolicies } from "./conflicts/conflicts.ts";
 import { istioDestinationEffect } from "./destinationEffect.ts";
@@ -43,6 +44,7 @@ export const istioTranslator: MeshTranslator = {
   userObjects: { kinds: [VirtualService, DestinationRule], hostsOf },
   trustDomainOf,
   effectOf: istioDestinationEffect,
+  accessVerdict: istioAccessVerdict,
   policiesBehind,
   accessKinds: [AuthorizationPolicy.kind],
 };

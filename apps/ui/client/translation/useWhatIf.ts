@@ -1,9 +1,9 @@
 import type { Resource } from "@isthmus/core";
 import { useEffect, useRef, useState } from "react";
 import { useFleet } from "../data/store.ts";
-import type { FleetTranslation } from "../translation/fleetTranslation.ts";
-import { inSlices } from "../translation/slices.ts";
-import { type WhatIf, whatIf } from "../translation/whatIf.ts";
+import type { FleetTranslation } from "./fleetTranslation.ts";
+import { inSlices } from "./slices.ts";
+import { type WhatIf, whatIf } from "./whatIf.ts";
 
 /** What would follow from policies; that of the last ones while it is found out again, undefined without policies. */
 export function useWhatIf(base: FleetTranslation | undefined, objects: readonly Resource[]): WhatIf | undefined {
