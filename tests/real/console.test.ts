@@ -31,6 +31,7 @@ const PAGES = [
   `${DESTINATION}/reviews-bookinfo-cluster-1`,
   `${DESTINATION}/reviews-bookinfo-cluster-1?tab=effect`,
   "/object/networking.mesh.gloo.solo.io/VirtualMesh/_/gloo-mesh/bookinfo?tab=effect",
+  "/object/networking.mesh.gloo.solo.io/VirtualMesh/_/gloo-mesh/bookinfo?tab=events",
   `${DESTINATION}/reviews-bookinfo-cluster-1?tab=generated`,
   `${DESTINATION}/reviews-bookinfo-cluster-1?tab=yaml`,
   "/object/discovery.mesh.gloo.solo.io/Workload/_/gloo-mesh/reviews-v1-bookinfo-cluster-1-deployment",
@@ -311,6 +312,23 @@ describeInBrowser("the console in a browser", (executablePath) => {
     await page.getByText("Nobody may call cluster-1/bookinfo/reviews.").waitFor();
     await page.getByRole("link", { name: "Show what is" }).click();
     await page.getByText("Each of these can be called by somebody.").waitFor();
+  });
+
+  it("shows when conditions changed, and when insights began and ended", async () => {
+    demo.press("b");
+    const page = await open("/object/networking.mesh.gloo.solo.io/TrafficPolicy/_/bookinfo/ratings-canary?tab=events");
+    const events = page.getByRole("list", { name: "Events" });
+    await events.getByText("Accepted became False").waitFor();
+    await events.getByRole("listitem").filter({ hasText: "Insight began" }).getByRole("link", { name: "RTE1001" }).waitFor();
+    await page.getByText(/Not kept anywhere: earlier changes/).waitFor();
+    demo.press("v");
+    await page.getByText("This object is not in the snapshot.").waitFor();
+    demo.press("b");
+    // The same insight about the object of before has ended.
+    await events.getByText("Insight ended").waitFor();
+    expect(await faults(page, "events")).toEqual([]);
+    demo.press("v");
+    await page.getByText("This object is not in the snapshot.").waitFor();
   });
 
   it("names the cluster whose agent is stopped, and keeps what was known of it", async () => {

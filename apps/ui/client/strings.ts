@@ -100,7 +100,7 @@ export const t = {
     gone: "gone",
   },
   objects: {
-    tabs: { summary: "Summary", effect: "Effect", generated: "Generated", yaml: "YAML", insights: "Insights" },
+    tabs: { summary: "Summary", effect: "Effect", generated: "Generated", yaml: "YAML", events: "Events", insights: "Insights" },
     copyMenu: "Copy",
     copyKubectl: "kubectl command",
     copyMeshctl: "meshctl command",
@@ -242,6 +242,14 @@ export const t = {
     destinations: "Destinations",
     workloadCount: "Workloads whose traffic it is for",
     hostname: "Host name",
+  },
+  events: {
+    contains:
+      "When the conditions of its status last changed, and when insights about it began and ended: servers keep the last hundred of each cluster that have ended. Not kept anywhere: earlier changes of the same condition, earlier specs and who changed them, and Kubernetes Events.",
+    none: "Nothing is known of when anything happened to it.",
+    became: (condition: string, status: string) => `${condition} became ${status}`,
+    began: "Insight began",
+    ended: "Insight ended",
   },
   access: {
     why: "Who may call whom, by what is to be written in the clusters and by users' own AuthorizationPolicies there: computed from configuration, not observed.",

@@ -21,11 +21,12 @@ import { generatedObjectsOf } from "../model/generatedObjects.ts";
 import { type ObjectParams, objectPath, refOfParams } from "../model/objectPath.ts";
 import { t } from "../strings.ts";
 import { Summary } from "../summaries/Summary.tsx";
+import { EventsTab } from "./EventsTab.tsx";
 
 // With the translators.
 const EffectTab = lazy(() => import("../effect/EffectTab.tsx").then((module) => ({ default: module.EffectTab })));
 const POLICIES: ReadonlySet<string> = new Set(POLICY_KINDS.map(kindKeyOf));
-const TABS = ["summary", "effect", "generated", "yaml", "insights"] as const;
+const TABS = ["summary", "effect", "generated", "yaml", "events", "insights"] as const;
 
 /** The page of any object: the same tabs for each kind. */
 export function ObjectPage() {
@@ -37,7 +38,14 @@ export function ObjectPage() {
   const generated = useMemo(() => (object === undefined ? [] : generatedObjectsOf(fleet, object)), [fleet, object]);
   if (object === undefined) return <Empty isPage title={t.objects.absent} how={t.objects.absentWhy} />;
   const insights = fleet.insights.row(resourceKeyOf(refOf(object)))?.insights ?? [];
-  const counts = { summary: undefined, effect: undefined, generated: generated.length, yaml: undefined, insights: insights.length };
+  const counts = {
+    summary: undefined,
+    effect: undefined,
+    generated: generated.length,
+    yaml: undefined,
+    events: undefined,
+    insights: insights.length,
+  };
   const current = TABS.find((name) => name === tab) ?? "summary";
   const cluster = clusterOf(object);
   const { name, namespace = "" } = object.metadata;
@@ -92,6 +100,9 @@ export function ObjectPage() {
         </Tabs.Panel>
         <Tabs.Panel value="yaml">
           <YamlView value={object} label={`${object.kind} ${name}`} />
+        </Tabs.Panel>
+        <Tabs.Panel value="events">
+          <EventsTab object={object} />
         </Tabs.Panel>
         <Tabs.Panel value="insights">
           {insights.length === 0 ? <p className="muted padded">{t.objects.insightsNone}</p> : null}
