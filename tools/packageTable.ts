@@ -200,7 +200,8 @@ export const folderTable: Readonly<Record<string, Readonly<Record<string, Folder
     "index.ts": { holds: "What other packages may use.", imports: "any" },
   },
   ui: {
-    "strings.ts": { holds: "Every word that pages show.", imports: [] },
+    strings: { holds: "Words of larger pages.", imports: [] },
+    "strings.ts": { holds: "Every word that pages show.", imports: ["strings"] },
     data: { holds: "The stream of the server, folded into one Snapshot, as React reads it.", imports: [] },
     model: { holds: "Pure functions from the fleet to what pages show: filters, indexes, provenance.", imports: ["strings.ts", "data"] },
     components: { holds: "What several pages are made of.", imports: ["strings.ts", "data", "model"] },

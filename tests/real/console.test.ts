@@ -10,6 +10,7 @@ const PAGES = [
   "/clusters",
   "/clusters?q=no:match",
   "/meshes",
+  "/meshes/certificates",
   "/destinations",
   "/workloads?q=cluster:cluster-1",
   "/policies",
@@ -434,6 +435,65 @@ describeInBrowser("the console in a browser", (executablePath) => {
     expect(await scheme()).toBe("dark");
     await page.reload();
     await page.getByRole("button", { name: /Colour scheme: Dark/ }).waitFor();
+  });
+
+  it("shows how far a rotation is in each mesh, what is waited for, and of the store what clusters say of their certificates", async () => {
+    const mesh = (cluster: string) => ({
+      apiVersion: "discovery.mesh.gloo.solo.io/v1",
+      kind: "Mesh",
+      metadata: { name: `istiod-${cluster}`, namespace: "gloo-mesh" },
+      spec: { istio: { installation: { cluster, namespace: "istio-system" } } },
+    });
+    const trust = (step: string, more: object) => ({ state: "ACCEPTED", trust: { state: "ISSUED", step, ...more } });
+    const objects = [
+      mesh("east"),
+      mesh("west"),
+      {
+        apiVersion: "networking.mesh.gloo.solo.io/v1",
+        kind: "VirtualMesh",
+        metadata: { name: "vm", namespace: "gloo-mesh" },
+        spec: { mtlsConfig: { shared: {} } },
+        status: {
+          meshes: {
+            "istiod-east.gloo-mesh.": trust("RETIRE", {}),
+            "istiod-west.gloo-mesh.": trust("REISSUE", { waitsFor: [{ mesh: "istiod-east", offline: true }], blockedBy: "restart istiod" }),
+          },
+        },
+      },
+      {
+        apiVersion: "certificates.mesh.gloo.solo.io/v1",
+        kind: "IssuedCertificate",
+        metadata: { name: "istiod-east", namespace: "gloo-mesh", clusterName: "east" },
+        status: { installed: { notAfter: new Date(Date.now() + 5.5 * 86_400_000).toISOString() } },
+      },
+    ];
+    const now = new Date().toISOString();
+    const events: readonly (readonly [string, unknown])[] = [
+      ["reset", { kind: "store", name: "redis", version: "0" }],
+      ["change", { put: objects, remove: [] }],
+      ["clock", { now, at: now, clusters: [] }],
+      ["ready", {}],
+    ];
+    const page = await open("/meshes");
+    await page.route("**/api/v1/stream", (route) =>
+      route.fulfill({
+        contentType: "text/event-stream",
+        body: events.map(([type, data]) => `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`).join(""),
+      }),
+    );
+    await show(page, "/meshes/certificates");
+    const row = (name: string) => page.getByRole("row").filter({ hasText: name }).first();
+    await row("istiod-west").getByText("Trust both: done").waitFor();
+    await row("istiod-west").getByText("Reissue: under way").waitFor();
+    await row("istiod-west").getByText("Retire: ahead").waitFor();
+    await row("istiod-west").getByText("Waits for istiod-east (agent offline)").waitFor();
+    await row("istiod-west").getByText("Blocked by restart istiod").waitFor();
+    await row("istiod-east").getByText("Retire: under way").waitFor();
+    await row("istiod-east").getByText("5 d").waitFor();
+    await page.getByText(/Without a management server only what clusters report/).waitFor();
+    await page.getByRole("row").filter({ hasText: "CA of a mesh" }).getByText("Valid", { exact: true }).waitFor();
+    expect(await faults(page, "rotation")).toEqual([]);
+    problems = problems.filter((problem) => !problem.includes("ERR_"));
   });
 
   it("shows hostile names as text", async () => {

@@ -3,6 +3,7 @@ import { Empty } from "./components/Empty.tsx";
 import { Loading } from "./components/Loading.tsx";
 import { Shell } from "./components/Shell.tsx";
 import { readPageSearch } from "./components/usePageSearch.ts";
+import { CertificatesPage } from "./pages/CertificatesPage.tsx";
 import { ClustersPage } from "./pages/ClustersPage.tsx";
 import { DebugPage } from "./pages/DebugPage.tsx";
 import { DestinationsPage } from "./pages/DestinationsPage.tsx";
@@ -23,6 +24,7 @@ const routes = [
   createRoute({ getParentRoute, path: "/", component: OverviewPage }),
   createRoute({ getParentRoute, path: "/clusters", component: ClustersPage }),
   createRoute({ getParentRoute, path: "/meshes", component: MeshesPage }),
+  createRoute({ getParentRoute, path: "/meshes/certificates", component: CertificatesPage }),
   createRoute({ getParentRoute, path: "/destinations", component: DestinationsPage }),
   createRoute({ getParentRoute, path: "/workloads", component: WorkloadsPage }),
   createRoute({ getParentRoute, path: "/policies", component: PoliciesPage }),
