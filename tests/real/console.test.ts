@@ -215,11 +215,12 @@ describeInBrowser("the console in a browser", (executablePath) => {
 
   it("shows what requests meet and where they go, each value with its policy, for a Destination and for a policy", async () => {
     demo.press("s");
-    demo.press("t");
     const page = await open(`${DESTINATION}/reviews-bookinfo-cluster-1?tab=effect`);
     const here = page.getByRole("region", { name: "From cluster-1, as reviews.bookinfo.svc.cluster.local" });
     const route = here.getByRole("row").filter({ hasText: "75 % → reviews.bookinfo.svc.cluster.local" });
     await route.getByRole("link", { name: "bookinfo/reviews-shift" }).waitFor();
+    // The demo takes a key when it has done what the one before asked.
+    demo.press("t");
     await here.getByRole("row").filter({ hasText: "timeout" }).getByRole("link", { name: "bookinfo/reviews-timeout" }).first().waitFor();
     await here.getByRole("row").filter({ hasText: "ISTIO_MUTUAL" }).getByText("default").waitFor();
     await here.getByRole("row").filter({ hasText: "reviews.bookinfo.svc.cluster-2.global" }).getByText("cluster-2 (1)").waitFor();
@@ -233,9 +234,11 @@ describeInBrowser("the console in a browser", (executablePath) => {
       .waitFor();
     // What another policy sets is not this one's.
     expect(await page.getByRole("cell", { name: "timeout" }).count()).toBe(0);
-    demo.press("d");
     demo.press("u");
     await page.getByText("This object is not in the snapshot.").waitFor();
+    await show(page, "/policies");
+    demo.press("d");
+    await page.getByRole("link", { name: "reviews-timeout" }).waitFor({ state: "detached" });
   });
 
   it("says what a policy would do, that nobody has written", async () => {
@@ -320,13 +323,13 @@ describeInBrowser("the console in a browser", (executablePath) => {
     const page = await open("/object/networking.mesh.gloo.solo.io/TrafficPolicy/_/bookinfo/ratings-canary?tab=events");
     const events = page.getByRole("list", { name: "Events" });
     await events.getByText("Accepted became False").waitFor();
-    await events.getByRole("listitem").filter({ hasText: "Insight began" }).getByRole("link", { name: "RTE1001" }).waitFor();
+    await events.getByRole("listitem").filter({ hasText: "Insight began" }).getByRole("link", { name: "RTE1001" }).first().waitFor();
     await page.getByText(/Not kept anywhere: earlier changes/).waitFor();
     demo.press("v");
     await page.getByText("This object is not in the snapshot.").waitFor();
     demo.press("b");
     // The same insight about the object of before has ended.
-    await events.getByText("Insight ended").waitFor();
+    await events.getByText("Insight ended").first().waitFor();
     expect(await faults(page, "events")).toEqual([]);
     demo.press("v");
     await page.getByText("This object is not in the snapshot.").waitFor();
