@@ -127,6 +127,10 @@ export async function bundleClient(app, outdir) {
     assetNames: "[name]-[hash]",
     // The worker of the graph's layout is a file of its own.
     loader: { ".min.js": "file" },
+    // Generated code is what the page's policy forbids.
+    ...(existsSync(join(client, "translation/schemaValidator.ts"))
+      ? { alias: { ajv: join(client, "translation/schemaValidator.ts") } }
+      : {}),
     define: { "process.env.NODE_ENV": '"production"' },
     metafile: true,
   });

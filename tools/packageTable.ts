@@ -77,6 +77,10 @@ export const folderTable: Readonly<Record<string, Readonly<Record<string, Folder
       holds: "The stages one after the other, from a snapshot to outputs and reports; what becomes of the outputs.",
       imports: [".", "incremental", "policy", "discovery", "meshes", "meshes/meshTranslators.ts", "attachment"],
     },
+    effect: {
+      holds: "From a translation to what requests meet: where they go, which policy sets each value, who may call whom.",
+      imports: ["meshes", "meshes/meshTranslators.ts", "pipeline"],
+    },
     statuses: {
       holds: "From a translation, and what was delivered of it, to the statuses of users' resources; what can be read back from them.",
       imports: [".", "incremental", "policy", "discovery", "attachment", "pipeline"],
@@ -196,15 +200,32 @@ export const folderTable: Readonly<Record<string, Readonly<Record<string, Folder
     "index.ts": { holds: "What other packages may use.", imports: "any" },
   },
   ui: {
-    "strings.ts": { holds: "Every word that pages show.", imports: [] },
+    strings: { holds: "Words of larger pages.", imports: [] },
+    "strings.ts": { holds: "Every word that pages show.", imports: ["strings"] },
     data: { holds: "The stream of the server, folded into one Snapshot, as React reads it.", imports: [] },
     model: { holds: "Pure functions from the fleet to what pages show: filters, indexes, provenance.", imports: ["strings.ts", "data"] },
     components: { holds: "What several pages are made of.", imports: ["strings.ts", "data", "model"] },
     summaries: { holds: "What is shown of one object at a glance, by its kind.", imports: ["strings.ts", "data", "model", "components"] },
     topology: { holds: "The graph of services, loaded when it is opened.", imports: ["strings.ts", "data", "model", "components"] },
+    translation: {
+      holds: "The translators as they run in the browser: what is, and what would be. Loaded by the pages that need it.",
+      imports: ["strings.ts", "data", "model"],
+    },
+    effect: {
+      holds: "What requests meet because of an object: where they go, and which policy sets each value.",
+      imports: ["strings.ts", "data", "model", "components", "summaries", "translation"],
+    },
+    access: {
+      holds: "Who may call whom, and why.",
+      imports: ["strings.ts", "data", "model", "components", "summaries", "translation"],
+    },
+    whatIf: {
+      holds: "What would follow from a policy that nobody has written.",
+      imports: ["strings.ts", "data", "model", "components", "summaries", "translation"],
+    },
     pages: {
-      holds: "The pages by their addresses, but for the graph.",
-      imports: ["strings.ts", "data", "model", "components", "summaries"],
+      holds: "The pages by their addresses, but for those that are loaded when they are opened.",
+      imports: ["strings.ts", "data", "model", "components", "summaries", "effect"],
     },
     ".": { holds: "The start of the page, its router; in `src`, the program that serves it.", imports: "any" },
   },

@@ -1,4 +1,5 @@
 import { ciliumEndpointsBenchmark } from "./ciliumEndpoints.ts";
+import { consoleBenchmark } from "./console.ts";
 import { fleetBenchmark } from "./fleetTranslation.ts";
 import { growthBenchmark } from "./growth.ts";
 import { insightsBenchmark } from "./insights.ts";
@@ -70,5 +71,6 @@ export const benchmarks: readonly Benchmark[] = [
   { name: "endpoint", program: "server", run: endpointBenchmark },
   { name: "restart", run: restartBenchmark },
   { name: "restart-replica", program: "server", heapMiB: 8192, isPart: true, run: restartReplicaBenchmark },
+  { name: "console", heapMiB: 8192, run: consoleBenchmark },
   { name: "registration", run: registrationBenchmark },
 ];

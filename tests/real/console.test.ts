@@ -10,9 +10,15 @@ const PAGES = [
   "/clusters",
   "/clusters?q=no:match",
   "/meshes",
+  "/meshes/certificates",
   "/destinations",
   "/workloads?q=cluster:cluster-1",
   "/policies",
+  "/policies/what-if",
+  `/policies/what-if?of=${encodeURIComponent("/object/networking.mesh.gloo.solo.io/VirtualMesh/_/gloo-mesh/bookinfo")}`,
+  "/access",
+  "/access?view=services&q=no:match",
+  "/access?view=services&from=cluster-1/bookinfo/bookinfo-productpage&to=cluster-1/bookinfo/reviews&method=GET",
   "/topology",
   "/topology?view=table",
   "/insights",
@@ -24,12 +30,46 @@ const PAGES = [
   "/object/networking.mesh.gloo.solo.io/VirtualMesh/_/gloo-mesh/bookinfo",
   "/object/discovery.mesh.gloo.solo.io/Mesh/_/gloo-mesh/istiod-istio-system-cluster-1",
   `${DESTINATION}/reviews-bookinfo-cluster-1`,
+  `${DESTINATION}/reviews-bookinfo-cluster-1?tab=effect`,
+  "/object/networking.mesh.gloo.solo.io/VirtualMesh/_/gloo-mesh/bookinfo?tab=effect",
+  "/object/networking.mesh.gloo.solo.io/VirtualMesh/_/gloo-mesh/bookinfo?tab=events",
   `${DESTINATION}/reviews-bookinfo-cluster-1?tab=generated`,
   `${DESTINATION}/reviews-bookinfo-cluster-1?tab=yaml`,
   "/object/discovery.mesh.gloo.solo.io/Workload/_/gloo-mesh/reviews-v1-bookinfo-cluster-1-deployment",
   "/object/_/Service/cluster-1/bookinfo/no-such-object",
   "/no-such-page",
 ];
+
+const POLICY = (name: string, rule: string) => `apiVersion: networking.mesh.gloo.solo.io/v1
+kind: TrafficPolicy
+metadata:
+  name: ${name}
+  namespace: bookinfo
+spec:
+  destinationSelector:
+  - kubeServiceRefs:
+      services:
+      - {name: reviews, namespace: bookinfo, clusterName: cluster-1}
+  policy:
+    ${rule}
+`;
+
+const READERS = `apiVersion: networking.mesh.gloo.solo.io/v1
+kind: AccessPolicy
+metadata:
+  name: readers
+  namespace: bookinfo
+spec:
+  destinationSelector:
+  - kubeServiceRefs:
+      services:
+      - {name: reviews, namespace: bookinfo, clusterName: cluster-1}
+  sourceSelector:
+  - kubeServiceAccountRefs:
+      serviceAccounts:
+      - {name: bookinfo-productpage, namespace: bookinfo, clusterName: cluster-1}
+  allowedMethods: [GET]
+`;
 
 interface AxeResult {
   readonly violations: readonly {
@@ -81,6 +121,13 @@ describeInBrowser("the console in a browser", (executablePath) => {
   async function show(page: Page, path: string): Promise<void> {
     await page.goto(`${demo.url}${path}`);
     await page.waitForSelector("main h1, main .empty");
+    if (path.includes("tab=effect"))
+      await page
+        .locator(".mantine-Tabs-panel")
+        .getByText(/What requests meet|Objects of this kind/)
+        .waitFor();
+    if (path.startsWith("/access")) await page.getByRole("heading", { name: "Matrix" }).waitFor();
+    if (path.startsWith("/policies/what-if")) await page.waitForSelector(".what-if-result > *");
     if (path === "/topology") await page.waitForSelector(".service-node");
   }
 
@@ -166,6 +213,128 @@ describeInBrowser("the console in a browser", (executablePath) => {
     await page.getByText("No row matches the filter.").waitFor();
   });
 
+  it("shows what requests meet and where they go, each value with its policy, for a Destination and for a policy", async () => {
+    demo.press("s");
+    const page = await open(`${DESTINATION}/reviews-bookinfo-cluster-1?tab=effect`);
+    const here = page.getByRole("region", { name: "From cluster-1, as reviews.bookinfo.svc.cluster.local" });
+    const route = here.getByRole("row").filter({ hasText: "75 % → reviews.bookinfo.svc.cluster.local" });
+    await route.getByRole("link", { name: "bookinfo/reviews-shift" }).waitFor();
+    // The demo takes a key when it has done what the one before asked.
+    demo.press("t");
+    await here.getByRole("row").filter({ hasText: "timeout" }).getByRole("link", { name: "bookinfo/reviews-timeout" }).first().waitFor();
+    await here.getByRole("row").filter({ hasText: "ISTIO_MUTUAL" }).getByText("default").waitFor();
+    await here.getByRole("row").filter({ hasText: "reviews.bookinfo.svc.cluster-2.global" }).getByText("cluster-2 (1)").waitFor();
+    await page.getByRole("region", { name: "From cluster-2, as reviews.bookinfo.svc.cluster-1.global" }).waitFor();
+    expect(await faults(page, "effect")).toEqual([]);
+    await route.getByRole("link", { name: "bookinfo/reviews-shift" }).click();
+    await page.getByRole("tab", { name: "Effect" }).click();
+    await page
+      .getByRole("cell", { name: /75 % → reviews/ })
+      .first()
+      .waitFor();
+    // What another policy sets is not this one's.
+    expect(await page.getByRole("cell", { name: "timeout" }).count()).toBe(0);
+    demo.press("u");
+    await page.getByText("This object is not in the snapshot.").waitFor();
+    await show(page, "/policies");
+    demo.press("d");
+    await page.getByRole("link", { name: "reviews-timeout" }).waitFor({ state: "detached" });
+  });
+
+  it("says what a policy would do, that nobody has written", async () => {
+    const page = await open(`${DESTINATION}/reviews-bookinfo-cluster-1`);
+    await show(page, "/policies");
+    await page.getByRole("link", { name: "What if …" }).click();
+    const field = page.getByRole("textbox", { name: "Policies in YAML or JSON" });
+    await page.getByText("There is no policy to translate yet.").waitFor();
+    await field.fill(POLICY("slow", "requestTimeout: 3s"));
+    await page.getByText("It does not exist yet").waitFor();
+    await page.getByRole("heading", { name: "Objects in clusters that would change · 2" }).waitFor();
+    await page.getByText("cluster-1 1 · cluster-2 1").waitFor();
+    await page
+      .locator(".yaml")
+      .getByText(/^\+.*timeout: "3s"/)
+      .first()
+      .waitFor();
+    expect(await faults(page, "what if")).toEqual([]);
+    // A link shows the same.
+    await expect.poll(() => new URL(page.url()).searchParams.get("policy")).toContain("requestTimeout: 3s");
+    await page.reload();
+    await page.getByRole("heading", { name: "Objects in clusters that would change · 2" }).waitFor();
+    // Nothing was written, and another policy that says otherwise would lose.
+    demo.press("t");
+    await page
+      .getByText(/TrafficPolicy bookinfo\/reviews-timeout has precedence/)
+      .first()
+      .waitFor();
+    demo.press("d");
+    await page
+      .getByText(/has precedence/)
+      .first()
+      .waitFor({ state: "detached" });
+    await field.fill(`${POLICY("slow", "requestTimeout: 3")}---\n[`);
+    await page.getByText(/Document 1: .*is not a duration/).waitFor();
+    await page.getByText(/Document 2: /).waitFor();
+    await show(page, "/policies");
+    await page.getByRole("status").filter({ hasText: "policies" }).waitFor();
+    expect(await page.getByText("slow").count()).toBe(0);
+  });
+
+  it("says who may call whom, by which policy, and who could with a policy that nobody has written", async () => {
+    const page = await open("/access");
+    await page.getByText("Each of these can be called by somebody.").waitFor();
+    await page.getByRole("button", { name: "Services" }).click();
+    await page.getByText("8 callers × 8 targets").waitFor();
+    await page.getByRole("searchbox", { name: "Filter" }).fill("to:reviews from:bookinfo cluster:cluster-1");
+    await page.getByText("4 callers × 1 targets").waitFor();
+    const productpage = "cluster-1/bookinfo/bookinfo-productpage → cluster-1/bookinfo/reviews";
+    await page.getByRole("link", { name: `yes ${productpage}` }).click();
+    await page.getByText("Nothing restricts who may call it.").waitFor();
+
+    await show(page, `/policies/what-if?policy=${encodeURIComponent(READERS)}`);
+    await page.getByRole("link", { name: "Who may call whom then" }).click();
+    await page.getByText("As it would be with AccessPolicy bookinfo/readers").waitFor();
+    await page.getByRole("button", { name: "Services" }).click();
+    await page.getByRole("link", { name: "no cluster-1/bookinfo/bookinfo-ratings → cluster-1/bookinfo/reviews" }).click();
+    await page.getByText("none of them is about this caller and request").waitFor();
+    await page.getByRole("link", { name: `partly ${productpage}` }).click();
+    await page.getByLabel("Method").fill("get");
+    const answer = page.locator(".access-answer");
+    await answer.getByText("Allowed", { exact: true }).waitFor();
+    await answer.getByRole("link", { name: /AccessPolicy\s*bookinfo\/readers/ }).waitFor();
+    await answer.getByRole("link", { name: /AuthorizationPolicy\s*bookinfo\/reviews/ }).waitFor();
+    await page.getByLabel("Method").fill("PUT");
+    await answer.getByText("Denied", { exact: true }).waitFor();
+    expect(await faults(page, "access")).toEqual([]);
+    const link = page.url();
+    await page.goto(link);
+    await answer.getByText("Denied", { exact: true }).waitFor();
+    await page.getByLabel("From").fill("<img src=x onerror=self.wasHacked=true>");
+    await page.getByText("From must be a cluster").waitFor();
+    // Another Service that is not to be called by anybody.
+    await show(page, `/access?view=services&policy=${encodeURIComponent(READERS.replace("[GET]", "['']"))}`);
+    await page.getByText("Nobody may call cluster-1/bookinfo/reviews.").waitFor();
+    await page.getByRole("link", { name: "Show what is" }).click();
+    await page.getByText("Each of these can be called by somebody.").waitFor();
+  });
+
+  it("shows when conditions changed, and when insights began and ended", async () => {
+    demo.press("b");
+    const page = await open("/object/networking.mesh.gloo.solo.io/TrafficPolicy/_/bookinfo/ratings-canary?tab=events");
+    const events = page.getByRole("list", { name: "Events" });
+    await events.getByText("Accepted became False").waitFor();
+    await events.getByRole("listitem").filter({ hasText: "Insight began" }).getByRole("link", { name: "RTE1001" }).first().waitFor();
+    await page.getByText(/Not kept anywhere: earlier changes/).waitFor();
+    demo.press("v");
+    await page.getByText("This object is not in the snapshot.").waitFor();
+    demo.press("b");
+    // The same insight about the object of before has ended.
+    await events.getByText("Insight ended").first().waitFor();
+    expect(await faults(page, "events")).toEqual([]);
+    demo.press("v");
+    await page.getByText("This object is not in the snapshot.").waitFor();
+  });
+
   it("names the cluster whose agent is stopped, and keeps what was known of it", async () => {
     const page = await open("/clusters");
     const row = page.getByRole("row").filter({ hasText: "cluster-2" });
@@ -240,6 +409,7 @@ describeInBrowser("the console in a browser", (executablePath) => {
     await page.getByRole("tab", { name: "Summary" }).focus();
     await keyboard.press("ArrowRight");
     await keyboard.press("ArrowRight");
+    await keyboard.press("ArrowRight");
     await page.locator(".yaml").waitFor();
     await keyboard.press("/");
     await keyboard.type("cluster-2 mesh istiod");
@@ -268,6 +438,65 @@ describeInBrowser("the console in a browser", (executablePath) => {
     expect(await scheme()).toBe("dark");
     await page.reload();
     await page.getByRole("button", { name: /Colour scheme: Dark/ }).waitFor();
+  });
+
+  it("shows how far a rotation is in each mesh, what is waited for, and of the store what clusters say of their certificates", async () => {
+    const mesh = (cluster: string) => ({
+      apiVersion: "discovery.mesh.gloo.solo.io/v1",
+      kind: "Mesh",
+      metadata: { name: `istiod-${cluster}`, namespace: "gloo-mesh" },
+      spec: { istio: { installation: { cluster, namespace: "istio-system" } } },
+    });
+    const trust = (step: string, more: object) => ({ state: "ACCEPTED", trust: { state: "ISSUED", step, ...more } });
+    const objects = [
+      mesh("east"),
+      mesh("west"),
+      {
+        apiVersion: "networking.mesh.gloo.solo.io/v1",
+        kind: "VirtualMesh",
+        metadata: { name: "vm", namespace: "gloo-mesh" },
+        spec: { mtlsConfig: { shared: {} } },
+        status: {
+          meshes: {
+            "istiod-east.gloo-mesh.": trust("RETIRE", {}),
+            "istiod-west.gloo-mesh.": trust("REISSUE", { waitsFor: [{ mesh: "istiod-east", offline: true }], blockedBy: "restart istiod" }),
+          },
+        },
+      },
+      {
+        apiVersion: "certificates.mesh.gloo.solo.io/v1",
+        kind: "IssuedCertificate",
+        metadata: { name: "istiod-east", namespace: "gloo-mesh", clusterName: "east" },
+        status: { installed: { notAfter: new Date(Date.now() + 5.5 * 86_400_000).toISOString() } },
+      },
+    ];
+    const now = new Date().toISOString();
+    const events: readonly (readonly [string, unknown])[] = [
+      ["reset", { kind: "store", name: "redis", version: "0" }],
+      ["change", { put: objects, remove: [] }],
+      ["clock", { now, at: now, clusters: [] }],
+      ["ready", {}],
+    ];
+    const page = await open("/meshes");
+    await page.route("**/api/v1/stream", (route) =>
+      route.fulfill({
+        contentType: "text/event-stream",
+        body: events.map(([type, data]) => `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`).join(""),
+      }),
+    );
+    await show(page, "/meshes/certificates");
+    const row = (name: string) => page.getByRole("row").filter({ hasText: name }).first();
+    await row("istiod-west").getByText("Trust both: done").waitFor();
+    await row("istiod-west").getByText("Reissue: under way").waitFor();
+    await row("istiod-west").getByText("Retire: ahead").waitFor();
+    await row("istiod-west").getByText("Waits for istiod-east (agent offline)").waitFor();
+    await row("istiod-west").getByText("Blocked by restart istiod").waitFor();
+    await row("istiod-east").getByText("Retire: under way").waitFor();
+    await row("istiod-east").getByText("5 d").waitFor();
+    await page.getByText(/Without a management server only what clusters report/).waitFor();
+    await page.getByRole("row").filter({ hasText: "CA of a mesh" }).getByText("Valid", { exact: true }).waitFor();
+    expect(await faults(page, "rotation")).toEqual([]);
+    problems = problems.filter((problem) => !problem.includes("ERR_"));
   });
 
   it("shows hostile names as text", async () => {

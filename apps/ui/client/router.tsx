@@ -3,6 +3,7 @@ import { Empty } from "./components/Empty.tsx";
 import { Loading } from "./components/Loading.tsx";
 import { Shell } from "./components/Shell.tsx";
 import { readPageSearch } from "./components/usePageSearch.ts";
+import { CertificatesPage } from "./pages/CertificatesPage.tsx";
 import { ClustersPage } from "./pages/ClustersPage.tsx";
 import { DebugPage } from "./pages/DebugPage.tsx";
 import { DestinationsPage } from "./pages/DestinationsPage.tsx";
@@ -23,6 +24,7 @@ const routes = [
   createRoute({ getParentRoute, path: "/", component: OverviewPage }),
   createRoute({ getParentRoute, path: "/clusters", component: ClustersPage }),
   createRoute({ getParentRoute, path: "/meshes", component: MeshesPage }),
+  createRoute({ getParentRoute, path: "/meshes/certificates", component: CertificatesPage }),
   createRoute({ getParentRoute, path: "/destinations", component: DestinationsPage }),
   createRoute({ getParentRoute, path: "/workloads", component: WorkloadsPage }),
   createRoute({ getParentRoute, path: "/policies", component: PoliciesPage }),
@@ -31,6 +33,19 @@ const routes = [
   createRoute({ getParentRoute, path: "/debug", component: DebugPage }),
   createRoute({ getParentRoute, path: "/debug/$group/$kind", component: KindPage }),
   createRoute({ getParentRoute, path: "/object/$group/$kind/$cluster/$namespace/$name", component: ObjectPage }),
+  // The translators are larger than all the rest, too.
+  createRoute({
+    getParentRoute,
+    path: "/policies/what-if",
+    component: lazyRouteComponent(() => import("./whatIf/WhatIfPage.tsx"), "WhatIfPage"),
+    pendingComponent: Loading,
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/access",
+    component: lazyRouteComponent(() => import("./access/AccessPage.tsx"), "AccessPage"),
+    pendingComponent: Loading,
+  }),
   // The libraries of the graph are larger than all the rest.
   createRoute({
     getParentRoute,

@@ -1,4 +1,10 @@
-/** Every word of the console that is not somebody's data. */
+import { accessStrings } from "./strings/access.ts";
+import { certificateStrings } from "./strings/certificates.ts";
+import { effectStrings } from "./strings/effect.ts";
+import { eventStrings } from "./strings/events.ts";
+import { whatIfStrings } from "./strings/whatIf.ts";
+
+/** Every word of the console that is not somebody's data; those of larger pages are in a folder of their own, and read from here. */
 export const t = {
   product: "Gloo Mesh console",
   nav: {
@@ -10,6 +16,7 @@ export const t = {
     workloads: "Workloads",
     policies: "Policies",
     topology: "Topology",
+    access: "Access",
     insights: "Insights",
     debug: "Debug",
     skip: "Skip to content",
@@ -78,7 +85,10 @@ export const t = {
       ["f", "filter the table"],
       ["j, k", "next, previous row of the table"],
       ["Enter", "open the row"],
-      ["g then o, c, m, d, w, p, t, i", "go to Overview, Clusters, Meshes, Destinations, Workloads, Policies, Topology, Insights"],
+      [
+        "g then o, c, m, d, w, p, t, a, i",
+        "go to Overview, Clusters, Meshes, Destinations, Workloads, Policies, Topology, Access, Insights",
+      ],
       ["Esc", "close a dialog; leave the filter"],
       ["?", "this map"],
     ],
@@ -96,7 +106,7 @@ export const t = {
     gone: "gone",
   },
   objects: {
-    tabs: { summary: "Summary", generated: "Generated", yaml: "YAML", insights: "Insights" },
+    tabs: { summary: "Summary", effect: "Effect", generated: "Generated", yaml: "YAML", events: "Events", insights: "Insights" },
     copyMenu: "Copy",
     copyKubectl: "kubectl command",
     copyMeshctl: "meshctl command",
@@ -239,6 +249,11 @@ export const t = {
     workloadCount: "Workloads whose traffic it is for",
     hostname: "Host name",
   },
+  certificates: certificateStrings,
+  events: eventStrings,
+  access: accessStrings,
+  effect: effectStrings,
+  whatIf: whatIfStrings,
   destinations: {
     what: "destinations",
     empty: "No Destination has been discovered.",

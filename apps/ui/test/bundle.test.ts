@@ -27,6 +27,16 @@ it("loads the graph's libraries only with the graph", () => {
   expect(first.some((name) => name.endsWith(".js") && readFileSync(join(folder, name), "utf8").includes("react-flow__"))).toBe(false);
 });
 
+it("loads the translators only with the pages that translate, without generated code, which the page's policy forbids", () => {
+  const names = readdirSync(join(folder, "assets")).filter((name) => name.endsWith(".js") && !name.startsWith("elk-worker"));
+  const holding = (text: string) => names.filter((name) => readFileSync(join(folder, "assets", name), "utf8").includes(text));
+  const translators = holding("has precedence and sets");
+  expect(translators.length).toBe(1);
+  expect(first.filter((name) => translators.includes(name.slice("assets/".length)))).toEqual([]);
+  expect(holding("new Function(")).toEqual([]);
+  expect(holding('"node:')).toEqual([]);
+});
+
 it("asks nobody else for anything, and holds neither source maps nor paths of this machine", () => {
   const names = readdirSync(folder, { recursive: true }).map(String);
   expect(names.filter((name) => name.endsWith(".map"))).toEqual([]);

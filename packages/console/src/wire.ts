@@ -13,6 +13,8 @@ export interface ConsoleEvents {
   /** What translation wants in the clusters: a `Snapshot` of its own, as the same object may be reported in another form. */
   readonly generated: ObjectChanges;
   readonly insights: InsightChanges;
+  /** Insights that have ended, beside those that were sent before. */
+  readonly ended: readonly ConsoleEndedInsight[];
   readonly certificates: readonly ConsoleCertificate[];
   /** Everything that was known when the stream began has been sent. */
   readonly ready: Record<string, never>;
@@ -50,6 +52,13 @@ export interface ConsoleInsight extends Insight {
   /** ISO 8601. */
   readonly since: string;
   readonly suppressed?: { readonly reason: string; readonly until?: string };
+}
+
+/** An insight that is no more. Of each cluster, servers know the last hundred. */
+export interface ConsoleEndedInsight extends Pick<Insight, "object" | "code" | "severity" | "field" | "message"> {
+  /** ISO 8601. */
+  readonly since: string;
+  readonly until: string;
 }
 
 /** A certificate of the fleet, without its key. */

@@ -2,7 +2,7 @@ import { emptySnapshot, type Resource, refOf, snapshotOf } from "@isthmus/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { eventsBetween } from "../src/events/changes.ts";
-import { NO_INSIGHTS, NOTHING_KNOWN } from "../src/events/fleet.ts";
+import { type FleetMoment, NO_INSIGHTS, NOTHING_KNOWN } from "../src/events/fleet.ts";
 import { eventsIn, folded, momentOf, object } from "./consoleFixture.ts";
 
 function received(before: Parameters<typeof eventsBetween>[0], after: Parameters<typeof eventsBetween>[1]) {
@@ -114,9 +114,9 @@ describe("the events between two moments", () => {
       return [`/Service|${name}.bookinfo.cluster-1`, { object: ref, insights }] as unknown as readonly [string, never];
     };
     const table = NO_INSIGHTS.with([of("a", ["one"]), of("b", ["two"])]);
-    const before = momentOf([], { insights: { at: "2026-01-01T00:00:00.000Z", objects: table, unknown: [] } });
+    const before = momentOf([], { insights: { at: "2026-01-01T00:00:00.000Z", objects: table, unknown: [], ended: [] } });
     const after = momentOf([], {
-      insights: { at: "2026-01-01T00:00:01.000Z", objects: table.with([[of("a", [])[0], undefined]]), unknown: ["cluster-2"] },
+      insights: { at: "2026-01-01T00:00:01.000Z", objects: table.with([[of("a", [])[0], undefined]]), unknown: ["cluster-2"], ended: [] },
     });
     expect(received(NOTHING_KNOWN, before)[0]?.data.changed).toHaveLength(2);
     expect(received(before, { ...after, objects: before.objects })).toMatchObject([
@@ -127,4 +127,27 @@ describe("the events between two moments", () => {
     ]);
     expect(received(before, before)).toEqual([]);
   });
+});
+
+it("sends insights that have ended once, each, and all to one who begins", () => {
+  const object = { apiVersion: "v1", kind: "Service", name: "a", namespace: "b", clusterName: "c" };
+  const ended = Array.from({ length: 450 }, (_, i) => ({
+    object,
+    code: "RTE1001" as const,
+    severity: "error" as const,
+    field: "",
+    message: String(i),
+    since: "2026-01-01T00:00:00.000Z",
+    until: "2026-01-01T00:00:01.000Z",
+  }));
+  const insights = { ...NOTHING_KNOWN.insights, ended: ended.slice(0, 449) };
+  const before = momentOf([], { insights });
+  const after = momentOf([], { insights: { ...insights, ended: ended.slice(1) } });
+  const messages = (from: FleetMoment, to: FleetMoment) =>
+    [...eventsBetween(from, to)].flatMap(({ name, data }) =>
+      name === "ended" ? [(JSON.parse(data) as readonly { readonly message: string }[]).map(({ message }) => message)] : [],
+    );
+  expect(messages(NOTHING_KNOWN, before).map(({ length }) => length)).toEqual([200, 200, 49]);
+  expect(messages(before, after)).toEqual([["449"]]);
+  expect(messages(after, after)).toEqual([]);
 });

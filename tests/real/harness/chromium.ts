@@ -1,6 +1,5 @@
-import { accessSync, constants } from "node:fs";
-import { delimiter, join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { findChromium } from "./findChromium.ts";
 
 /** A suite in a real browser. Without one it is skipped, with the reason in its name; with CI=true it fails. */
 export function describeInBrowser(name: string, body: (chromium: string) => void): void {
@@ -16,19 +15,4 @@ export function describeInBrowser(name: string, body: (chromium: string) => void
       it("needs a browser", () => undefined);
     });
   }
-}
-
-/** The path of the browser; undefined: it is not installed. */
-export function findChromium(): string | undefined {
-  return (process.env["PATH"] ?? "")
-    .split(delimiter)
-    .map((folder) => join(folder, "chromium"))
-    .find((path) => {
-      try {
-        accessSync(path, constants.X_OK);
-        return true;
-      } catch {
-        return false;
-      }
-    });
 }

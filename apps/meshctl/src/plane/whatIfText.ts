@@ -1,5 +1,5 @@
+import type { EndpointTier, Leg } from "@isthmus/translators";
 import { type LostHost, legsJson } from "../offline/whatIf/lostHosts.ts";
-import type { EndpointTier, Leg } from "../offline/whatIf/reachableHosts.ts";
 import { NOT_KNOWN } from "../offline/whatIf/whatIf.ts";
 import { columnsText } from "../output/columns.ts";
 import { type DataFormat, dataText } from "./dataText.ts";

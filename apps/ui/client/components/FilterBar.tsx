@@ -1,9 +1,10 @@
-import { useEffect, useId, useLayoutEffect, useRef, useState } from "react";
+import { useId, useLayoutEffect, useRef } from "react";
 import { csvText } from "../model/csv.ts";
 import { t } from "../strings.ts";
 import { isTyping } from "./isTyping.ts";
 import { type Column, tokenKeys } from "./tableColumns.ts";
 import { usePageSearch } from "./usePageSearch.ts";
+import { useTyped } from "./useTyped.ts";
 
 export interface FilterBarProps<R> {
   readonly what: string;
@@ -15,17 +16,9 @@ export interface FilterBarProps<R> {
 /** The filter of a table, how many rows match it, and their export. */
 export function FilterBar<R>({ what, columns, shown, total }: FilterBarProps<R>) {
   const [{ q = "" }, change] = usePageSearch();
-  const [text, setText] = useState(q);
+  const [text, type] = useTyped(q, (next) => change({ q: next }));
   const id = useId();
   const input = useRef<HTMLInputElement>(null);
-  // What was typed and is not in the address yet, in order.
-  const sent = useRef<readonly string[]>([]);
-  useEffect(() => {
-    const at = sent.current.indexOf(q);
-    sent.current = at < 0 ? [] : sent.current.slice(at + 1);
-    // Somebody else changed the address: a link, or the button that clears.
-    if (at < 0) setText(q);
-  }, [q]);
   // Before the page is painted: keys work as soon as it is seen.
   useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
@@ -36,11 +29,6 @@ export function FilterBar<R>({ what, columns, shown, total }: FilterBarProps<R>)
     document.addEventListener("keydown", onKey);
     return () => document.removeEventListener("keydown", onKey);
   }, []);
-  const type = (next: string): void => {
-    setText(next);
-    if (next !== q || sent.current.length > 0) sent.current = [...sent.current, next];
-    change({ q: next });
-  };
   const headers = columns.map(({ title }) => title);
   const valuesOf = (row: R) => columns.map((column) => column.text(row));
   return (

@@ -9,6 +9,7 @@ export const PAGES = [
   { path: "/workloads", title: t.nav.workloads, letter: "w" },
   { path: "/policies", title: t.nav.policies, letter: "p" },
   { path: "/topology", title: t.nav.topology, letter: "t" },
+  { path: "/access", title: t.nav.access, letter: "a" },
   { path: "/insights", title: t.nav.insights, letter: "i" },
   { path: "/debug", title: t.nav.debug, letter: "b" },
 ] as const;

@@ -9,17 +9,28 @@ export interface PageSearch {
   readonly sort?: string;
   readonly tab?: string;
   readonly view?: string;
+  /** Text of policies, of the page that asks what they would do. */
+  readonly policy?: string;
+  /** Of a request: who calls, as `cluster/namespace/serviceAccount`, and what, as `cluster/namespace/service`. */
+  readonly from?: string;
+  readonly to?: string;
+  readonly port?: string;
+  readonly method?: string;
+  readonly path?: string;
+  /** Path of the object that a page is about beside its own. */
+  readonly of?: string;
 }
 
-const MEMBERS = ["q", "sort", "tab", "view"] as const;
+const MEMBERS = ["q", "sort", "tab", "view", "policy", "of", "from", "to", "port", "method", "path"] as const;
 const LONGEST = 2_000;
+const LONGEST_POLICY = 16_000;
 
 /** Reads the members that pages know from an address; others are left out. */
 export function readPageSearch(search: Readonly<Record<string, unknown>>): PageSearch {
   return Object.fromEntries(
     MEMBERS.flatMap((member) => {
       const value = search[member];
-      return typeof value === "string" && value !== "" ? [[member, value.slice(0, LONGEST)]] : [];
+      return typeof value === "string" && value !== "" ? [[member, value.slice(0, member === "policy" ? LONGEST_POLICY : LONGEST)]] : [];
     }),
   );
 }

@@ -7,7 +7,7 @@ export interface ConnectionOptions {
   readonly onState: (state: ConnectionState) => void;
 }
 
-const EVENTS: readonly (keyof ConsoleEvents)[] = ["reset", "change", "generated", "insights", "certificates", "ready", "clock"];
+const EVENTS: readonly (keyof ConsoleEvents)[] = ["reset", "change", "generated", "insights", "ended", "certificates", "ready", "clock"];
 
 // The server's clock comes every few seconds: a connection that is silent for so long is dead, although nobody has closed it.
 const SILENCE_MS = 20_000;

@@ -1,4 +1,4 @@
-import type { ConsoleCertificate, ConsoleInsight, ConsoleSource, SnapshotClock } from "@isthmus/console/wire";
+import type { ConsoleCertificate, ConsoleEndedInsight, ConsoleInsight, ConsoleSource, SnapshotClock } from "@isthmus/console/wire";
 import { emptySnapshot, emptyTable, type ResourceRef, resourceKeyOf, type Snapshot, type Table } from "@isthmus/core";
 
 /** All that is wrong with one object. */
@@ -19,6 +19,8 @@ export interface Fleet {
   readonly insights: Table<ObjectInsights>;
   /** Of which moment the insights are, in ISO 8601; null: nothing has been found out yet. */
   readonly insightsAt: string | null;
+  /** Insights that are no more, the older first. */
+  readonly ended: readonly ConsoleEndedInsight[];
   readonly unknownClusters: readonly string[];
   readonly certificates: readonly ConsoleCertificate[];
   readonly clock: SnapshotClock | undefined;
@@ -34,6 +36,7 @@ export function emptyFleet(): Fleet {
     generated: emptySnapshot(),
     insights: emptyTable<ObjectInsights>(({ object }) => resourceKeyOf(object)),
     insightsAt: null,
+    ended: [],
     unknownClusters: [],
     certificates: [],
     clock: undefined,

@@ -37,6 +37,9 @@ export function folded(stream: FleetStream, events: readonly FleetEvent[]): Flee
   return next;
 }
 
+// Servers keep a hundred of each cluster.
+const MOST_ENDED = 10_000;
+
 function withEvent(stream: FleetStream, event: Exclude<FleetEvent, { readonly type: "change" | "generated" }>): FleetStream {
   switch (event.type) {
     case "reset": {
@@ -47,6 +50,8 @@ function withEvent(stream: FleetStream, event: Exclude<FleetEvent, { readonly ty
       return { shown: { ...(stream.incoming ?? stream.shown), isReady: true }, incoming: undefined };
     case "insights":
       return withCurrent(stream, (fleet) => withInsights(fleet, event.data));
+    case "ended":
+      return withCurrent(stream, (fleet) => ({ ...fleet, ended: [...fleet.ended, ...event.data].slice(-MOST_ENDED) }));
     case "certificates":
       return withCurrent(stream, (fleet) => ({ ...fleet, certificates: event.data }));
     case "clock":

@@ -1,6 +1,7 @@
 import type {
   AccessPolicy as AccessPolicyObject,
   Destination as DestinationObject,
+  IssuedCertificate as IssuedCertificateObject,
   KubernetesCluster as KubernetesClusterObject,
   Mesh as MeshObject,
   TrafficPolicy as TrafficPolicyObject,
@@ -39,6 +40,11 @@ export const Workload = nameOf<WorkloadObject>(DISCOVERY, "Workload", "workloads
 export type Workload = WorkloadObject;
 export const Destination = nameOf<DestinationObject>(DISCOVERY, "Destination", "destinations");
 export type Destination = DestinationObject;
+export const IssuedCertificate = nameOf<IssuedCertificateObject>(
+  "certificates.mesh.gloo.solo.io/v1",
+  "IssuedCertificate",
+  "issuedcertificates",
+);
 export const TrafficPolicy = nameOf<TrafficPolicyObject>(NETWORKING, "TrafficPolicy", "trafficpolicies");
 export type TrafficPolicy = TrafficPolicyObject;
 export const AccessPolicy = nameOf<AccessPolicyObject>(NETWORKING, "AccessPolicy", "accesspolicies");

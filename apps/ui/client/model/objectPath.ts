@@ -34,6 +34,19 @@ export function refOfParams({ group, kind, cluster, namespace, name }: ObjectPar
   };
 }
 
+/** Which object a path is of, as `objectPath` gives it; undefined for another text. */
+export function refOfPath(path: string): ResourceRef | undefined {
+  const [first, second, ...parts] = path.split("/");
+  if (first !== "" || second !== "object" || parts.length !== 5) return undefined;
+  try {
+    const [group = "", kind = "", cluster = "", namespace = "", name = ""] = parts.map(decodeURIComponent);
+    return refOfParams({ group, kind, cluster, namespace, name });
+  } catch {
+    // A part that nobody has encoded.
+    return undefined;
+  }
+}
+
 /** The path of an object's page. */
 export function objectPath(object: Resource | ResourceRef): string {
   const { group, kind, cluster, namespace, name } = paramsOf("metadata" in object ? refOf(object) : object);

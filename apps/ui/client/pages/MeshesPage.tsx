@@ -1,4 +1,5 @@
 import { refOf } from "@isthmus/core";
+import { Link } from "@tanstack/react-router";
 import { Empty } from "../components/Empty.tsx";
 import { ObjectLink } from "../components/ObjectLink.tsx";
 import { Page } from "../components/Page.tsx";
@@ -21,6 +22,11 @@ export function MeshesPage() {
   const virtualMeshes = [...useFleet().snapshot.of(VirtualMesh)];
   return (
     <Page title={t.nav.meshes}>
+      <p>
+        <Link className="button" to="/meshes/certificates">
+          {t.certificates.title}
+        </Link>
+      </p>
       <Section title={t.meshes.virtualMeshes}>
         {virtualMeshes.length === 0 ? <p className="muted">{t.meshes.virtualMeshesNone}</p> : null}
         {virtualMeshes.map((virtualMesh) => (

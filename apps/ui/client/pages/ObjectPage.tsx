@@ -1,26 +1,32 @@
-import { refOf, resourceKeyOf } from "@isthmus/core";
+import { kindKeyOf, refOf, resourceKeyOf } from "@isthmus/core";
 import { Tabs } from "@mantine/core";
-import { useParams } from "@tanstack/react-router";
-import { useMemo } from "react";
+import { Link, useParams } from "@tanstack/react-router";
+import { lazy, Suspense, useMemo } from "react";
 import { CopyMenu } from "../components/CopyMenu.tsx";
 import { Empty } from "../components/Empty.tsx";
 import { ErrorBoundary } from "../components/ErrorBoundary.tsx";
 import { GeneratedList } from "../components/GeneratedList.tsx";
 import { InsightCard } from "../components/InsightCard.tsx";
+import { Loading } from "../components/Loading.tsx";
 import { Name } from "../components/Name.tsx";
 import { ClusterChip, objectOf } from "../components/ObjectLink.tsx";
 import { ObjectState } from "../components/ObjectState.tsx";
 import { usePageSearch } from "../components/usePageSearch.ts";
 import { usePageTitle } from "../components/usePageTitle.ts";
 import { YamlView } from "../components/YamlView.tsx";
+import { POLICY_KINDS } from "../data/kinds.ts";
 import { useFleet } from "../data/store.ts";
 import { clusterOf } from "../model/clusterOf.ts";
 import { generatedObjectsOf } from "../model/generatedObjects.ts";
-import { type ObjectParams, refOfParams } from "../model/objectPath.ts";
+import { type ObjectParams, objectPath, refOfParams } from "../model/objectPath.ts";
 import { t } from "../strings.ts";
 import { Summary } from "../summaries/Summary.tsx";
+import { EventsTab } from "./EventsTab.tsx";
 
-const TABS = ["summary", "generated", "yaml", "insights"] as const;
+// With the translators.
+const EffectTab = lazy(() => import("../effect/EffectTab.tsx").then((module) => ({ default: module.EffectTab })));
+const POLICIES: ReadonlySet<string> = new Set(POLICY_KINDS.map(kindKeyOf));
+const TABS = ["summary", "effect", "generated", "yaml", "events", "insights"] as const;
 
 /** The page of any object: the same tabs for each kind. */
 export function ObjectPage() {
@@ -32,7 +38,14 @@ export function ObjectPage() {
   const generated = useMemo(() => (object === undefined ? [] : generatedObjectsOf(fleet, object)), [fleet, object]);
   if (object === undefined) return <Empty isPage title={t.objects.absent} how={t.objects.absentWhy} />;
   const insights = fleet.insights.row(resourceKeyOf(refOf(object)))?.insights ?? [];
-  const counts = { summary: undefined, generated: generated.length, yaml: undefined, insights: insights.length };
+  const counts = {
+    summary: undefined,
+    effect: undefined,
+    generated: generated.length,
+    yaml: undefined,
+    events: undefined,
+    insights: insights.length,
+  };
   const current = TABS.find((name) => name === tab) ?? "summary";
   const cluster = clusterOf(object);
   const { name, namespace = "" } = object.metadata;
@@ -50,6 +63,11 @@ export function ObjectPage() {
           </h1>
         </div>
         <ObjectState object={object} />
+        {POLICIES.has(kindKeyOf(object)) && cluster === "" ? (
+          <Link className="button" to="/policies/what-if" search={{ of: objectPath(object) }}>
+            {t.whatIf.edit}
+          </Link>
+        ) : null}
         <CopyMenu object={object} />
       </header>
       <Tabs
@@ -70,11 +88,21 @@ export function ObjectPage() {
             <Summary object={object} />
           </ErrorBoundary>
         </Tabs.Panel>
+        <Tabs.Panel value="effect">
+          <ErrorBoundary key={resourceKeyOf(refOf(object))}>
+            <Suspense fallback={<Loading />}>
+              <EffectTab object={object} />
+            </Suspense>
+          </ErrorBoundary>
+        </Tabs.Panel>
         <Tabs.Panel value="generated">
           <GeneratedList objects={generated} />
         </Tabs.Panel>
         <Tabs.Panel value="yaml">
           <YamlView value={object} label={`${object.kind} ${name}`} />
+        </Tabs.Panel>
+        <Tabs.Panel value="events">
+          <EventsTab object={object} />
         </Tabs.Panel>
         <Tabs.Panel value="insights">
           {insights.length === 0 ? <p className="muted padded">{t.objects.insightsNone}</p> : null}

@@ -40,7 +40,7 @@ export function OverviewTiles() {
       <Tile title={t.nav.insights} to="/insights" total={counts.error + counts.warning + counts.info}>
         <SeverityTotals counts={counts} />
       </Tile>
-      <Tile title={t.overview.certificates} to="/clusters" total={fleet.certificates.length}>
+      <Tile title={t.overview.certificates} to="/meshes/certificates" total={fleet.certificates.length}>
         <NextCertificate />
       </Tile>
     </div>
@@ -49,7 +49,7 @@ export function OverviewTiles() {
 
 interface TileProps {
   readonly title: string;
-  readonly to: "/clusters" | "/meshes" | "/policies" | "/destinations" | "/insights";
+  readonly to: "/clusters" | "/meshes" | "/meshes/certificates" | "/policies" | "/destinations" | "/insights";
   readonly total: number;
   readonly children: ReactNode;
 }

@@ -1,4 +1,5 @@
 import { fullKeyOf, type Resource, refOf } from "@isthmus/core";
+import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { Empty } from "../components/Empty.tsx";
 import { Name } from "../components/Name.tsx";
@@ -86,6 +87,11 @@ export function PoliciesPage() {
   const rows = useMemo(() => POLICY_KINDS.flatMap((kind) => [...snapshot.of(kind)]), [snapshot]);
   return (
     <Page title={t.nav.policies}>
+      <p>
+        <Link className="button" to="/policies/what-if">
+          {t.whatIf.link}
+        </Link>
+      </p>
       <ResourceTable
         what={t.policies.what}
         rows={rows}

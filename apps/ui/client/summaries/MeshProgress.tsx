@@ -8,8 +8,9 @@ import type { VirtualMesh } from "../data/kinds.ts";
 import { useFleet } from "../data/store.ts";
 import { meshFacts } from "../model/meshFacts.ts";
 import { targetsOf } from "../model/policyTargets.ts";
-import { approvalStatus, type Status, titled } from "../model/status.ts";
+import { approvalStatus } from "../model/status.ts";
 import { t } from "../strings.ts";
+import { TrustState } from "./TrustSteps.tsx";
 
 /** How far each mesh of a VirtualMesh is: accepted, trust, gateway. */
 export function MeshProgress({ virtualMesh }: { readonly virtualMesh: VirtualMesh }) {
@@ -24,7 +25,7 @@ export function MeshProgress({ virtualMesh }: { readonly virtualMesh: VirtualMes
         cells: [
           mesh === undefined ? <Name key="name" text={key} /> : <ObjectLink key="name" to={refOf(mesh)} text={mesh.metadata.name} />,
           <StatusMark key="state" status={approvalStatus(state, status.warnings?.length ?? 0)} />,
-          <Trust key="trust" trust={(status as { readonly trust?: TrustProgressStatus }).trust} />,
+          <TrustState key="trust" trust={(status as { readonly trust?: TrustProgressStatus }).trust} />,
           <Name key="gateways" text={mesh === undefined ? "" : meshFacts(mesh).gateways.join(", ")} />,
           <Name key="message" text={[...(status.errors ?? []), ...(status.warnings ?? [])].join("; ")} isWrapped />,
         ],
@@ -35,24 +36,4 @@ export function MeshProgress({ virtualMesh }: { readonly virtualMesh: VirtualMes
 
 function isMesh({ status }: VirtualMesh, key: string): boolean {
   return Object.hasOwn(status?.meshes ?? {}, key);
-}
-
-const TRUST_TONES: ReadonlyMap<string, Status["tone"]> = new Map([
-  ["FINISHED", "good"],
-  ["FAILED", "bad"],
-  ["PENDING", "unknown"],
-]);
-
-function Trust({ trust }: { readonly trust: TrustProgressStatus | undefined }) {
-  if (trust === undefined) return <span className="muted">{t.meshes.notShared}</span>;
-  const { state = "PENDING", step, waitsFor = [], blockedBy } = trust;
-  const waits = waitsFor.map(({ mesh = "", offline }) => `${mesh}${offline ? ` (${t.meshes.offline})` : ""}`);
-  return (
-    <span className="stack">
-      <StatusMark status={{ tone: TRUST_TONES.get(state) ?? "progress", word: titled(state) }} />
-      {step === undefined || step === "KEEP" ? null : <span>{`${t.meshes.step}: ${titled(step)}`}</span>}
-      {waits.length === 0 ? null : <Name text={`${t.meshes.waitsFor} ${waits.join(", ")}`} isWrapped />}
-      {blockedBy === undefined || blockedBy === "" ? null : <Name text={`${t.meshes.blockedBy} ${blockedBy}`} isWrapped />}
-    </span>
-  );
 }

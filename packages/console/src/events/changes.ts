@@ -22,6 +22,7 @@ export function* eventsBetween(before: FleetMoment, after: FleetMoment): Iterabl
   yield* objectEvents("change", before.objects, after.objects);
   yield* objectEvents("generated", before.generated, after.generated);
   yield* insightEvents(before.insights, after.insights);
+  yield* endedEvents(before.insights.ended, after.insights.ended);
   if (before.certificates !== after.certificates && !equalJson(before.certificates, after.certificates))
     yield consoleEvent("certificates", after.certificates);
 }
@@ -65,6 +66,14 @@ function* insightEvents(before: MomentInsights, after: MomentInsights): Iterable
     yield { name: "insights", data: `${told}${texts.join(",")}]}` };
   }
   if (!isTold) yield { name: "insights", data: `${told}]}` };
+}
+
+/** They never change: only what is new is sent. Browsers forget as servers do. */
+function* endedEvents(before: MomentInsights["ended"], after: MomentInsights["ended"]): Iterable<ConsoleEvent> {
+  if (before === after) return;
+  const known = new Set(before.map((one) => JSON.stringify(one)));
+  for (const texts of packed(after.map((one) => JSON.stringify(one)).filter((text) => !known.has(text))))
+    yield { name: "ended", data: `[${texts.join(",")}]` };
 }
 
 function* insightTexts(before: MomentInsights["objects"], after: MomentInsights["objects"]): Iterable<string> {

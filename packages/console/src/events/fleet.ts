@@ -1,5 +1,5 @@
 import { emptyTable, type ResourceRef, resourceKeyOf, type Snapshot, type Table } from "@isthmus/core";
-import type { ConsoleCertificate, ConsoleInsight, ConsoleSource, SnapshotClock } from "../wire.ts";
+import type { ConsoleCertificate, ConsoleEndedInsight, ConsoleInsight, ConsoleSource, SnapshotClock } from "../wire.ts";
 
 /** What is wrong with one object. */
 export interface ObjectInsightList {
@@ -18,6 +18,8 @@ export interface FleetMoment {
     /** By `resourceKeyOf`. */
     readonly objects: Table<ObjectInsightList>;
     readonly unknown: readonly string[];
+    /** Those that are no more: the same list as long as none is added. */
+    readonly ended: readonly ConsoleEndedInsight[];
   };
   readonly certificates: readonly ConsoleCertificate[];
 }
@@ -29,7 +31,7 @@ export const NO_INSIGHTS: Table<ObjectInsightList> = emptyTable(({ object }) => 
 export const NOTHING_KNOWN: FleetMoment = {
   objects: new Map(),
   generated: new Map(),
-  insights: { at: null, objects: NO_INSIGHTS, unknown: [] },
+  insights: { at: null, objects: NO_INSIGHTS, unknown: [], ended: [] },
   certificates: [],
 };
 

@@ -44,7 +44,7 @@ function momentOf({ translation, discoveryKinds, namespace, savedAt }: FileSourc
       ["discovered", discoveredObjects(discoveryKinds)(attached, inputs)],
     ]),
     generated: new Map([["", outputObjects()(translation.networking)]]),
-    insights: { at, objects: insightRows(NO_INSIGHTS, { now: current, before: NO_HISTORY.current, withNearMiss }), unknown: [] },
+    insights: { at, objects: insightRows(NO_INSIGHTS, { now: current, before: NO_HISTORY.current, withNearMiss }), unknown: [], ended: [] },
     certificates: [],
   };
 }

@@ -1,5 +1,6 @@
 import type { Clock, Snapshot } from "@isthmus/core";
 import {
+  type EndedInsight,
   historyAfter,
   type InsightHistory,
   type Insights,
@@ -36,15 +37,16 @@ export function ownInsights(namespace: string, clock: Clock): OwnInsights {
       const now = clock.now();
       const before = found;
       const isCurrent = before?.translation === translation && before.management === management && now - before.at < MOST_AGE_MS;
-      if (before !== undefined && isCurrent) return { at: before.at, objects: before.history.current };
+      if (before !== undefined && isCurrent) return { at: before.at, objects: before.history.current, ended: before.ended };
       const slicing = { clock, sliceMs: SLICE_MS };
       const insights = await runTimeSliced(insightsInSteps(translation, { namespace, now, management }, before?.insights), slicing, signal);
-      const known = before?.history ?? (await runTimeSliced(withLastKnown(NO_HISTORY, kept.objects, []), slicing, signal));
+      const known = before?.history ?? (await runTimeSliced(withLastKnown(NO_HISTORY, kept.objects, kept.ended), slicing, signal));
       const changes = objectChanges(insights.byObject, before?.insights.byObject);
       const isKnown = (name: string): boolean => name === "" || clusters.has(name);
       const history = await runTimeSliced(historyAfter(known, changes, { at: now, isKnown }), slicing, signal);
-      found = { translation, management, insights, history, at: now };
-      return { at: now, objects: history.current };
+      const ended = [...history.ended];
+      found = { translation, management, insights, history, ended, at: now };
+      return { at: now, objects: history.current, ended };
     },
     forget() {
       found = undefined;
@@ -57,6 +59,7 @@ interface Found {
   readonly management: Snapshot;
   readonly insights: Insights;
   readonly history: InsightHistory;
+  readonly ended: readonly EndedInsight[];
   /** Milliseconds since 1970. */
   readonly at: number;
 }

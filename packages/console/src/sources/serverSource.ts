@@ -4,6 +4,7 @@ import { type FleetInsights, type Server, StoreError } from "@isthmus/plane";
 import { type FleetMoment, type FleetSource, NO_INSIGHTS } from "../events/fleet.ts";
 import type { ConsoleSource } from "../wire.ts";
 import { factsOfCertificates, shownCertificates } from "./certificates.ts";
+import { endedInsights } from "./endedInsights.ts";
 import { insightRows } from "./insightRows.ts";
 import { isSameMoment } from "./sameMoment.ts";
 import { discoveredObjects, outputObjects } from "./translated.ts";
@@ -26,8 +27,9 @@ export function serverSource(options: ServerSourceOptions): FleetSource {
   const management = withoutKinds(discoveryKinds);
   const generated = outputObjects();
   const factsOf = factsOfCertificates();
+  const shownEnded = endedInsights();
   const heard = new Map<string, number>();
-  let insights: FleetMoment["insights"] = { at: null, objects: NO_INSIGHTS, unknown: [] };
+  let insights: FleetMoment["insights"] = { at: null, objects: NO_INSIGHTS, unknown: [], ended: [] };
   let insightsOf: FleetInsights["objects"] = NO_HISTORY.current;
   let certificates: FleetMoment["certificates"] = [];
   let slowDue = 0;
@@ -36,11 +38,11 @@ export function serverSource(options: ServerSourceOptions): FleetSource {
   async function readInsights(): Promise<void> {
     const found = await server.insights();
     if (found === undefined) return;
-    const { objects, unknown, withNearMiss } = found;
+    const { objects, ended, unknown, withNearMiss } = found;
     if (objects !== insightsOf)
       insights = { ...insights, objects: insightRows(insights.objects, { now: objects, before: insightsOf, withNearMiss }) };
     insightsOf = objects;
-    insights = { ...insights, at: new Date(found.at).toISOString(), unknown };
+    insights = { ...insights, at: new Date(found.at).toISOString(), unknown, ended: shownEnded(ended) };
   }
 
   return {

@@ -3,6 +3,7 @@ import { type DatedObject, intendedNames, NO_HISTORY } from "@isthmus/insights";
 import { type Store, type StoreReader, storeReader } from "@isthmus/plane";
 import type { Translation } from "@isthmus/translators";
 import { type FleetMoment, type FleetSource, NO_INSIGHTS } from "../events/fleet.ts";
+import { endedInsights } from "./endedInsights.ts";
 import { insightRows } from "./insightRows.ts";
 import { ownInsights } from "./ownInsights.ts";
 import { isSameMoment } from "./sameMoment.ts";
@@ -39,9 +40,10 @@ export function storeSource(options: StoreSourceOptions, signal: AbortSignal): F
   const translate = storeTranslation({ ...options, registration: options.kinds.registration });
   const discovered = discoveredObjects(options.kinds.discovery);
   const own = ownInsights(namespace, clock);
+  const shownEnded = endedInsights();
   let at: number | undefined;
   let problem: string | undefined;
-  let insights: FleetMoment["insights"] = { at: null, objects: NO_INSIGHTS, unknown: [] };
+  let insights: FleetMoment["insights"] = { at: null, objects: NO_INSIGHTS, unknown: [], ended: [] };
   let insightsOf: Table<DatedObject> = NO_HISTORY.current;
   let last: FleetMoment | undefined;
 
@@ -55,8 +57,14 @@ export function storeSource(options: StoreSourceOptions, signal: AbortSignal): F
     if (found.at === 0 && found.objects.size === 0) return;
     const text = found.at === 0 ? null : new Date(found.at).toISOString();
     const withNearMiss = intendedNames(translation.attached);
-    if (found.objects === insightsOf && text === insights.at && equalJson(unknown, insights.unknown)) return;
-    insights = { at: text, objects: insightRows(insights.objects, { now: found.objects, before: insightsOf, withNearMiss }), unknown };
+    const ended = shownEnded(found.ended);
+    if (ended === insights.ended && found.objects === insightsOf && text === insights.at && equalJson(unknown, insights.unknown)) return;
+    insights = {
+      at: text,
+      objects: insightRows(insights.objects, { now: found.objects, before: insightsOf, withNearMiss }),
+      unknown,
+      ended,
+    };
     insightsOf = found.objects;
   }
 

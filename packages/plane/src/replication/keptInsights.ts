@@ -1,4 +1,5 @@
 import {
+  type Collection,
   clusterNameIn,
   excessOf,
   excessOfText,
@@ -103,6 +104,15 @@ export function datedObjectIn(kept: object): DatedObject | undefined {
   return { object, insights: insights.slice(0, MOST_OF_OBJECT).filter(isDated), problems: textsIn(problems).slice(0, MOST_OF_OBJECT) };
 }
 
+/** The insights that have ended of a partition that was read as objects; what is of another version of this program is left out. */
+export function endedInsightsIn(kept: Collection<Resource> | undefined): readonly EndedInsight[] {
+  const ended = [...(kept ?? [])].flatMap((resource) => {
+    const { ended: one }: Kept = resource;
+    return isEnded(one) ? [one] : [];
+  });
+  return sortedBy(ended, (one) => endedKey(one.object.clusterName, endedNameOf(one)));
+}
+
 /** As the leader has them: stores give them in any order. */
 function sortedBy<T>(values: readonly T[], keyOf: (value: T) => string): readonly T[] {
   const keyed = values.map((value) => ({ key: keyOf(value), value }));
@@ -124,7 +134,8 @@ export function keptEnded(ended: EndedInsight): Resource {
 }
 
 const ENDED = { apiVersion: "insights.isthmus.mesh/v1", kind: "EndedInsight" };
-const ENDED_KEY = kindKeyOf(ENDED);
+/** The kind under which they are kept. */
+export const ENDED_KEY = kindKeyOf(ENDED);
 
 // An object with more has other troubles than a list that ends.
 const MOST_OF_OBJECT = 50;

@@ -1,8 +1,8 @@
 import { type Clock, emptyTable, type Kind, type Log, resourceKeyOf, type Snapshot, type Table } from "@isthmus/core";
-import type { DatedObject } from "@isthmus/insights";
+import type { DatedObject, EndedInsight } from "@isthmus/insights";
 import type { Store } from "../ports/clusterPort.ts";
 import { metaOf } from "./clusterMeta.ts";
-import { datedObjectIn, INSIGHTS_PARTITION } from "./keptInsights.ts";
+import { datedObjectIn, ENDED_KEY, endedInsightsIn, INSIGHTS_PARTITION } from "./keptInsights.ts";
 import { type FollowedContent, sectionReader } from "./sectionReader.ts";
 
 /** What the store has of a cluster. */
@@ -27,7 +27,11 @@ export interface StoreReader {
   readonly management: Snapshot | undefined;
   /** What is desired in each cluster; "" is the management cluster. */
   readonly translated: ReadonlyMap<string, Snapshot>;
-  readonly insights: { /** Milliseconds since 1970; 0: there are none. */ readonly at: number; readonly objects: Table<DatedObject> };
+  readonly insights: {
+    /** Milliseconds since 1970; 0: there are none. */ readonly at: number;
+    readonly objects: Table<DatedObject> /** By cluster, the older first: the same list as long as none is added. */;
+    readonly ended: readonly EndedInsight[];
+  };
   /** What keeps parts of it from being read, as sentences. */
   readonly problems: readonly string[];
 }
@@ -53,14 +57,16 @@ export function storeReader({ store, kinds, clock, log }: StoreReaderOptions, si
     const { phase, connected, agent } = metaOf(content);
     return { snapshot: content.snapshot, phase, connected, version: agent?.version, changedAt: content.changedAt };
   });
-  let insights = { from: undefined as Snapshot | undefined, at: 0, objects: NO_OBJECTS };
+  let insights = { from: undefined as Snapshot | undefined, at: 0, objects: NO_OBJECTS, ended: [] as readonly EndedInsight[] };
 
   function takeInsights(): void {
     const found = kept.contents.get(INSIGHTS_PARTITION.clusterName);
     if (found === undefined) return;
     const { at } = found.meta;
     const objects = insights.from === found.snapshot ? insights.objects : objectsAfter(insights.objects, insights.from, found.snapshot);
-    insights = { from: found.snapshot, at: typeof at === "number" ? at : 0, objects };
+    const endedNow = found.snapshot.collections().get(ENDED_KEY);
+    const ended = insights.from?.collections().get(ENDED_KEY) === endedNow ? insights.ended : endedInsightsIn(endedNow);
+    insights = { from: found.snapshot, at: typeof at === "number" ? at : 0, objects, ended };
   }
 
   return {

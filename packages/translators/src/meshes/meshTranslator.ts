@@ -14,6 +14,8 @@ import type {
 import type { ClusterObjectRef, Kind, ObjectRef, Report, ResourceRef } from "@isthmus/core";
 import type { Finding } from "../findings.ts";
 import type { TrustDomain } from "../policy/trustDomain.ts";
+import type { AccessFacts, AccessQuery, AccessVerdict } from "./access.ts";
+import type { DestinationEffect } from "./effect.ts";
 import type {
   DestinationInputs,
   MeshInputs,
@@ -79,6 +81,10 @@ export interface MeshTranslator {
   /** The trust domain in the identities of its workloads; undefined when the mesh names none, or an invalid one. */
   trustDomainOf?(mesh: Mesh): TrustDomain | undefined;
 
+  /** What the policies in force on a Destination come to, each value with the policy that sets it; undefined for what no policy is about. */
+  effectOf?(inputs: DestinationInputs): DestinationEffect | undefined;
+  /** Whether a Destination of such a mesh lets a request in. Whatever is not understood is UNKNOWN, never ALLOWED. */
+  accessVerdict?(facts: AccessFacts, question: AccessQuery): AccessVerdict;
   /** The policies that a failure of an output of one kind is reported on; undefined for kinds whose parents are those policies. */
   policiesBehind?(inputs: DestinationInputs, outputKind: string): readonly ResourceRef[] | undefined;
   /** Kinds of outputs without which all callers are allowed: when several targets claim one name, one of them is always written. */

@@ -1,8 +1,14 @@
 import { Destination, Mesh, VirtualDestination } from "@isthmus/api";
 import { keyOf, kindKeyOf } from "@isthmus/core";
-import type { Translation, UserObjectStatusUpdate } from "@isthmus/translators";
-import type { EndpointTier, HostKind, Leg, ReachableHost } from "./reachableHosts.ts";
-import { reachableHosts } from "./reachableHosts.ts";
+import {
+  type EndpointTier,
+  type HostKind,
+  type Leg,
+  type ReachableHost,
+  reachableHosts,
+  type Translation,
+  type UserObjectStatusUpdate,
+} from "@isthmus/translators";
 
 /**
  * What becomes of a host that used a cluster. ELSEWHERE: a Service of that cluster, whose callers there are gone with it, has pods in other

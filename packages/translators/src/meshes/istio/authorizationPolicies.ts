@@ -4,7 +4,7 @@ import { type Finding, invalidFinding, reportOf } from "../../findings.ts";
 import { isSame } from "../../incremental/rows.ts";
 import { clustersOfCallers } from "../../policy/callerClusters.ts";
 import type { TrustDomain } from "../../policy/trustDomain.ts";
-import { type AccessTranslation, effectiveAccessPolicies, enforcedAccess } from "../enforcedAccess.ts";
+import { type AccessTranslation, type EnforcedAccess, effectiveAccessPolicies, enforcedAccess } from "../enforcedAccess.ts";
 import { type DestinationInputs, emptyTranslation, mergeTranslations, type TargetTranslation } from "../inputs.ts";
 import { type OutputOrigin, outputOf } from "../outputMetadata.ts";
 import { callersOf, trustDomainOf } from "./callers.ts";
@@ -15,7 +15,7 @@ import { ciliumNetworkPolicyFor } from "./cilium/networkPolicies.ts";
  * cannot be translated never opens anything: see `enforcedAccess`. Policies only add up: they never conflict.
  */
 export function authorizationPolicyFor(inputs: DestinationInputs, origin: OutputOrigin): TargetTranslation {
-  const { destination, callingMeshes } = inputs;
+  const { destination } = inputs;
   const { kubeService } = destination.spec ?? {};
   if (kubeService === undefined || inputs.accessPolicies.length + inputs.heldAccess.length === 0) return emptyTranslation;
   const matchLabels = kubeService.workloadSelectorLabels ?? {};
@@ -29,16 +29,21 @@ export function authorizationPolicyFor(inputs: DestinationInputs, origin: Output
       ),
     };
   }
-  const { results, reports } = enforcedAccess(inputs, (form) => {
-    const { result: rule, findings } = ruleFor(form, callingMeshes);
-    return { result: rule && { form, rule }, findings };
-  });
+  const { results, reports } = accessRules(inputs);
   const rules = internList(exactly(results.map(({ result }) => result.rule)));
   const { name = "", namespace = "", clusterName = "" } = kubeService.ref ?? {};
   const spec = { selector: { matchLabels }, ...(rules.length === 0 ? {} : { rules }) } satisfies AuthorizationPolicy["spec"];
   const access = results.map(({ policy, result }) => ({ policy, ...result }));
   const ofMesh = { outputs: [outputOf({ name, namespace, clusterName, origin }, AuthorizationPolicy, spec)], reports };
   return mergeTranslations([ofMesh, ciliumNetworkPolicyFor(inputs, access, origin)]);
+}
+
+/** The rules that AccessPolicies on a Destination come to, one for each that is in force in some form, in order of precedence. */
+export function accessRules(inputs: DestinationInputs): EnforcedAccess<{ readonly form: AccessPolicy; readonly rule: AuthorizationRule }> {
+  return enforcedAccess(inputs, (form) => {
+    const { result: rule, findings } = ruleFor(form, inputs.callingMeshes);
+    return { result: rule && { form, rule }, findings };
+  });
 }
 
 type TranslatedRule = AccessTranslation<AuthorizationRule>;

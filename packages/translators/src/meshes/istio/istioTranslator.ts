@@ -2,8 +2,10 @@ import { AuthorizationPolicy, DestinationRule, VirtualService } from "@isthmus/a
 import { mergeTranslations } from "../inputs.ts";
 import type { MeshTranslator } from "../meshTranslator.ts";
 import { accessLogsOf } from "./accessLogs/accessLogs.ts";
+import { istioAccessVerdict } from "./accessVerdict.ts";
 import { trustDomainOf } from "./callers.ts";
 import { evaluatePolicies } from "./conflicts/conflicts.ts";
+import { istioDestinationEffect } from "./destinationEffect.ts";
 import { translateIstioDestination } from "./istio.ts";
 import { policiesBehind } from "./policiesBehind.ts";
 import { findingsOfRules, referencesOfRules } from "./policyFields.ts";
@@ -41,6 +43,8 @@ export const istioTranslator: MeshTranslator = {
   federation: { refusals: federationRefusals, meshesThatResolve, objectsAtHome, eastWestGateways, notedGateways, withoutNotedGateways },
   userObjects: { kinds: [VirtualService, DestinationRule], hostsOf },
   trustDomainOf,
+  effectOf: istioDestinationEffect,
+  accessVerdict: istioAccessVerdict,
   policiesBehind,
   accessKinds: [AuthorizationPolicy.kind],
 };

@@ -1,6 +1,6 @@
 import { Destination, DestinationRule, Mesh, ServiceEntry, VirtualService, type WorkloadEntry } from "@isthmus/api";
 import { kindKeyOf, matchesLabels, type Resource } from "@isthmus/core";
-import type { Translation } from "@isthmus/translators";
+import type { Translation } from "../pipeline/translate.ts";
 
 /** What a host stands for. */
 export type HostKind = "Service" | "FederatedService" | "VirtualDestination";

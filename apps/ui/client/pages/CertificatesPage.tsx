@@ -1,0 +1,155 @@
+import type { ConsoleCertificate } from "@isthmus/console/wire";
+import { refOf } from "@isthmus/core";
+import { useMemo } from "react";
+import { Empty } from "../components/Empty.tsx";
+import { Name } from "../components/Name.tsx";
+import { ClusterChip, ObjectLink } from "../components/ObjectLink.tsx";
+import { Page } from "../components/Page.tsx";
+import { PlainTable } from "../components/PlainTable.tsx";
+import { ResourceTable } from "../components/ResourceTable.tsx";
+import { Section } from "../components/Section.tsx";
+import { StatusMark } from "../components/StatusMark.tsx";
+import { Until, useServerNow } from "../components/Times.tsx";
+import type { Column } from "../components/tableColumns.ts";
+import type { Fleet } from "../data/fleet.ts";
+import { KubernetesCluster, VirtualMesh } from "../data/kinds.ts";
+import { useFleet } from "../data/store.ts";
+import { certificateStatus, certificateUse, knownCertificates } from "../model/certificateRows.ts";
+import { targetsOf } from "../model/policyTargets.ts";
+import { t } from "../strings.ts";
+import { TrustState, TrustSteps } from "../summaries/TrustSteps.tsx";
+import { useOpenObject } from "./useOpenObject.ts";
+
+const keyOf = ({ kind, cluster, name }: ConsoleCertificate) => `${kind} ${cluster} ${name}`;
+
+const COLUMNS: readonly Column<ConsoleCertificate>[] = [
+  {
+    id: "use",
+    title: t.certificates.use,
+    width: [10.5, 1.4],
+    token: "use",
+    text: certificateUse,
+    cell: (row) => <Name text={certificateUse(row)} />,
+  },
+  {
+    id: "name",
+    title: t.columns.name,
+    width: [11, 2.4],
+    text: ({ name }) => name,
+    cell: (row) => <OwnerLink certificate={row} />,
+  },
+  {
+    id: "cluster",
+    title: t.columns.cluster,
+    width: [6.5, 1],
+    token: "cluster",
+    text: ({ cluster }) => cluster || t.common.management,
+    cell: ({ cluster }) => <Name text={cluster || t.common.management} />,
+  },
+  {
+    id: "state",
+    title: t.columns.state,
+    width: [6, 0.8],
+    token: "state",
+    text: ({ state = "" }) => state,
+    cell: (row) => <State certificate={row} />,
+  },
+  {
+    id: "ends",
+    title: t.certificates.left,
+    width: [5, 0.7],
+    text: ({ notAfter = "" }) => notAfter,
+    cell: ({ notAfter }) => <Until time={notAfter} />,
+  },
+  {
+    id: "next",
+    title: t.certificates.next,
+    width: [14, 4],
+    text: ({ next = "" }) => next,
+    cell: ({ next }) => <Name text={next ?? "–"} />,
+  },
+];
+
+/** A certificate of a cluster leads to that cluster. */
+function OwnerLink({ certificate: { cluster, name } }: { readonly certificate: ConsoleCertificate }) {
+  const registration = registrationOf(useFleet(), cluster);
+  return registration === undefined ? <Name text={name} /> : <ObjectLink to={refOf(registration)} text={name} />;
+}
+
+function State({ certificate }: { readonly certificate: ConsoleCertificate }) {
+  return <StatusMark status={certificateStatus(certificate, useServerNow())} />;
+}
+
+/** How far rotations of roots are, and every certificate with its end and what happens next. */
+export function CertificatesPage() {
+  const fleet = useFleet();
+  const open = useOpenObject();
+  const { certificates, isOfServer } = useMemo(() => knownCertificates(fleet), [fleet]);
+  return (
+    <Page title={t.certificates.title}>
+      <Rotations />
+      <Section title={t.overview.certificates} note={isOfServer ? undefined : t.certificates.notOfServer}>
+        <ResourceTable
+          what={t.certificates.what}
+          rows={certificates}
+          keyOf={keyOf}
+          columns={COLUMNS}
+          open={({ cluster }) => {
+            const registration = registrationOf(fleet, cluster);
+            if (registration !== undefined) open(registration);
+          }}
+          empty={<Empty title={t.certificates.empty} how={t.certificates.emptyHow} command={t.certificates.emptyCommand} />}
+        />
+      </Section>
+    </Page>
+  );
+}
+
+function registrationOf({ snapshot }: Fleet, cluster: string): KubernetesCluster | undefined {
+  return [...snapshot.of(KubernetesCluster)].find(({ metadata }) => metadata.name === cluster);
+}
+
+/** VirtualMeshes with a common root, mesh by mesh. */
+function Rotations() {
+  const fleet = useFleet();
+  const shared = [...fleet.snapshot.of(VirtualMesh)].filter(({ spec }) => spec?.mtlsConfig?.shared !== undefined);
+  return (
+    <Section title={t.certificates.rotations} note={shared.length === 0 ? t.certificates.rotationsNone : t.certificates.rotationsWhy}>
+      {shared.map((virtualMesh) => (
+        <article key={`${virtualMesh.metadata.namespace}/${virtualMesh.metadata.name}`} className="card">
+          <h3>
+            <ObjectLink to={refOf(virtualMesh)} hasKind />
+          </h3>
+          <PlainTable
+            label={virtualMesh.metadata.name}
+            headers={[t.columns.mesh, t.certificates.steps, t.columns.state, t.certificates.left]}
+            rows={targetsOf(fleet, virtualMesh)
+              .filter(({ key }) => Object.hasOwn(virtualMesh.status?.meshes ?? {}, key))
+              .map(({ key, mesh, status }) => {
+                const { trust } = status as { readonly trust?: Parameters<typeof TrustSteps>[0]["trust"] };
+                const cluster = mesh?.spec?.istio?.installation?.cluster ?? "";
+                return {
+                  key,
+                  cells: [
+                    <span key="mesh" className="inline">
+                      {mesh === undefined ? <Name text={key} /> : <ObjectLink to={refOf(mesh)} text={mesh.metadata.name} />}
+                      {cluster === "" ? null : <ClusterChip name={cluster} />}
+                    </span>,
+                    <TrustSteps key="steps" trust={trust} />,
+                    <TrustState key="state" trust={trust} />,
+                    <MeshCertificate key="left" cluster={cluster} />,
+                  ],
+                };
+              })}
+          />
+        </article>
+      ))}
+    </Section>
+  );
+}
+
+/** How long the CA of a mesh is valid yet. */
+function MeshCertificate({ cluster }: { readonly cluster: string }) {
+  const { certificates } = knownCertificates(useFleet());
+  return <Until time={certificates.find((one) => one.kind === "meshIntermediate" && one.cluster === cluster)?.notAfter} />;
+}

@@ -1,0 +1,23 @@
+/** Words of the tab Effect. */
+export const effectStrings = {
+  why: "What requests meet, by the translation of this page: computed from configuration, not observed.",
+  unlike: (count: number) => `${count} generated objects are not as the server has them, as browsers know no Secrets.`,
+  from: (cluster: string, host: string) => `From ${cluster || "the management cluster"}, as ${host}`,
+  to: (name: string) => `Requests to ${name} meet the first of these routes that they match, with all of its settings.`,
+  connections: "all connections",
+  byDefault: "default",
+  noValues: "No policy is in force for these callers.",
+  noValuesOfPolicy: "This policy sets nothing for these callers: it is not for them, or a policy with precedence says the same.",
+  notKnown: "Effects are known for Services in Istio meshes only: see Generated for what exists because of this object.",
+  noHost: "Callers of this cluster have no such host.",
+  targets: "Where requests go now",
+  subset: "Subset",
+  endpoints: "Endpoints by cluster, in the order of failover",
+  afterwards: "then",
+  nowhere: "nowhere: there is no endpoint",
+  noCaller: "No cluster has this host.",
+  nowhereInForce: "It is in force nowhere, so no request meets it.",
+  nowhereInForceWhy: "The summary says why not.",
+  otherKind: "Objects of this kind set nothing that a request meets by itself.",
+  otherKindWhy: "What exists because of it is listed as generated.",
+} as const;

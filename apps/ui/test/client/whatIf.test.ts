@@ -1,0 +1,115 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { equalJson, kindKeyOf, type Resource, runToCompletion, snapshotOf } from "@isthmus/core";
+import { readInput, sampled } from "@isthmus/testing";
+import { statusesOf, translate } from "@isthmus/translators";
+import { describe, expect, it } from "vitest";
+import { emptyFleet, type Fleet } from "../../client/data/fleet.ts";
+import { POLICY_KINDS } from "../../client/data/kinds.ts";
+import { fleetTranslation } from "../../client/translation/fleetTranslation.ts";
+import { pastedObjects } from "../../client/translation/pastedObjects.ts";
+import { whatIf } from "../../client/translation/whatIf.ts";
+
+const NOW = "2026-01-02T03:04:05.000Z";
+const OPTIONS = { namespace: "gloo-mesh", stage: "networking" } as const;
+const POLICIES = new Set(POLICY_KINDS.map(kindKeyOf));
+const isPolicy = (resource: Resource) => POLICIES.has(kindKeyOf(resource)) && (resource.metadata.clusterName ?? "") === "";
+
+const folder = "packages/translators/testdata";
+const cases = ["routes", "authorizationPolicies", "virtualDestinations", "failover", "destinationRules"].flatMap((topic) =>
+  readdirSync(join(folder, topic), { recursive: true })
+    .map(String)
+    .filter((name) => name.endsWith(".in.yaml"))
+    .map((name) => ({ name: join(topic, name), ...readInput(readFileSync(join(folder, topic, name), "utf8")) }))
+    .filter(({ options, resources }) => Object.keys(options).length === 0 && resources.some(isPolicy)),
+);
+
+/** What the browser has of a fleet. */
+function fleetOf(resources: readonly Resource[]): Fleet {
+  const { attached, networking } = translate(snapshotOf(resources), OPTIONS);
+  return { ...emptyFleet(), snapshot: attached, generated: snapshotOf([...networking].map(({ resource }) => resource)), isReady: true };
+}
+
+describe("what if", () => {
+  it.each(sampled(cases))("translates as the server does, and compares with what is: $name", ({ resources }) => {
+    const policy = resources.find(isPolicy) as Resource;
+    const others = resources.filter((resource) => resource !== policy);
+    const base = runToCompletion(fleetTranslation(fleetOf(others), undefined));
+    expect(base.unlike).toBe(0);
+    const { objects, problems } = pastedObjects(JSON.stringify(policy));
+    expect(problems).toEqual([]);
+    const result = runToCompletion(whatIf(base, { objects, now: NOW }));
+
+    const written = { ...objects[0], metadata: { ...objects[0]?.metadata, creationTimestamp: NOW, generation: 1 } } as Resource;
+    const before = translate(snapshotOf(others), OPTIONS);
+    const after = translate(snapshotOf([...others, written]), OPTIONS);
+    const expected = after.networking
+      .changesSince(before.networking)
+      .filter((change) => !equalJson(change.before?.resource, change.after?.resource))
+      .map((change) => [change.key, change.before?.resource, change.after?.resource]);
+    expect(result.outputs.map((change) => [change.key, change.before, change.after])).toEqual(expected);
+    const status = statusesOf(after).find(({ ref }) => ref.name === written.metadata.name && ref.kind === written.kind)?.status;
+    expect(result.proposed[0]?.after).toMatchObject({ status });
+  });
+
+  it("covers objects that change, and policies that are refused", () => {
+    const results = cases.map(({ resources }) => {
+      const base = runToCompletion(fleetTranslation(fleetOf(resources), undefined));
+      const policy = resources.find(isPolicy) as Resource;
+      const twin = { ...policy, metadata: { ...policy.metadata, name: "twin" } };
+      return runToCompletion(whatIf(base, { objects: pastedObjects(JSON.stringify(twin)).objects, now: NOW }));
+    });
+    expect(results.filter(({ outputs }) => outputs.length > 0).length).toBeGreaterThan(3);
+    expect(results.filter(({ proposed }) => JSON.stringify(proposed[0]?.after).includes("INVALID")).length).toBeGreaterThan(0);
+  });
+
+  it("follows a fleet at the cost of what changed, with the same result as from scratch", () => {
+    const { resources } = cases[0] as (typeof cases)[number];
+    const fewer = resources.slice(0, -1);
+    const first = runToCompletion(fleetTranslation(fleetOf(fewer), undefined));
+    const next = runToCompletion(fleetTranslation(fleetOf(resources), first));
+    const scratch = runToCompletion(fleetTranslation(fleetOf(resources), undefined));
+    expect(next.unlike).toBe(0);
+    expect([...next.translation.networking].map(({ resource }) => resource)).toEqual(
+      [...scratch.translation.networking].map(({ resource }) => resource),
+    );
+  });
+});
+
+describe("pasted text", () => {
+  it("is read as kubectl would, in several documents", () => {
+    const text = "kind: TrafficPolicy\napiVersion: networking.mesh.gloo.solo.io/v1\nmetadata: {name: a}\n---\n---\n# nothing\n";
+    const { objects, problems } = pastedObjects(text);
+    expect(problems).toEqual([]);
+    expect(objects.map(({ metadata }) => metadata)).toEqual([{ name: "a", namespace: "default" }]);
+  });
+
+  it("is only of the management cluster, whatever it says", () => {
+    const text = "kind: AccessPolicy\napiVersion: networking.mesh.gloo.solo.io/v1\nmetadata: {name: a, clusterName: cluster-9}\n";
+    expect(pastedObjects(text).objects[0]?.metadata.clusterName).toBeUndefined();
+  });
+
+  it.each([
+    ["a: [b", /Document 1: .*line 1/],
+    ["- 1", /no object/],
+    ["kind: Secret\napiVersion: v1\nmetadata: {name: a}", /Secret/],
+    ["kind: Mesh\napiVersion: discovery.mesh.gloo.solo.io/v1\nmetadata: {name: a}", /Mesh is no policy/],
+    ["kind: TrafficPolicy\napiVersion: networking.mesh.gloo.solo.io/v1\nmetadata: {name: <img src=x>}", /not a valid name/],
+    [
+      "kind: TrafficPolicy\napiVersion: networking.mesh.gloo.solo.io/v1\nmetadata: {name: a}\nspec: {policy: {requestTimeout: 5}}",
+      /duration/,
+    ],
+    ["kind: constructor\napiVersion: __proto__", /constructor/],
+    ["a: *b", /alias/i],
+    [`${"- ".repeat(4_000)}x`, /nested deeper/],
+    ["x".repeat(300_000), /longer than 256 KiB/],
+    [
+      `a: &a [x,x,x,x,x,x,x,x,x]\n${Array.from({ length: 9 }, (_, i) => `b${i}: &b${i} [${`*${i === 0 ? "a" : `b${i - 1}`},`.repeat(9)}]`).join("\n")}`,
+      /alias|larger/i,
+    ],
+  ])("that cannot be used gives a reason, and never throws: %.40s", (text, reason) => {
+    const { objects, problems } = pastedObjects(text);
+    expect(objects).toEqual([]);
+    expect(problems.join("\n")).toMatch(reason);
+  });
+});

@@ -1,0 +1,70 @@
+import type { TrafficPolicy } from "@isthmus/api";
+import { equalJson, refOf } from "@isthmus/core";
+import { hostnameFrom } from "../../policy/hostnames.ts";
+import type { DestinationEffect, EffectValue, RouteEffect, SourceEffect } from "../effect.ts";
+import type { DestinationInputs } from "../inputs.ts";
+import type { Writes } from "./features/feature.ts";
+import { defaultConnectionPolicy } from "./features/mtls.ts";
+import { matchesFrom, matchRequests } from "./matches.ts";
+import { connectionFields, policyPathOf, routeFields, type SourceContext } from "./policyFields.ts";
+import { policyGroups } from "./policyGroups.ts";
+import { referencesOf, routeContext } from "./routeContext.ts";
+import { type Source, sourcesOf } from "./source.ts";
+import { bySpecificity } from "./specificity.ts";
+
+/** What `virtualServiceSpec` and `destinationRuleSpec` say of a Destination, each value with the policy that it is from. */
+export function istioDestinationEffect(inputs: DestinationInputs): DestinationEffect | undefined {
+  return inputs.destination.spec?.kubeService?.ref === undefined
+    ? undefined
+    : { sources: sourcesOf(inputs).map((source) => effectFrom(source, inputs)) };
+}
+
+function effectFrom(source: Source, inputs: DestinationInputs): SourceEffect {
+  const { destination, trafficPolicies, translationContext } = inputs;
+  const { clusterName = "", name = "", namespace = "" } = destination.spec?.kubeService?.ref ?? {};
+  const context = routeContext(source, referencesOf(inputs));
+  return {
+    cluster: source.clusterName,
+    host: hostnameFrom(source.clusterName, { service: { name, namespace, clusterName }, destination }, translationContext.clusterDomains),
+    routes: routesFrom(trafficPolicies, context),
+    connection: connectionFrom(source, inputs, context),
+  };
+}
+
+function routesFrom(trafficPolicies: readonly TrafficPolicy[], context: SourceContext): readonly RouteEffect[] {
+  const routes = policyGroups(trafficPolicies, context.clusterName).flatMap(({ matches, policies }): readonly RouteEffect[] => {
+    const values = new Map<string, EffectValue>();
+    // Where two set one field, the one with precedence counts.
+    for (const policy of policies) {
+      for (const [field, value] of Object.entries(routeFields.fieldsOf(policy, context)))
+        if (!values.has(field)) values.set(field, setBy(policy, { writes: "route", field, value }));
+    }
+    return values.size === 0 ? [] : matchRequests(matches).map((match) => ({ match, values: [...values.values()] }));
+  });
+  return routes.sort((a, b) => bySpecificity({ match: [a.match] }, { match: [b.match] }));
+}
+
+function connectionFrom(
+  source: Source,
+  { trafficPolicies, translationContext }: DestinationInputs,
+  context: SourceContext,
+): readonly EffectValue[] {
+  const values = new Map<string, EffectValue>();
+  for (const [field, value] of Object.entries(defaultConnectionPolicy(translationContext.settings, source)))
+    values.set(field, { field, value, path: undefined, policy: undefined });
+  for (const policy of trafficPolicies) {
+    if (matchesFrom(source.clusterName, policy.spec ?? {}) === undefined) continue;
+    for (const [field, value] of Object.entries(connectionFields.fieldsOf(policy, context))) {
+      // What holds anyway is nobody's, and what is equal is that of the first who said it.
+      if (!equalJson(values.get(field)?.value, value)) values.set(field, setBy(policy, { writes: "connection", field, value }));
+    }
+  }
+  return [...values.values()];
+}
+
+function setBy(
+  policy: TrafficPolicy,
+  { writes, field, value }: { readonly writes: Writes; readonly field: string; readonly value: unknown },
+) {
+  return { field, value, path: policyPathOf(writes, field), policy: refOf(policy) };
+}
