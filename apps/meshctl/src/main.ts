@@ -7,4 +7,4 @@ const catchInterrupts = interruptsOf(process, (line) => {
   io.progress("");
   io.err(`${line}\n`);
 });
-process.exitCode = await meshctl(process.argv.slice(2), io, { catchInterrupts });
+process.exitCode = await meshctl(process.argv.slice(2), io, { catchInterrupts, leave: () => process.exit(0) });

@@ -23,6 +23,7 @@ import { getCommand } from "./commands/get.ts";
 import { insightsCommand } from "./commands/insights.ts";
 import { installCommand } from "./commands/install.ts";
 import { logsCommand } from "./commands/logs.ts";
+import { namesCommand } from "./commands/names.ts";
 import { snapshotCommand } from "./commands/snapshot.ts";
 import { syncCommand } from "./commands/sync.ts";
 import { translateCommand } from "./commands/translate.ts";
@@ -99,6 +100,7 @@ function programOf(runtime: CommandRuntime): Command {
     versionCommand(runtime),
     completionCommand(io),
   ];
+  program.addCommand(inheriting(namesCommand(runtime), program), { hidden: true });
   for (const command of commands) program.addCommand(inheriting(command, program));
   return program;
 }

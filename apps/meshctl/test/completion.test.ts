@@ -1,8 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { cluster } from "./fleetObjects.ts";
 import { managementCluster, runIn } from "./planeRun.ts";
 
 const plane = managementCluster([]);
@@ -42,6 +43,28 @@ describe("meshctl completion", () => {
     [["nonsense", "che"], ["check"]],
   ])("offers bash after %j: %j", (words, expected) => {
     expect(offered(...words)).toEqual(expected);
+  });
+
+  it("offers names, and runs and takes nothing that is none in Kubernetes", () => {
+    const printed = ["east", "$(touch run)", "`touch run`", "east;touch run", "-rf", "*", "a b", "east\u001b[2J", "west"].join("\n");
+    const fake = join(folder, "fake");
+    writeFileSync(fake, `#!/bin/sh\ncat <<'END'\n${printed}\nEND\n`, { mode: 0o755 });
+    const set = `COMP_WORDS=('${fake}' cluster describe ''); COMP_CWORD=3`;
+    const script = `set -u; source ./script; ${set}; _meshctl; printf '%s\\n' "\${COMPREPLY[@]-}"`;
+    const names = execFileSync("bash", ["-c", script], { cwd: folder }).toString().split("\n");
+    expect(names.filter((name) => name !== "" && !name.startsWith("--") && !/^-[a-zA-Z]$/.test(name))).toEqual(["east", "west"]);
+    expect(existsSync(join(folder, "run"))).toBe(false);
+  });
+
+  it("prints names for shells, and is silent where there are none", async () => {
+    const fleet = managementCluster([cluster("east"), cluster("west")]);
+    expect(await runIn(fleet, ["__names", "clusters", "cluster", "describe"])).toEqual({ code: 0, out: "east\nwest\n", err: "" });
+    const none = { code: 0, out: "", err: "" };
+    expect(await runIn(fleet, ["__names", "nonsense", "get"])).toEqual(none);
+    expect(await runIn(fleet, ["__names", "clusters", "get", "--context", "$(id)"])).toEqual(none);
+    const fails = { connect: () => Promise.reject(new Error("no kubeconfig")) };
+    expect(await runIn(fleet, ["__names", "clusters"], undefined, fails)).toEqual(none);
+    expect(await runIn(fleet, ["__names", "clusters"], undefined, { connect: () => new Promise(() => undefined) })).toEqual(none);
   });
 
   it("says the same to zsh, by its functions for bash", async () => {

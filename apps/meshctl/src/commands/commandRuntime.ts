@@ -16,6 +16,8 @@ export interface CommandRuntime {
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly catchInterrupts: CatchInterrupts;
+  /** Ends the program with 0, whatever it still waits for; none: nothing may be left open. */
+  readonly leave?: () => void;
 }
 
 /** The options that say where the management cluster is, or another one, and how long it may take. */

@@ -1,12 +1,13 @@
 import { Argument, Command } from "commander";
 import type { Io } from "../io.ts";
-import { type CompletedCommand, completionScript, SHELLS, type Shell } from "../output/completion.ts";
+import { type CompletedCommand, completionScript, NAMES_COMMAND, SHELLS, type Shell } from "../output/completion.ts";
+import { PRINTED_KINDS } from "../plane/kinds.ts";
 
 /** `meshctl completion SHELL`: a script of all commands that stand beside it. */
 export function completionCommand(io: Io): Command {
   const command = new Command("completion");
   return command
-    .description("Print a script that completes commands and options in a shell.")
+    .description("Print a script that completes commands, options and names of objects in a shell.")
     .addArgument(new Argument("<shell>", "bash, zsh, fish or powershell").choices(SHELLS))
     .allowExcessArguments(false)
     .addHelpText("after", HELP)
@@ -25,9 +26,43 @@ function completed(command: Command, path: string, values: ReadonlyMap<string, r
   const choices = options.flatMap(({ short, long, argChoices }) =>
     argChoices === undefined ? [] : [short, long].flatMap((name) => (name === undefined ? [] : [[name, argChoices] as const])),
   );
-  const words = [...command.commands.map((below) => below.name()), ...argumentChoices(command), ...(values.get(path) ?? []), ...spellings];
-  const own = { path, words, aliases: command.aliases(), choices: Object.fromEntries(choices) };
-  return [own, ...command.commands.flatMap((below) => completed(below, `${path} ${below.name()}`, values))];
+  const words = [
+    ...command.commands.map((below) => below.name()).filter((name) => name !== NAMES_COMMAND),
+    ...argumentChoices(command),
+    ...(values.get(path) ?? []),
+    ...spellings,
+  ];
+  const names = namesAfter(path.split(" ").slice(1), command);
+  const own = {
+    path,
+    words,
+    aliases: command.aliases(),
+    choices: Object.fromEntries(choices),
+    ...(names === undefined ? {} : { names }),
+    optionNames: optionNames(command),
+  };
+  return [
+    own,
+    ...command.commands
+      .filter((below) => below.name() !== NAMES_COMMAND)
+      .flatMap((below) => completed(below, `${path} ${below.name()}`, values)),
+  ];
+}
+
+/** What the arguments of a command name, as `meshctl get` calls it. */
+function namesAfter([first = "", second = ""]: readonly string[], command: Command): string | undefined {
+  const [argument] = command.registeredArguments;
+  if (argument === undefined) return undefined;
+  if (first === "get") return second;
+  if (first === "describe") return PRINTED_KINDS.find(({ name, aliases }) => [name, ...aliases].includes(second))?.name;
+  if (first === "cluster" && argument.name() === "name" && second !== "register") return "clusters";
+  return first === "cluster" && second === "list" ? "clusters" : undefined;
+}
+
+/** Options that name a registered cluster. Without a management cluster on the line there is none to ask. */
+function optionNames(command: Command): Readonly<Record<string, string>> {
+  const isLive = command.options.some(({ long }) => long === "--kubeconfig");
+  return isLive && command.options.some(({ long }) => long === "--cluster") ? { "--cluster": "clusters" } : {};
 }
 
 function argumentChoices(command: Command): readonly string[] {
@@ -35,6 +70,9 @@ function argumentChoices(command: Command): readonly string[] {
 }
 
 const HELP = `
+Names of clusters, meshes, workloads, destinations and policies are read from the management cluster that the line, your configuration or the
+kubeconfig names, for two seconds at most; where it does not answer, none are offered.
+
 Exit codes: 0 printed, 2 usage error.
 
 Examples:

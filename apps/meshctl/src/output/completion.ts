@@ -8,7 +8,14 @@ export interface CompletedCommand {
   readonly aliases: readonly string[];
   /** The values of options that take one of a list: by each spelling of the option. */
   readonly choices: Readonly<Record<string, readonly string[]>>;
+  /** What its arguments name, as `NAMES_COMMAND` calls it. */
+  readonly names?: string;
+  /** The same of options: by each spelling of the option. */
+  readonly optionNames: Readonly<Record<string, string>>;
 }
+
+/** The command that prints names for a shell: `meshctl __names KIND WORDS…`. It is silent where there are none. */
+export const NAMES_COMMAND = "__names";
 
 export const SHELLS = ["bash", "zsh", "fish", "powershell"] as const;
 export type Shell = (typeof SHELLS)[number];
@@ -33,29 +40,41 @@ function bashScript(program: string, commands: readonly CompletedCommand[]): str
     const space = path.lastIndexOf(" ");
     if (space < 0) return [];
     const spellings = [path.slice(space + 1), ...aliases].map((word) => `"${path.slice(0, space)} ${word}"`);
-    return [`      ${spellings.join("|")}) path="${path}" ;;`];
+    return [`      ${spellings.join("|")}) at="${path}" ;;`];
   });
-  const values = commands.flatMap(({ path, choices }) =>
-    Object.entries(choices).map(([option, words]) => `    "${path} ${option}") words="${words.join(" ")}" ;;`),
+  const values = commands.flatMap(({ path, choices, optionNames }) => [
+    ...Object.entries(choices).map(([option, words]) => `    "${path} ${option}") offer="${words.join(" ")}" ;;`),
+    ...Object.entries(optionNames).map(([option, kind]) => `    "${path} ${option}") kind="${kind}" ;;`),
+  ]);
+  const next = commands.map(
+    ({ path, words, names }) => `      "${path}") offer="${words.join(" ")}"${names === undefined ? "" : ` kind="${names}"`} ;;`,
   );
-  const next = commands.map(({ path, words }) => `      "${path}") words="${words.join(" ")}" ;;`);
+  // zsh has variables of its own called path, which is PATH, and words. Names are only compared, never expanded, and only letters, digits and
+  // -./ of them are taken, whatever printed them.
   return `# Completion of ${program}.
 _${program}() {
-  local path="${program}" words="" i
+  local at="${program}" offer="" kind="" word="\${COMP_WORDS[COMP_CWORD]}" name i
   for ((i = 1; i < COMP_CWORD; i++)); do
-    case "$path \${COMP_WORDS[i]}" in
+    case "$at \${COMP_WORDS[i]}" in
 ${steps.join("\n")}
     esac
   done
-  case "$path \${COMP_WORDS[COMP_CWORD - 1]}" in
+  case "$at \${COMP_WORDS[COMP_CWORD - 1]}" in
 ${values.join("\n")}
     *)
-      case "$path" in
+      case "$at" in
 ${next.map((line) => `  ${line}`).join("\n")}
       esac
       ;;
   esac
-  COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
+  COMPREPLY=($(compgen -W "$offer" -- "$word"))
+  case "$word" in -*) kind="" ;; esac
+  if [ -n "$kind" ]; then
+    while IFS= read -r name; do
+      case "$name" in "" | -* | *[!abcdefghijklmnopqrstuvwxyz0123456789./-]*) continue ;; esac
+      case "$name" in "$word"*) COMPREPLY+=("$name") ;; esac
+    done < <("\${COMP_WORDS[0]}" ${NAMES_COMMAND} "$kind" "\${COMP_WORDS[@]:1:COMP_CWORD-1}" 2>/dev/null </dev/null)
+  fi
 }
 complete -o default -F _${program} ${program}
 `;
@@ -69,12 +88,17 @@ function fishScript(program: string, commands: readonly CompletedCommand[]): str
     const open = names.length === 0 ? [] : [`not __fish_seen_subcommand_from ${names.join(" ")}`];
     const condition = [...seen, ...open].join("; and ");
     const when = condition === "" ? "" : ` -n '${condition}'`;
-    return command.words.map((word) => {
-      const values = command.choices[word];
+    const asked = (kind: string): string =>
+      `(command ${program} ${NAMES_COMMAND} ${kind} (commandline -opc)[2..-1] 2>/dev/null </dev/null | string match -r "^[a-z0-9][a-z0-9./-]*\\$")`;
+    const own = command.names === undefined ? [] : [`complete -c ${program} -f${when} -a '${asked(command.names)}'`];
+    const lines = command.words.map((word) => {
+      const kind = command.optionNames[word];
+      const values = kind === undefined ? command.choices[word] : [asked(kind)];
       if (!word.startsWith("--"))
         return word.startsWith("-") ? `complete -c ${program}${when} -s ${word.slice(1)}` : `complete -c ${program} -f${when} -a ${word}`;
       return `complete -c ${program}${when} -l ${word.slice(2)}${values === undefined ? "" : ` -x -a '${values.join(" ")}'`}`;
     });
+    return [...lines, ...own];
   });
   return `# Completion of ${program}.\n${lines.join("\n")}\n`;
 }
@@ -90,17 +114,26 @@ function powershellScript(program: string, commands: readonly CompletedCommand[]
     Object.entries(choices).map(([option, words]) => `    ${quoted(`${path} ${option}`)} = ${list(words)}`),
   );
   const next = commands.map(({ path, words }) => `    ${quoted(path)} = ${list(words)}`);
+  const kinds = commands.flatMap(({ path, names, optionNames }) => [
+    ...(names === undefined ? [] : [`    ${quoted(path)} = ${quoted(names)}`]),
+    ...Object.entries(optionNames).map(([option, kind]) => `    ${quoted(`${path} ${option}`)} = ${quoted(kind)}`),
+  ]);
   // Names of hashtables of PowerShell ignore case, those of commands and options do not.
   const table = (name: string, lines: readonly string[]): string =>
     `  $${name} = New-Object System.Collections.Hashtable ([StringComparer]::Ordinal)\n${lines.map((line) => `  $${name}[${line.trim().replace(" = ", "] = ")}\n`).join("")}`;
   return `# Completion of ${program}.
 Register-ArgumentCompleter -Native -CommandName ${quoted(program)} -ScriptBlock {
   param($wordToComplete, $commandAst, $cursorPosition)
-${table("steps", steps)}${table("values", values)}${table("words", next)}  $before = @($commandAst.CommandElements | Where-Object { $_.Extent.EndOffset -lt $cursorPosition } | Select-Object -Skip 1 | ForEach-Object { $_.ToString() })
+${table("steps", steps)}${table("values", values)}${table("words", next)}${table("kinds", kinds)}  $before = @($commandAst.CommandElements | Where-Object { $_.Extent.EndOffset -lt $cursorPosition } | Select-Object -Skip 1 | ForEach-Object { $_.ToString() })
   $path = ${quoted(program)}
   foreach ($word in $before) { if ($steps.ContainsKey("$path $word")) { $path = $steps["$path $word"] } }
   $last = if ($before.Count -gt 0) { $before[-1] } else { '' }
   $offered = if ($values.ContainsKey("$path $last")) { $values["$path $last"] } else { $words[$path] }
+  $kind = if ($kinds.ContainsKey("$path $last")) { $kinds["$path $last"] } elseif (-not $values.ContainsKey("$path $last")) { $kinds[$path] }
+  if ($kind -and -not $wordToComplete.StartsWith('-')) {
+    $known = try { @($null | & ${quoted(program)} ${NAMES_COMMAND} $kind @before 2>$null) -cmatch '^[a-z0-9][a-z0-9./-]*$' } catch { @() }
+    $offered = if ($kinds.ContainsKey("$path $last")) { $known } else { @($offered) + @($known) }
+  }
   $offered | Where-Object { $_ -clike "$wordToComplete*" } | ForEach-Object { [System.Management.Automation.CompletionResult]::new($_) }
 }
 `;
