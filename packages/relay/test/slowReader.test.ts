@@ -71,15 +71,17 @@ test("what an agent that does not read is to be reported waits in the outbox, no
   const { call, say } = await deafAgent(server);
   say({ case: "syncComplete", value: { kinds: [], unserved: [] } });
   await until(() => server.synced.has(CLUSTER), "the cluster is synced");
-  const objects = Array.from({ length: 900 }, (_, i) => virtualService(CLUSTER, `large-${i}`, { spec: { text: "x".repeat(90_000) } }));
+  const text = "x".repeat(90_000);
+  const objects = Array.from({ length: 1_400 }, (_, i) => virtualService(CLUSTER, `large-${i}`, { spec: { text } }));
   const evidenceOf = () => ({ reason: "InputChanged", inputs: [refOf(service(CLUSTER, "x"))] }) as const;
   server.link.setDesired(CLUSTER, wantedSet(objects), { evidenceOf });
   await settled(() => counted(server, "relay_server_messages_sent_total", "down"));
   // On a busy machine it may still grow: both are read at once.
   const sent = counted(server, "relay_server_messages_sent_total", "down");
   const [waiting] = server.link.metrics().filter(({ name }) => name === "relay_server_outbox_objects");
-  // 81 MB are desired. Sockets of both ends take some of it, up to 36 MB on Linux; two messages may wait behind them.
-  expect(sent).toBeLessThan(600);
+  // 126 MB are desired. Sockets of both ends take some of it: on Linux their buffers grow to 36 MB, and 54 have been seen on a busy machine.
+  // Two messages may wait behind them.
+  expect(sent).toBeLessThan(800);
   expect(waiting?.value).toBe(objects.length - sent);
 
   const names = new Set<string>();

@@ -34,6 +34,9 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
   },
   "apps/meshctl/src/commands/accessLogs.ts": { "/^[1-5](\\d\\d|xx)$/": flag },
   "apps/ui/client/model/commands.ts": { "/[\\w.,:/@=-]/": { bound: 1, worst: filled("!") } },
+  "apps/ui/client/translation/schemaValidator.ts": {
+    'new RegExp(pattern, "u")': { trusted: "the pattern of a schema of ours, which are judged where they are written" },
+  },
   "apps/ui/client/model/visibleText.ts": { "/[\\p{Cc}\\p{Cf}\\u2028\\u2029]/gu": { bound: OBJECT, worst: filled("a\u202E") } },
   "apps/ui/client/model/yamlLines.ts": { "/^[A-Za-z_/][\\w./-]*$/": { bound: OBJECT, worst: ended("a", "!") } },
   "packages/api/src/cilium/ciliumPolicyReport.ts": { "/\\s+/g": { bound: OBJECT, worst: filled("a  ") } },
@@ -67,6 +70,9 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
   "packages/insights/src/rules/federation.ts": {
     "/trust_?domain_?aliases/i": { bound: OBJECT, worst: filled("trust_domain_aliase") },
     "/^v?1\\.(\\d{1,4})(?:\\D|$)/": { bound: OBJECT, worst: ended("1.", "9".repeat(9)) },
+  },
+  "packages/insights/src/rules/proxies.ts": {
+    "/^v?(\\d{1,4}(?:\\.\\d{1,4}){1,2})(?![\\w.])/": { bound: OBJECT, worst: filled("1111.") },
   },
   "packages/insights/src/rules/places.ts": {
     "/^\\*\\.[^.]+\\.svc(?=\\.|$)/": { bound: OBJECT, worst: (length) => `*.${filled("a")(length)}` },

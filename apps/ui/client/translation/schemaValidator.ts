@@ -77,7 +77,9 @@ function errorInMembers({ properties = {}, additionalProperties }: Schema, value
 /** What is wrong with a value itself, whatever is in it. */
 function ownProblem(schema: Schema, value: unknown): Problem | undefined {
   const { type } = schema;
-  if (typeof type === "string" && !isOfType(value, type)) return { keyword: "type", params: { type }, message: `must be ${type}` };
+  const types = typeof type === "string" ? [type] : Array.isArray(type) ? (type as readonly string[]) : undefined;
+  if (types !== undefined && !types.some((one) => isOfType(value, one)))
+    return { keyword: "type", params: { type }, message: `must be ${types.join()}` };
   if (typeof value === "number") return numberProblem(schema, value);
   if (typeof value === "string") return textProblem(schema, value) ?? wordProblem(schema, value);
   if (Array.isArray(value)) return lengthProblem(schema, value);

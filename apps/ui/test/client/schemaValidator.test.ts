@@ -79,6 +79,21 @@ const wrongValues = fc.oneof(
   fc.array(fc.constant({}), { minLength: 1_030, maxLength: 1_030 }),
 );
 
+it("knows places that take several types", () => {
+  const service = (targetPort: unknown) => ({
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { name: "a", namespace: "b" },
+    spec: { ports: [{ port: 80, targetPort }] },
+  });
+  for (const right of [8080, "http"]) expect(mistakes(kindOfBrowser("v1", "Service"), service(right))).toEqual([]);
+  for (const wrong of [1.5, true, {}, [1]]) {
+    const expected = mistakes(kindOf("v1", "Service"), service(wrong));
+    expect(expected).toHaveLength(1);
+    expect(mistakes(kindOfBrowser("v1", "Service"), service(wrong))).toEqual(expected);
+  }
+});
+
 it("finds the mistakes that the validators which generate code find", () => {
   const changes = fc.record({ at: fc.nat(), wrong: wrongValues });
   fc.assert(

@@ -9,8 +9,8 @@ import type { ServerOptions } from "./serverOptions.ts";
 
 /** Says in Kubernetes Events which errors and warnings have begun and ended. */
 export interface InsightEvents {
-  /** What is in `after` and not in `before`, and the reverse. Nothing waits for it. */
-  changed(before: InsightHistory, after: InsightHistory): void;
+  /** What is in `after` and not in `before`, and the reverse, of clusters of which it is news. Nothing waits for it. */
+  changed(before: InsightHistory, after: InsightHistory, isNews: (clusterName: string) => boolean): void;
   readonly ended: Promise<void>;
 }
 
@@ -109,8 +109,10 @@ export function startInsightEvents(options: InsightEventsOptions, until: AbortSi
 
   const writes = coalesced(drain, { clock, pauseMs: 0, restMs: 0 }, until);
   return {
-    changed(before, after) {
-      for (const change of after.current.changesSince(before.current)) for (const event of insightEventsOf(change)) take(event);
+    changed(before, after, isNews) {
+      for (const change of after.current.changesSince(before.current)) {
+        for (const event of insightEventsOf(change)) if (isNews(event.object.clusterName)) take(event);
+      }
     },
     ended: writes.ended,
   };

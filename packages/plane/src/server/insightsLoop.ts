@@ -86,7 +86,7 @@ export function startInsightsLoop(options: InsightsLoopOptions, signal: AbortSig
   }
 
   function start(until: AbortSignal): { readonly ended: Promise<void> } {
-    const mine: Turn = { insights: undefined, history: NO_HISTORY, isComplete: false, lastKnown: undefined, at: 0 };
+    const mine: Turn = { insights: undefined, history: NO_HISTORY, unknown: new Set(), isComplete: false, lastKnown: undefined, at: 0 };
     turn = mine;
     const said = eventsIn && startInsightEvents({ cluster: eventsIn, view, kinds, namespace, instance, meter, clock, log }, until);
 
@@ -105,8 +105,9 @@ export function startInsightsLoop(options: InsightsLoopOptions, signal: AbortSig
       mine.history = await sliced(historyAfter(known, changes, { at, isKnown: (name) => !absent.has(name) }));
       if (mine.lastKnown === lastKnown) mine.lastKnown = undefined;
       // What was there when this replica took the lead is nothing new.
-      if (mine.isComplete) said?.changed(before, mine.history);
+      if (mine.isComplete) said?.changed(before, mine.history, newsSince(mine.unknown, absent));
       else mine.isComplete = sharing === undefined || (sharing.hasBegun && mine.lastKnown === undefined);
+      mine.unknown = absent;
       mine.insights = next;
       mine.at = at;
       meter.record("gloo_mesh_insights_time_sec", (clock.now() - at) / 1_000);
@@ -182,10 +183,21 @@ export function startInsightsLoop(options: InsightsLoopOptions, signal: AbortSig
   };
 }
 
+/**
+ * In which clusters what has begun is new: not in one that was unknown before, as it may have been there all the time, and in the management
+ * cluster not while another one becomes known.
+ */
+function newsSince(before: ReadonlySet<string>, now: ReadonlySet<string>): (clusterName: string) => boolean {
+  const hasArrived = [...before].some((name) => !now.has(name));
+  return (clusterName) => (clusterName === "" ? !hasArrived : !before.has(clusterName));
+}
+
 /** One turn of leading. */
 interface Turn {
   insights: Insights | undefined;
   history: InsightHistory;
+  /** Clusters of which nothing was known in the last run. */
+  unknown: ReadonlySet<string>;
   /** Whether all is in `history` that was found before this turn. */
   isComplete: boolean;
   /** What the store has of earlier leaders, until a run has taken it up. */
