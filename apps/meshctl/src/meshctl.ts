@@ -81,7 +81,7 @@ function programOf(runtime: CommandRuntime): Command {
     .addHelpText("after", EXAMPLES);
   const commands = [
     translateCommand(io, finish),
-    validateCommand(io, finish),
+    validateCommand(runtime),
     insightsCommand(runtime),
     whatIfCommand(runtime),
     snapshotCommand(runtime),

@@ -1,8 +1,8 @@
 import { Command, Option } from "commander";
 import { version } from "../../package.json";
-import type { ExitCode, Io } from "../io.ts";
 import { FINDING_FORMATS } from "../offline/formatNames.ts";
 import type { ValidateOptions } from "../offline/validateOptions.ts";
+import type { CommandRuntime } from "./commandRuntime.ts";
 
 /** `--fail-on`, which translate and validate share. */
 export function failOnOption(): Option {
@@ -12,7 +12,7 @@ export function failOnOption(): Option {
 }
 
 /** `meshctl validate`: is what stands in files right? Prints findings and nothing else. */
-export function validateCommand(io: Io, finish: (code: ExitCode) => void): Command {
+export function validateCommand({ io, now, finish }: Pick<CommandRuntime, "io" | "now" | "finish">): Command {
   return new Command("validate")
     .description("Check resources in files as the management server does: references, conflicts and values. Does not need a cluster.")
     .requiredOption("-f, --file <path...>", "files or directories with YAML or JSON; - reads standard input")
@@ -22,6 +22,7 @@ export function validateCommand(io: Io, finish: (code: ExitCode) => void): Comma
         .default("text"),
     )
     .addOption(failOnOption())
+    .option("--insights", "also find insights, which judge several objects together; an error counts as rejected, an info as a note")
     .option("-n, --namespace <name>", "namespace of the management plane", "gloo-mesh")
     .option("--agent-cluster <name>", "treat all input as coming from this cluster")
     .option("--disallow-intersecting-config", "reject policies whose host is already configured by a user-created Istio resource")
@@ -29,18 +30,18 @@ export function validateCommand(io: Io, finish: (code: ExitCode) => void): Comma
     .addHelpText("after", HELP)
     .action(async (options: ValidateOptions) => {
       const { validateFiles } = await import("../offline/validateFiles.ts");
-      finish(await validateFiles(options, version, io));
+      finish(await validateFiles(options, { version, now: now() }, io));
     });
 }
 
 const HELP = `
-Each finding has a code, which docs/reference/findings.md explains.
+Each finding has a code, which docs/reference/findings.md explains; those of insights, such as BP0001, are in docs/reference/insights.md.
 
 Exit codes: 0 no finding is as bad as --fail-on, 1 at least one is, 2 usage error or unreadable input.
 
 Examples:
   # In a pull request: annotate the affected lines, and fail for warnings, too
-  meshctl validate -f clusters/ policies/ -o github --fail-on warning
+  meshctl validate -f clusters/ policies/ --insights -o github --fail-on warning
 
   # For code scanning
   meshctl validate -f clusters/ policies/ -o sarif > meshctl.sarif`;

@@ -51,7 +51,7 @@ function plainSuppressed({ reason, until, by, ...finding }: SuppressedFinding): 
 }
 
 /** What each code means; undefined for what is not in a catalogue. */
-function explained(code: string): CodeTexts | undefined {
+export function explained(code: string): CodeTexts | undefined {
   const catalogues: readonly Readonly<Record<string, { readonly meaning: string }>>[] = [FINDINGS, DISCOVERY_FINDINGS, INPUT_FINDINGS];
   for (const catalogue of catalogues) if (Object.hasOwn(catalogue, code)) return catalogue[code];
   return undefined;

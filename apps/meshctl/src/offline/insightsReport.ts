@@ -75,7 +75,8 @@ export async function printInsights(
 const WEIGHTS: Readonly<Record<InsightSeverity, number>> = { info: 0, warning: 1, error: 2 };
 const FINDING_SEVERITIES: Readonly<Record<InsightSeverity, Severity>> = { info: "note", warning: "warning", error: "rejected" };
 
-function findingOf(insight: PrintedInsight): OfflineFinding {
+/** An insight as a finding: what, on what, and what to do about it. */
+export function findingOf(insight: PrintedInsight): OfflineFinding {
   const { severity, code, remedy, file, line } = insight;
   const { command } = remedy;
   return {

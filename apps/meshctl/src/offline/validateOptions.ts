@@ -9,4 +9,6 @@ export interface ValidateOptions {
   readonly namespace: string;
   readonly agentCluster?: string;
   readonly disallowIntersectingConfig?: true;
+  /** Insights as well. */
+  readonly insights?: true;
 }
