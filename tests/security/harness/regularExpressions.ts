@@ -50,6 +50,9 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
     "/^\\[|\\]$/g": { trusted: "the address of a connection" },
     "/^::ffff:(?=\\d+\\.)/": { trusted: "the address of a connection" },
   },
+  "packages/dataplane/src/extensionConfigStream.ts": {
+    "/[\\p{L}\\p{N}\\p{P}\\p{S} ]/u": { bound: 2, worst: filled("\\n") },
+  },
   "packages/dataplane/src/loggingProxy.ts": { "/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/": { bound: 253, worst: ended("a", "!") } },
   "packages/insights/src/insight.ts": {
     "/\\d+$/": { trusted: "a code of an insight, such as RTE1002" },
