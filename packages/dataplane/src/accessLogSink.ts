@@ -7,7 +7,7 @@ import { type AccessLogAnswer, type AccessLogQuery, endsMatch, MAX_ANSWERED, sta
 import { type AccessLogCall, accessLogStream, podAddressOf, StreamRefused } from "./accessLogStream.ts";
 import { type DropReason, ENTRY_LIMITS, type EntryLimits, entryStore } from "./entryStore.ts";
 import { AccessLogService, StreamAccessLogsResponseSchema } from "./gen/envoy/service/accesslog/v3/als_pb.ts";
-import { openWorkloadPort } from "./workloadPort.ts";
+import { openWorkloadPort, type WorkloadService } from "./workloadPort.ts";
 
 export interface AccessLogSinkOptions {
   /** Address, or a name of one. */
@@ -16,6 +16,8 @@ export interface AccessLogSinkOptions {
   readonly port: number;
   /** The pods to which the cluster gave an address: several where they share that of their node; none that are known. */
   readonly podsAt: PodsAt;
+  /** What else is served on the port. Default: nothing. */
+  readonly besides?: readonly WorkloadService[];
   /** Default: `ENTRY_LIMITS`. */
   readonly limits?: EntryLimits;
   /** Default: `STREAM_LIMITS`. */
@@ -136,7 +138,10 @@ export function startAccessLogSink(options: AccessLogSinkOptions, signal: AbortS
   }
 
   const service = (server: Server) => server.addService({ [METHOD.name]: METHOD_DEFINITION }, { [METHOD.name]: serve });
-  const { listening, ended } = openWorkloadPort({ ...options, services: [service], purpose: "access logs" }, signal);
+  const { listening, ended } = openWorkloadPort(
+    { ...options, services: [service, ...(options.besides ?? [])], purpose: "access logs" },
+    signal,
+  );
   return {
     query,
     listening,

@@ -8,12 +8,14 @@ import {
   type DiscoveryResponse,
   DiscoveryResponseSchema,
 } from "../src/gen/envoy/service/discovery/v3/discovery_pb.ts";
-import type { PodsAt } from "../src/index.ts";
-import { openWorkloadPort } from "../src/workloadPort.ts";
+import { type AccessLogSink, type PodsAt, startAccessLogSink } from "../src/index.ts";
 
 /** An agent's filters on a port of its own, and a client of it. */
 export interface RunningConfigs {
   readonly configs: ExtensionConfigs;
+  /** Opened beside the filters, on the same port. */
+  readonly sink: AccessLogSink;
+  readonly port: number;
   open(): ProxyStream;
   stop(): Promise<void>;
 }
@@ -37,13 +39,16 @@ export async function serveConfigs(
   const stopped = new AbortController();
   const parts = { podsAt, clock, log: silent, ...(limits === undefined ? {} : { limits }) };
   const configs = extensionConfigs({ ...parts, configsOf: ({ name }) => there.get(name) ?? new Map() }, stopped.signal);
-  const port = openWorkloadPort(
-    { host: "127.0.0.1", port: 0, services: [configs.service], purpose: "filters", clock: wallClock, log: silent },
+  const sink = startAccessLogSink(
+    { host: "127.0.0.1", port: 0, podsAt, besides: [configs.service], clock: wallClock, log: silent },
     stopped.signal,
   );
-  const client = new Client(`127.0.0.1:${await port.listening}`, credentials.createInsecure(), { "grpc.max_receive_message_length": -1 });
+  const port = await sink.listening;
+  const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), { "grpc.max_receive_message_length": -1 });
   return {
     configs,
+    sink,
+    port,
     open() {
       const call = client.makeBidiStreamRequest(PATH, asBuffer, (bytes) => bytes as Uint8Array);
       const received: DiscoveryResponse[] = [];
@@ -60,7 +65,7 @@ export async function serveConfigs(
     async stop() {
       client.close();
       stopped.abort(new Error("the test is over"));
-      await port.ended;
+      await sink.ended;
     },
   };
 }

@@ -1,10 +1,11 @@
+import { Client, credentials } from "@grpc/grpc-js";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { ExtensionConfig } from "../src/extensionConfigStream.ts";
 import { TYPE_URL } from "../src/extensionConfigStream.ts";
 import type { PodsAt } from "../src/index.ts";
 import { wasmFilterConfig } from "../src/wasmFilter.ts";
 import { type ProxyStream, type RunningConfigs, serveConfigs } from "./discoveryRequests.ts";
-import { introduction } from "./messages.ts";
+import { inbound, introduction, message } from "./messages.ts";
 
 let running: RunningConfigs[] = [];
 
@@ -116,6 +117,24 @@ describe("the filters of an agent", () => {
     stranger.ask(asks("details", "header", "secret"));
     await settled(one);
     expect(stranger.received).toHaveLength(0);
+  });
+
+  it("are served on the port that takes access logs", async () => {
+    const one = await serve(onlyReviews, fleet());
+    const stream = one.open();
+    stream.ask(asks("reviews", "header"));
+    await received(stream, 1);
+    const client = new Client(`127.0.0.1:${one.port}`, credentials.createInsecure());
+    const path = "/envoy.service.accesslog.v3.AccessLogService/StreamAccessLogs";
+    const call = client.makeClientStreamRequest(
+      path,
+      (bytes: Uint8Array) => Buffer.from(bytes),
+      (bytes) => bytes,
+      () => undefined,
+    );
+    call.write(message([inbound(200)], introduction("reviews")));
+    await vi.waitFor(() => expect(one.sink.query({}).entries).toHaveLength(1));
+    client.close();
   });
 
   it("says nothing of a name that it does not have", async () => {
