@@ -43,7 +43,17 @@ function copyProtos(to: string): void {
 const BUF = "node_modules/.bin/buf";
 const PROTO_PACKAGE = "node_modules/@grpc/grpc-js-xds/deps";
 const PROTO_ROOTS = ["envoy-api", "xds", "googleapis", "protoc-gen-validate"];
-const ENVOY_FILES = ["envoy/service/accesslog/v3/als.proto"];
-const ENVOY_TYPES = ["envoy.service.accesslog.v3.AccessLogService"];
+const ENVOY_FILES = [
+  "envoy/service/accesslog/v3/als.proto",
+  "envoy/service/extension/v3/config_discovery.proto",
+  "envoy/config/core/v3/extension.proto",
+  "envoy/extensions/filters/http/wasm/v3/wasm.proto",
+];
+const ENVOY_TYPES = [
+  "envoy.service.accesslog.v3.AccessLogService",
+  "envoy.service.extension.v3.ExtensionConfigDiscoveryService",
+  "envoy.config.core.v3.TypedExtensionConfig",
+  "envoy.extensions.filters.http.wasm.v3.Wasm",
+];
 // Rules for validators, which nobody here runs.
 const UNUSED_TYPES = ["validate.rules", "validate.required", "validate.disabled", "udpa.annotations.versioning"];

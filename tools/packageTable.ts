@@ -242,7 +242,7 @@ export const browserApps: readonly string[] = ["ui"];
 /** Packages from npm that few places hide from all others, so that they can be replaced there: paths by prefix. */
 export const soleImporters: Readonly<Record<string, string | readonly string[]>> = {
   "@kubernetes/client-node": "packages/kubernetes/src/",
-  "@grpc/grpc-js": ["packages/relay/src/", "packages/dataplane/src/accessLog"],
+  "@grpc/grpc-js": ["packages/relay/src/", "packages/dataplane/src/"],
   "@grpc/reflection": "packages/relay/src/",
   "grpc-health-check": "packages/relay/src/",
   "@peculiar/x509": "packages/certificates/src/x509.ts",

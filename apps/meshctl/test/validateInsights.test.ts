@@ -48,6 +48,11 @@ test.each(["RTE1002", "RTE1004", "FED1001", "RTE1019"])("what translation report
   expect(withInsights).not.toContain(code);
 });
 
+test("a caller that the check does not know is named once", async () => {
+  const codes = await codesOf(fixture("SEC1016"), "--insights");
+  expect(codes.filter((code) => code === "CallerUnknown" || code === "SEC1016")).toEqual(["CallerUnknown", "CallerUnknown"]);
+});
+
 test("suppressed ones are counted, and not printed", async () => {
   const text = fixture("BP0001").replace(
     "metadata: {",

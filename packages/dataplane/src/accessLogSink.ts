@@ -1,5 +1,5 @@
 import { create, toBinary } from "@bufbuild/protobuf";
-import { Server, ServerCredentials, type sendUnaryData, status } from "@grpc/grpc-js";
+import { type Server, type sendUnaryData, status } from "@grpc/grpc-js";
 import { type Clock, type Log, type Metric, messageOf, uptimeOf } from "@isthmus/core";
 import { type AccessLog, accessLogOf, type PodsAt } from "./accessLog.ts";
 import { answeredBytes, MAX_ANSWER_BYTES } from "./accessLogAnswer.ts";
@@ -7,6 +7,7 @@ import { type AccessLogAnswer, type AccessLogQuery, endsMatch, MAX_ANSWERED, sta
 import { type AccessLogCall, accessLogStream, podAddressOf, StreamRefused } from "./accessLogStream.ts";
 import { type DropReason, ENTRY_LIMITS, type EntryLimits, entryStore } from "./entryStore.ts";
 import { AccessLogService, StreamAccessLogsResponseSchema } from "./gen/envoy/service/accesslog/v3/als_pb.ts";
+import { openWorkloadPort, type WorkloadService } from "./workloadPort.ts";
 
 export interface AccessLogSinkOptions {
   /** Address, or a name of one. */
@@ -15,6 +16,8 @@ export interface AccessLogSinkOptions {
   readonly port: number;
   /** The pods to which the cluster gave an address: several where they share that of their node; none that are known. */
   readonly podsAt: PodsAt;
+  /** What else is served on the port. Default: nothing. */
+  readonly besides?: readonly WorkloadService[];
   /** Default: `ENTRY_LIMITS`. */
   readonly limits?: EntryLimits;
   /** Default: `STREAM_LIMITS`. */
@@ -134,29 +137,11 @@ export function startAccessLogSink(options: AccessLogSinkOptions, signal: AbortS
     return { entries, complete, received: received.verified + received.unverified, dropped: gone };
   }
 
-  const attempt = (): Server => {
-    const server = new Server(SERVER_OPTIONS);
-    server.addService({ [METHOD.name]: METHOD_DEFINITION }, { [METHOD.name]: serve });
-    return server;
-  };
-  const bound = listen(attempt, options, signal);
-  const ended = bound.then(
-    ({ server, port }) => {
-      log.info({ port }, `access logs of proxies are taken on port ${port}`);
-      return new Promise<void>((resolve) => {
-        const stop = () => {
-          server.forceShutdown();
-          resolve();
-        };
-        if (signal.aborted) stop();
-        else signal.addEventListener("abort", stop, { once: true });
-      });
-    },
-    () => undefined,
+  const service = (server: Server) => server.addService({ [METHOD.name]: METHOD_DEFINITION }, { [METHOD.name]: serve });
+  const { listening, ended } = openWorkloadPort(
+    { ...options, services: [service, ...(options.besides ?? [])], purpose: "access logs" },
+    signal,
   );
-  const listening = bound.then(({ port }) => port);
-  // Who does not wait for it does not learn that it never came.
-  listening.catch(() => undefined);
   return {
     query,
     listening,
@@ -176,36 +161,6 @@ export function startAccessLogSink(options: AccessLogSinkOptions, signal: AbortS
   };
 }
 
-interface Bound {
-  readonly server: Server;
-  readonly port: number;
-}
-
-async function listen(attempt: () => Server, { host, port, clock, log }: AccessLogSinkOptions, signal: AbortSignal): Promise<Bound> {
-  const address = `${host.includes(":") ? `[${host}]` : host}:${port}`;
-  for (;;) {
-    signal.throwIfAborted();
-    // The library remembers a port that it could not have: each attempt is one of its own.
-    const server = attempt();
-    try {
-      return { server, port: await bind(server, address) };
-    } catch (error) {
-      server.forceShutdown();
-      log.error(
-        { address },
-        `cannot listen on ${address} for access logs, trying again in ${RETRY_MS / 1_000} s: ${messageOf(error)}: free the port, or set another with --workload-port`,
-      );
-      await clock.sleep(RETRY_MS, signal);
-    }
-  }
-}
-
-function bind(server: Server, address: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.bindAsync(address, ServerCredentials.createInsecure(), (error, port) => (error === null ? resolve(port) : reject(error)));
-  });
-}
-
 const METHOD = AccessLogService.method.streamAccessLogs;
 
 // Messages are handed over as they are: what nobody asks for is never decoded.
@@ -221,21 +176,9 @@ const METHOD_DEFINITION = {
 
 const EMPTY_RESPONSE = toBinary(StreamAccessLogsResponseSchema, create(StreamAccessLogsResponseSchema));
 
-// With channelz, although nobody reads its figures: without it the library does not know its connections, and leaves them open at shutdown.
-const SERVER_OPTIONS = {
-  "grpc.max_receive_message_length": 4 * 1024 * 1024,
-  // A proxy has one per record and worker thread.
-  "grpc.max_concurrent_streams": 100,
-  "grpc.max_connection_idle_ms": 60_000,
-  // Finds connections of which the other end is gone for good.
-  "grpc.keepalive_time_ms": 30_000,
-  "grpc.keepalive_timeout_ms": 20_000,
-};
-
 // Two for each proxy that entries are kept of. A proxy has one for each record and worker thread, and the pods of a node with hostNetwork
 // have one address; so nobody takes all of them alone.
 const STREAM_LIMITS: StreamLimits = { all: 10_000, ofAddress: 1_000 };
-const RETRY_MS = 10_000;
 const DEFAULT_ANSWERED = 50;
 // What is looked at for one query: some 100 ms of a processor.
 const MAX_DECODED = 5_000;

@@ -2,3 +2,7 @@ export type { AccessLog, PodsAt } from "./accessLog.ts";
 export { parseAccessLogAnswer } from "./accessLogAnswer.ts";
 export { type AccessLogAnswer, type AccessLogQuery, accessLogQueryIn, parseAccessLogQuery } from "./accessLogQuery.ts";
 export { type AccessLogSink, startAccessLogSink } from "./accessLogSink.ts";
+export { type ExtensionConfigs, extensionConfigs } from "./extensionConfigService.ts";
+export type { ExtensionConfig } from "./extensionConfigStream.ts";
+export { wasmFilterConfig } from "./wasmFilter.ts";
+export { openWorkloadPort, type WorkloadPort } from "./workloadPort.ts";

@@ -53,6 +53,15 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
     "/^\\[|\\]$/g": { trusted: "the address of a connection" },
     "/^::ffff:(?=\\d+\\.)/": { trusted: "the address of a connection" },
   },
+  "packages/dataplane/src/extensionConfigStream.ts": {
+    "/[\\p{L}\\p{N}\\p{P}\\p{S} ]/u": { bound: 2, worst: filled("\\n") },
+  },
+  "packages/dataplane/src/imageReference.ts": {
+    "/^[a-zA-Z0-9][a-zA-Z0-9.-]*(:\\d{1,5})?$/": { bound: 512, worst: ended("a", "!") },
+    "/^[a-z0-9][a-z0-9._-]*$/": { bound: 512, worst: ended("a", "!") },
+    "/^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}$/": { bound: 512, worst: ended("a", "!") },
+    "/^sha256:[0-9a-f]{64}$/": { bound: OBJECT, worst: (length) => `sha256:${filled("a")(length)}` },
+  },
   "packages/dataplane/src/loggingProxy.ts": { "/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/": { bound: 253, worst: ended("a", "!") } },
   "packages/insights/src/insight.ts": {
     "/\\d+$/": { trusted: "a code of an insight, such as RTE1002" },

@@ -1,7 +1,7 @@
 import { formatRef } from "@isthmus/core";
 import { type Insight, insightsOf, intendedNames } from "@isthmus/insights";
 import type { CheckedFiles } from "./check.ts";
-import { type OfflineFinding, placeIn } from "./findings.ts";
+import { fieldOf, type OfflineFinding, placeIn } from "./findings.ts";
 import { findingOf } from "./insightsReport.ts";
 
 interface Circumstances {
@@ -23,11 +23,13 @@ export function insightFindings(
     const object = message.slice(0, message.indexOf(": "));
     told.set(object, [...(told.get(object) ?? []), message]);
   }
-  /** What translation reports is an insight, too, in the same words. */
-  const isTold = ({ object, field, message }: Insight): boolean => {
+  /** What translation reports is an insight, too, in the same words; so is a caller that the check does not know, in others. */
+  const isTold = ({ code, object, field, message }: Insight): boolean => {
     const ref = formatRef(object);
     const words = `${ref}: ${field === "" ? "" : `${field}: `}${message}`;
-    return told.get(ref)?.some((one) => one.startsWith(words)) === true;
+    const isCaller = ({ code: known, message: said }: OfflineFinding) =>
+      known === "CallerUnknown" && said.startsWith(`${ref}: `) && field.startsWith(fieldOf(said.slice(ref.length + 2)));
+    return told.get(ref)?.some((one) => one.startsWith(words)) === true || (code === "SEC1016" && findings.some(isCaller));
   };
   const all = [...byObject];
   return {

@@ -6,13 +6,18 @@ import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2"
 import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Address } from "./address_pb.ts";
 import { file_envoy_config_core_v3_address } from "./address_pb.ts";
+import type { BackoffStrategy } from "./backoff_pb.ts";
+import { file_envoy_config_core_v3_backoff } from "./backoff_pb.ts";
+import type { HttpUri } from "./http_uri_pb.ts";
+import { file_envoy_config_core_v3_http_uri } from "./http_uri_pb.ts";
 import type { SemanticVersion } from "../../../type/v3/semantic_version_pb.ts";
 import { file_envoy_type_v3_semantic_version } from "../../../type/v3/semantic_version_pb.ts";
 import type { Any } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_any, file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_any, file_google_protobuf_struct, file_google_protobuf_wrappers } from "@bufbuild/protobuf/wkt";
 import type { ContextParams } from "../../../../xds/core/v3/context_params_pb.ts";
 import { file_xds_core_v3_context_params } from "../../../../xds/core/v3/context_params_pb.ts";
 import { file_envoy_annotations_deprecation } from "../../../annotations/deprecation_pb.ts";
+import { file_udpa_annotations_migrate } from "../../../../udpa/annotations/migrate_pb.ts";
 import { file_udpa_annotations_status } from "../../../../udpa/annotations/status_pb.ts";
 import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
 
@@ -20,7 +25,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file envoy/config/core/v3/base.proto.
  */
 export const file_envoy_config_core_v3_base: GenFile = /*@__PURE__*/
-  fileDesc("Ch9lbnZveS9jb25maWcvY29yZS92My9iYXNlLnByb3RvEhRlbnZveS5jb25maWcuY29yZS52MyI6CghMb2NhbGl0eRIOCgZyZWdpb24YASABKAkSDAoEem9uZRgCIAEoCRIQCghzdWJfem9uZRgDIAEoCSJqCgxCdWlsZFZlcnNpb24SLwoHdmVyc2lvbhgBIAEoCzIeLmVudm95LnR5cGUudjMuU2VtYW50aWNWZXJzaW9uEikKCG1ldGFkYXRhGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCKrAQoJRXh0ZW5zaW9uEgwKBG5hbWUYASABKAkSEAoIY2F0ZWdvcnkYAiABKAkSJAoPdHlwZV9kZXNjcmlwdG9yGAMgASgJQgsYAZLHhtgEAzMuMBIzCgd2ZXJzaW9uGAQgASgLMiIuZW52b3kuY29uZmlnLmNvcmUudjMuQnVpbGRWZXJzaW9uEhAKCGRpc2FibGVkGAUgASgIEhEKCXR5cGVfdXJscxgGIAMoCSLrBAoETm9kZRIKCgJpZBgBIAEoCRIPCgdjbHVzdGVyGAIgASgJEikKCG1ldGFkYXRhGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBJNChJkeW5hbWljX3BhcmFtZXRlcnMYDCADKAsyMS5lbnZveS5jb25maWcuY29yZS52My5Ob2RlLkR5bmFtaWNQYXJhbWV0ZXJzRW50cnkSMAoIbG9jYWxpdHkYBCABKAsyHi5lbnZveS5jb25maWcuY29yZS52My5Mb2NhbGl0eRIXCg91c2VyX2FnZW50X25hbWUYBiABKAkSHAoSdXNlcl9hZ2VudF92ZXJzaW9uGAcgASgJSAASRgoYdXNlcl9hZ2VudF9idWlsZF92ZXJzaW9uGAggASgLMiIuZW52b3kuY29uZmlnLmNvcmUudjMuQnVpbGRWZXJzaW9uSAASMwoKZXh0ZW5zaW9ucxgJIAMoCzIfLmVudm95LmNvbmZpZy5jb3JlLnYzLkV4dGVuc2lvbhIXCg9jbGllbnRfZmVhdHVyZXMYCiADKAkSRwoTbGlzdGVuaW5nX2FkZHJlc3NlcxgLIAMoCzIdLmVudm95LmNvbmZpZy5jb3JlLnYzLkFkZHJlc3NCCxgBkseG2AQDMy4wGlQKFkR5bmFtaWNQYXJhbWV0ZXJzRW50cnkSCwoDa2V5GAEgASgJEikKBXZhbHVlGAIgASgLMhoueGRzLmNvcmUudjMuQ29udGV4dFBhcmFtczoCOAFCGQoXdXNlcl9hZ2VudF92ZXJzaW9uX3R5cGVKBAgFEAZSDWJ1aWxkX3ZlcnNpb24i0QIKCE1ldGFkYXRhEksKD2ZpbHRlcl9tZXRhZGF0YRgBIAMoCzIyLmVudm95LmNvbmZpZy5jb3JlLnYzLk1ldGFkYXRhLkZpbHRlck1ldGFkYXRhRW50cnkSVgoVdHlwZWRfZmlsdGVyX21ldGFkYXRhGAIgAygLMjcuZW52b3kuY29uZmlnLmNvcmUudjMuTWV0YWRhdGEuVHlwZWRGaWx0ZXJNZXRhZGF0YUVudHJ5Gk4KE0ZpbHRlck1ldGFkYXRhRW50cnkSCwoDa2V5GAEgASgJEiYKBXZhbHVlGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdDoCOAEaUAoYVHlwZWRGaWx0ZXJNZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRIjCgV2YWx1ZRgCIAEoCzIULmdvb2dsZS5wcm90b2J1Zi5Bbnk6AjgBKokBCg1SZXF1ZXN0TWV0aG9kEhYKEk1FVEhPRF9VTlNQRUNJRklFRBAAEgcKA0dFVBABEggKBEhFQUQQAhIICgRQT1NUEAMSBwoDUFVUEAQSCgoGREVMRVRFEAUSCwoHQ09OTkVDVBAGEgsKB09QVElPTlMQBxIJCgVUUkFDRRAIEgkKBVBBVENIEAlCfQoiaW8uZW52b3lwcm94eS5lbnZveS5jb25maWcuY29yZS52M0IJQmFzZVByb3RvUAFaQmdpdGh1Yi5jb20vZW52b3lwcm94eS9nby1jb250cm9sLXBsYW5lL2Vudm95L2NvbmZpZy9jb3JlL3YzO2NvcmV2M7qAyNEGAhACYgZwcm90bzM", [file_envoy_config_core_v3_address, file_envoy_type_v3_semantic_version, file_google_protobuf_any, file_google_protobuf_struct, file_xds_core_v3_context_params, file_envoy_annotations_deprecation, file_udpa_annotations_status]);
+  fileDesc("Ch9lbnZveS9jb25maWcvY29yZS92My9iYXNlLnByb3RvEhRlbnZveS5jb25maWcuY29yZS52MyI6CghMb2NhbGl0eRIOCgZyZWdpb24YASABKAkSDAoEem9uZRgCIAEoCRIQCghzdWJfem9uZRgDIAEoCSJqCgxCdWlsZFZlcnNpb24SLwoHdmVyc2lvbhgBIAEoCzIeLmVudm95LnR5cGUudjMuU2VtYW50aWNWZXJzaW9uEikKCG1ldGFkYXRhGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCKrAQoJRXh0ZW5zaW9uEgwKBG5hbWUYASABKAkSEAoIY2F0ZWdvcnkYAiABKAkSJAoPdHlwZV9kZXNjcmlwdG9yGAMgASgJQgsYAZLHhtgEAzMuMBIzCgd2ZXJzaW9uGAQgASgLMiIuZW52b3kuY29uZmlnLmNvcmUudjMuQnVpbGRWZXJzaW9uEhAKCGRpc2FibGVkGAUgASgIEhEKCXR5cGVfdXJscxgGIAMoCSLrBAoETm9kZRIKCgJpZBgBIAEoCRIPCgdjbHVzdGVyGAIgASgJEikKCG1ldGFkYXRhGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBJNChJkeW5hbWljX3BhcmFtZXRlcnMYDCADKAsyMS5lbnZveS5jb25maWcuY29yZS52My5Ob2RlLkR5bmFtaWNQYXJhbWV0ZXJzRW50cnkSMAoIbG9jYWxpdHkYBCABKAsyHi5lbnZveS5jb25maWcuY29yZS52My5Mb2NhbGl0eRIXCg91c2VyX2FnZW50X25hbWUYBiABKAkSHAoSdXNlcl9hZ2VudF92ZXJzaW9uGAcgASgJSAASRgoYdXNlcl9hZ2VudF9idWlsZF92ZXJzaW9uGAggASgLMiIuZW52b3kuY29uZmlnLmNvcmUudjMuQnVpbGRWZXJzaW9uSAASMwoKZXh0ZW5zaW9ucxgJIAMoCzIfLmVudm95LmNvbmZpZy5jb3JlLnYzLkV4dGVuc2lvbhIXCg9jbGllbnRfZmVhdHVyZXMYCiADKAkSRwoTbGlzdGVuaW5nX2FkZHJlc3NlcxgLIAMoCzIdLmVudm95LmNvbmZpZy5jb3JlLnYzLkFkZHJlc3NCCxgBkseG2AQDMy4wGlQKFkR5bmFtaWNQYXJhbWV0ZXJzRW50cnkSCwoDa2V5GAEgASgJEikKBXZhbHVlGAIgASgLMhoueGRzLmNvcmUudjMuQ29udGV4dFBhcmFtczoCOAFCGQoXdXNlcl9hZ2VudF92ZXJzaW9uX3R5cGVKBAgFEAZSDWJ1aWxkX3ZlcnNpb24i0QIKCE1ldGFkYXRhEksKD2ZpbHRlcl9tZXRhZGF0YRgBIAMoCzIyLmVudm95LmNvbmZpZy5jb3JlLnYzLk1ldGFkYXRhLkZpbHRlck1ldGFkYXRhRW50cnkSVgoVdHlwZWRfZmlsdGVyX21ldGFkYXRhGAIgAygLMjcuZW52b3kuY29uZmlnLmNvcmUudjMuTWV0YWRhdGEuVHlwZWRGaWx0ZXJNZXRhZGF0YUVudHJ5Gk4KE0ZpbHRlck1ldGFkYXRhRW50cnkSCwoDa2V5GAEgASgJEiYKBXZhbHVlGAIgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdDoCOAEaUAoYVHlwZWRGaWx0ZXJNZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRIjCgV2YWx1ZRgCIAEoCzIULmdvb2dsZS5wcm90b2J1Zi5Bbnk6AjgBIiAKEFdhdGNoZWREaXJlY3RvcnkSDAoEcGF0aBgBIAEoCSLBAQoKRGF0YVNvdXJjZRISCghmaWxlbmFtZRgBIAEoCUgAEhYKDGlubGluZV9ieXRlcxgCIAEoDEgAEhcKDWlubGluZV9zdHJpbmcYAyABKAlIABIeChRlbnZpcm9ubWVudF92YXJpYWJsZRgEIAEoCUgAEkEKEXdhdGNoZWRfZGlyZWN0b3J5GAUgASgLMiYuZW52b3kuY29uZmlnLmNvcmUudjMuV2F0Y2hlZERpcmVjdG9yeUILCglzcGVjaWZpZXIiqwQKC1JldHJ5UG9saWN5Ej0KDnJldHJ5X2JhY2tfb2ZmGAEgASgLMiUuZW52b3kuY29uZmlnLmNvcmUudjMuQmFja29mZlN0cmF0ZWd5EkYKC251bV9yZXRyaWVzGAIgASgLMhwuZ29vZ2xlLnByb3RvYnVmLlVJbnQzMlZhbHVlQhPymP6PBQ0KC21heF9yZXRyaWVzEhAKCHJldHJ5X29uGAMgASgJEkcKDnJldHJ5X3ByaW9yaXR5GAQgASgLMi8uZW52b3kuY29uZmlnLmNvcmUudjMuUmV0cnlQb2xpY3kuUmV0cnlQcmlvcml0eRJSChRyZXRyeV9ob3N0X3ByZWRpY2F0ZRgFIAMoCzI0LmVudm95LmNvbmZpZy5jb3JlLnYzLlJldHJ5UG9saWN5LlJldHJ5SG9zdFByZWRpY2F0ZRIpCiFob3N0X3NlbGVjdGlvbl9yZXRyeV9tYXhfYXR0ZW1wdHMYBiABKAMaWgoNUmV0cnlQcmlvcml0eRIMCgRuYW1lGAEgASgJEiwKDHR5cGVkX2NvbmZpZxgCIAEoCzIULmdvb2dsZS5wcm90b2J1Zi5BbnlIAEINCgtjb25maWdfdHlwZRpfChJSZXRyeUhvc3RQcmVkaWNhdGUSDAoEbmFtZRgBIAEoCRIsCgx0eXBlZF9jb25maWcYAiABKAsyFC5nb29nbGUucHJvdG9idWYuQW55SABCDQoLY29uZmlnX3R5cGUijAEKEFJlbW90ZURhdGFTb3VyY2USLwoIaHR0cF91cmkYASABKAsyHS5lbnZveS5jb25maWcuY29yZS52My5IdHRwVXJpEg4KBnNoYTI1NhgCIAEoCRI3CgxyZXRyeV9wb2xpY3kYAyABKAsyIS5lbnZveS5jb25maWcuY29yZS52My5SZXRyeVBvbGljeSKLAQoPQXN5bmNEYXRhU291cmNlEjEKBWxvY2FsGAEgASgLMiAuZW52b3kuY29uZmlnLmNvcmUudjMuRGF0YVNvdXJjZUgAEjgKBnJlbW90ZRgCIAEoCzImLmVudm95LmNvbmZpZy5jb3JlLnYzLlJlbW90ZURhdGFTb3VyY2VIAEILCglzcGVjaWZpZXIiIgoMQ29udHJvbFBsYW5lEhIKCmlkZW50aWZpZXIYASABKAkqiQEKDVJlcXVlc3RNZXRob2QSFgoSTUVUSE9EX1VOU1BFQ0lGSUVEEAASBwoDR0VUEAESCAoESEVBRBACEggKBFBPU1QQAxIHCgNQVVQQBBIKCgZERUxFVEUQBRILCgdDT05ORUNUEAYSCwoHT1BUSU9OUxAHEgkKBVRSQUNFEAgSCQoFUEFUQ0gQCUJ9CiJpby5lbnZveXByb3h5LmVudm95LmNvbmZpZy5jb3JlLnYzQglCYXNlUHJvdG9QAVpCZ2l0aHViLmNvbS9lbnZveXByb3h5L2dvLWNvbnRyb2wtcGxhbmUvZW52b3kvY29uZmlnL2NvcmUvdjM7Y29yZXYzuoDI0QYCEAJiBnByb3RvMw", [file_envoy_config_core_v3_address, file_envoy_config_core_v3_backoff, file_envoy_config_core_v3_http_uri, file_envoy_type_v3_semantic_version, file_google_protobuf_any, file_google_protobuf_struct, file_google_protobuf_wrappers, file_xds_core_v3_context_params, file_envoy_annotations_deprecation, file_udpa_annotations_migrate, file_udpa_annotations_status]);
 
 /**
  * Identifies location of where either Envoy runs or where upstream hosts run.
@@ -353,6 +358,313 @@ export type Metadata = Message<"envoy.config.core.v3.Metadata"> & {
  */
 export const MetadataSchema: GenMessage<Metadata> = /*@__PURE__*/
   messageDesc(file_envoy_config_core_v3_base, 4);
+
+/**
+ * A directory that is watched for changes, e.g. by inotify on Linux. Move/rename
+ * events inside this directory trigger the watch.
+ *
+ * @generated from message envoy.config.core.v3.WatchedDirectory
+ */
+export type WatchedDirectory = Message<"envoy.config.core.v3.WatchedDirectory"> & {
+  /**
+   * Directory path to watch.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+};
+
+/**
+ * Describes the message envoy.config.core.v3.WatchedDirectory.
+ * Use `create(WatchedDirectorySchema)` to create a new message.
+ */
+export const WatchedDirectorySchema: GenMessage<WatchedDirectory> = /*@__PURE__*/
+  messageDesc(file_envoy_config_core_v3_base, 5);
+
+/**
+ * Data source consisting of a file, an inline value, or an environment variable.
+ * [#next-free-field: 6]
+ *
+ * @generated from message envoy.config.core.v3.DataSource
+ */
+export type DataSource = Message<"envoy.config.core.v3.DataSource"> & {
+  /**
+   * @generated from oneof envoy.config.core.v3.DataSource.specifier
+   */
+  specifier: {
+    /**
+     * Local filesystem data source.
+     *
+     * @generated from field: string filename = 1;
+     */
+    value: string;
+    case: "filename";
+  } | {
+    /**
+     * Bytes inlined in the configuration.
+     *
+     * @generated from field: bytes inline_bytes = 2;
+     */
+    value: Uint8Array;
+    case: "inlineBytes";
+  } | {
+    /**
+     * String inlined in the configuration.
+     *
+     * @generated from field: string inline_string = 3;
+     */
+    value: string;
+    case: "inlineString";
+  } | {
+    /**
+     * Environment variable data source.
+     *
+     * @generated from field: string environment_variable = 4;
+     */
+    value: string;
+    case: "environmentVariable";
+  } | { case: undefined; value?: undefined };
+
+  /**
+   * Watched directory that is watched for file changes. If this is set explicitly, the file
+   * specified in the ``filename`` field will be reloaded when relevant file move events occur.
+   * 
+   * .. note::
+   *   This field only makes sense when the ``filename`` field is set.
+   * 
+   * .. note::
+   *   Envoy only updates when the file is replaced by a file move, and not when the file is
+   *   edited in place.
+   * 
+   * .. note::
+   *   Not all use cases of ``DataSource`` support watching directories. It depends on the
+   *   specific usage of the ``DataSource``. See the documentation of the parent message for
+   *   details.
+   *
+   * @generated from field: envoy.config.core.v3.WatchedDirectory watched_directory = 5;
+   */
+  watchedDirectory?: WatchedDirectory | undefined;
+};
+
+/**
+ * Describes the message envoy.config.core.v3.DataSource.
+ * Use `create(DataSourceSchema)` to create a new message.
+ */
+export const DataSourceSchema: GenMessage<DataSource> = /*@__PURE__*/
+  messageDesc(file_envoy_config_core_v3_base, 6);
+
+/**
+ * The message specifies the retry policy of remote data source when fetching fails.
+ * [#next-free-field: 7]
+ *
+ * @generated from message envoy.config.core.v3.RetryPolicy
+ */
+export type RetryPolicy = Message<"envoy.config.core.v3.RetryPolicy"> & {
+  /**
+   * Specifies parameters that control :ref:`retry backoff strategy <envoy_v3_api_msg_config.core.v3.BackoffStrategy>`.
+   * This parameter is optional, in which case the default base interval is 1000 milliseconds. The
+   * default maximum interval is 10 times the base interval.
+   *
+   * @generated from field: envoy.config.core.v3.BackoffStrategy retry_back_off = 1;
+   */
+  retryBackOff?: BackoffStrategy | undefined;
+
+  /**
+   * Specifies the allowed number of retries. This parameter is optional and
+   * defaults to 1.
+   *
+   * @generated from field: google.protobuf.UInt32Value num_retries = 2;
+   */
+  numRetries?: number | undefined;
+
+  /**
+   * For details, see :ref:`retry_on <envoy_v3_api_field_config.route.v3.RetryPolicy.retry_on>`.
+   *
+   * @generated from field: string retry_on = 3;
+   */
+  retryOn: string;
+
+  /**
+   * For details, see :ref:`retry_priority <envoy_v3_api_field_config.route.v3.RetryPolicy.retry_priority>`.
+   *
+   * @generated from field: envoy.config.core.v3.RetryPolicy.RetryPriority retry_priority = 4;
+   */
+  retryPriority?: RetryPolicy_RetryPriority | undefined;
+
+  /**
+   * For details, see :ref:`RetryHostPredicate <envoy_v3_api_field_config.route.v3.RetryPolicy.retry_host_predicate>`.
+   *
+   * @generated from field: repeated envoy.config.core.v3.RetryPolicy.RetryHostPredicate retry_host_predicate = 5;
+   */
+  retryHostPredicate: RetryPolicy_RetryHostPredicate[];
+
+  /**
+   * For details, see :ref:`host_selection_retry_max_attempts <envoy_v3_api_field_config.route.v3.RetryPolicy.host_selection_retry_max_attempts>`.
+   *
+   * @generated from field: int64 host_selection_retry_max_attempts = 6;
+   */
+  hostSelectionRetryMaxAttempts: bigint;
+};
+
+/**
+ * Describes the message envoy.config.core.v3.RetryPolicy.
+ * Use `create(RetryPolicySchema)` to create a new message.
+ */
+export const RetryPolicySchema: GenMessage<RetryPolicy> = /*@__PURE__*/
+  messageDesc(file_envoy_config_core_v3_base, 7);
+
+/**
+ * See :ref:`RetryPriority <envoy_v3_api_field_config.route.v3.RetryPolicy.retry_priority>`.
+ *
+ * @generated from message envoy.config.core.v3.RetryPolicy.RetryPriority
+ */
+export type RetryPolicy_RetryPriority = Message<"envoy.config.core.v3.RetryPolicy.RetryPriority"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * @generated from oneof envoy.config.core.v3.RetryPolicy.RetryPriority.config_type
+   */
+  configType: {
+    /**
+     * @generated from field: google.protobuf.Any typed_config = 2;
+     */
+    value: Any;
+    case: "typedConfig";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message envoy.config.core.v3.RetryPolicy.RetryPriority.
+ * Use `create(RetryPolicy_RetryPrioritySchema)` to create a new message.
+ */
+export const RetryPolicy_RetryPrioritySchema: GenMessage<RetryPolicy_RetryPriority> = /*@__PURE__*/
+  messageDesc(file_envoy_config_core_v3_base, 7, 0);
+
+/**
+ * See :ref:`RetryHostPredicate <envoy_v3_api_field_config.route.v3.RetryPolicy.retry_host_predicate>`.
+ *
+ * @generated from message envoy.config.core.v3.RetryPolicy.RetryHostPredicate
+ */
+export type RetryPolicy_RetryHostPredicate = Message<"envoy.config.core.v3.RetryPolicy.RetryHostPredicate"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * @generated from oneof envoy.config.core.v3.RetryPolicy.RetryHostPredicate.config_type
+   */
+  configType: {
+    /**
+     * @generated from field: google.protobuf.Any typed_config = 2;
+     */
+    value: Any;
+    case: "typedConfig";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message envoy.config.core.v3.RetryPolicy.RetryHostPredicate.
+ * Use `create(RetryPolicy_RetryHostPredicateSchema)` to create a new message.
+ */
+export const RetryPolicy_RetryHostPredicateSchema: GenMessage<RetryPolicy_RetryHostPredicate> = /*@__PURE__*/
+  messageDesc(file_envoy_config_core_v3_base, 7, 1);
+
+/**
+ * The message specifies how to fetch data from remote and how to verify it.
+ *
+ * @generated from message envoy.config.core.v3.RemoteDataSource
+ */
+export type RemoteDataSource = Message<"envoy.config.core.v3.RemoteDataSource"> & {
+  /**
+   * The HTTP URI to fetch the remote data.
+   *
+   * @generated from field: envoy.config.core.v3.HttpUri http_uri = 1;
+   */
+  httpUri?: HttpUri | undefined;
+
+  /**
+   * SHA256 string for verifying data.
+   *
+   * @generated from field: string sha256 = 2;
+   */
+  sha256: string;
+
+  /**
+   * Retry policy for fetching remote data.
+   *
+   * @generated from field: envoy.config.core.v3.RetryPolicy retry_policy = 3;
+   */
+  retryPolicy?: RetryPolicy | undefined;
+};
+
+/**
+ * Describes the message envoy.config.core.v3.RemoteDataSource.
+ * Use `create(RemoteDataSourceSchema)` to create a new message.
+ */
+export const RemoteDataSourceSchema: GenMessage<RemoteDataSource> = /*@__PURE__*/
+  messageDesc(file_envoy_config_core_v3_base, 8);
+
+/**
+ * Async data source which support async data fetch.
+ *
+ * @generated from message envoy.config.core.v3.AsyncDataSource
+ */
+export type AsyncDataSource = Message<"envoy.config.core.v3.AsyncDataSource"> & {
+  /**
+   * @generated from oneof envoy.config.core.v3.AsyncDataSource.specifier
+   */
+  specifier: {
+    /**
+     * Local async data source.
+     *
+     * @generated from field: envoy.config.core.v3.DataSource local = 1;
+     */
+    value: DataSource;
+    case: "local";
+  } | {
+    /**
+     * Remote async data source.
+     *
+     * @generated from field: envoy.config.core.v3.RemoteDataSource remote = 2;
+     */
+    value: RemoteDataSource;
+    case: "remote";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message envoy.config.core.v3.AsyncDataSource.
+ * Use `create(AsyncDataSourceSchema)` to create a new message.
+ */
+export const AsyncDataSourceSchema: GenMessage<AsyncDataSource> = /*@__PURE__*/
+  messageDesc(file_envoy_config_core_v3_base, 9);
+
+/**
+ * Identifies a specific ControlPlane instance that Envoy is connected to.
+ *
+ * @generated from message envoy.config.core.v3.ControlPlane
+ */
+export type ControlPlane = Message<"envoy.config.core.v3.ControlPlane"> & {
+  /**
+   * An opaque control plane identifier that uniquely identifies an instance
+   * of control plane. This can be used to identify which control plane instance,
+   * the Envoy is connected to.
+   *
+   * @generated from field: string identifier = 1;
+   */
+  identifier: string;
+};
+
+/**
+ * Describes the message envoy.config.core.v3.ControlPlane.
+ * Use `create(ControlPlaneSchema)` to create a new message.
+ */
+export const ControlPlaneSchema: GenMessage<ControlPlane> = /*@__PURE__*/
+  messageDesc(file_envoy_config_core_v3_base, 10);
 
 /**
  * HTTP request method.

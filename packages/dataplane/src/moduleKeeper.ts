@@ -1,0 +1,171 @@
+import { createHash } from "node:crypto";
+import { backoffMs, type Clock, type Log, messageOf } from "@isthmus/core";
+import { ModuleUnavailable } from "./moduleRequest.ts";
+
+/** A module that is to be there. */
+export interface DesiredModule {
+  /** Differs when another module is meant, or the same from elsewhere. */
+  readonly source: string;
+  /** Fetches it. Throws ModuleUnavailable, and what the signal was aborted with. */
+  readonly fetch: (signal: AbortSignal) => Promise<Uint8Array>;
+}
+
+/** What is there of a module. */
+export interface KeptModule {
+  /** The one that was fetched last: of an earlier source while there is none of the source that is meant now. */
+  readonly bytes?: Uint8Array;
+  /** Why the one that is meant is not there; absent while it is being fetched for the first time. */
+  readonly problem?: string;
+}
+
+export interface ModuleKeeperOptions {
+  /** Called when something of `kept` is different. */
+  readonly changed: () => void;
+  /** Default: `KEPT_LIMITS`. */
+  readonly limits?: KeptLimits;
+  readonly clock: Clock;
+  /** From 0 to 1, excluded. */
+  readonly random: () => number;
+  readonly log: Log;
+}
+
+/** How much is kept. */
+export interface KeptLimits {
+  readonly modules: number;
+  /** Of all modules; two that are the same count once. */
+  readonly bytes: number;
+  /** Fetched at a time. */
+  readonly fetches: number;
+}
+
+/** Has modules fetched, and keeps them. */
+export interface ModuleKeeper {
+  /** From now on these are kept, by keys of the caller, and no others. */
+  desire(modules: ReadonlyMap<string, DesiredModule>): void;
+  /** What there is of one; nothing for a key that nobody needs. */
+  kept(key: string): KeptModule;
+}
+
+/**
+ * Fetches each module until it is there, after an error again in 1 s to 5 min. What was fetched stays until it is replaced or no longer
+ * desired; modules that are the same are kept once. Above the limits a module is not there, and its problem says so; those that are there stay.
+ */
+export function moduleKeeper(
+  { changed, limits = KEPT_LIMITS, clock, random, log }: ModuleKeeperOptions,
+  signal: AbortSignal,
+): ModuleKeeper {
+  const entries = new Map<string, Entry>();
+  /** Keys that were desired beyond the limit. */
+  let leftOut: ReadonlySet<string> = new Set();
+  /** Entries that are due, in the order of asking. */
+  const due = new Set<Entry>();
+  let fetching = 0;
+
+  function fetchDue(): void {
+    for (const entry of due) {
+      if (fetching >= limits.fetches) return;
+      due.delete(entry);
+      fetching += 1;
+      void fetchOne(entry).finally(() => {
+        fetching -= 1;
+        fetchDue();
+      });
+    }
+  }
+
+  async function fetchOne(entry: Entry): Promise<void> {
+    const { desired, until } = entry;
+    try {
+      const bytes = await desired.fetch(until.signal);
+      until.signal.throwIfAborted();
+      keep(entry, bytes);
+    } catch (error) {
+      // Nobody needs it any more.
+      if (until.signal.aborted) return;
+      if (!(error instanceof ModuleUnavailable)) log.error({}, `fetching a module failed: ${messageOf(error)}`);
+      entry.kept = { ...entry.kept, problem: error instanceof ModuleUnavailable ? error.message : "internal error" };
+      entry.attempts += 1;
+      void again(entry);
+    }
+    changed();
+  }
+
+  async function again(entry: Entry): Promise<void> {
+    try {
+      await clock.sleep(backoffMs(entry.attempts, RETRY, random), entry.until.signal);
+    } catch {
+      // Aborted: nobody needs it any more.
+      return;
+    }
+    due.add(entry);
+    fetchDue();
+  }
+
+  /** Throws ModuleUnavailable where there is no room. */
+  function keep(entry: Entry, bytes: Uint8Array): void {
+    const digest = createHash("sha256").update(bytes).digest("hex");
+    const others = new Map<string, Uint8Array>();
+    for (const other of entries.values()) {
+      if (other !== entry && other.kept.bytes !== undefined) others.set(other.digest, other.kept.bytes);
+    }
+    const same = others.get(digest);
+    const size = [...others.values()].reduce((sum, { length }) => sum + length, 0);
+    if (same === undefined && size + bytes.length > limits.bytes) {
+      throw new ModuleUnavailable(`there is no room for it: all modules of a cluster may have ${limits.bytes} bytes together`);
+    }
+    entry.digest = digest;
+    entry.kept = { bytes: same ?? bytes };
+  }
+
+  return {
+    desire(modules) {
+      for (const [key, { until }] of entries) {
+        if (modules.has(key)) continue;
+        until.abort();
+        entries.delete(key);
+      }
+      const beyond = new Set<string>();
+      for (const [key, desired] of modules) {
+        const before = entries.get(key);
+        if (before?.desired.source === desired.source) continue;
+        if (before === undefined && entries.size >= limits.modules) {
+          beyond.add(key);
+          continue;
+        }
+        before?.until.abort();
+        const { bytes } = before?.kept ?? {};
+        const entry: Entry = {
+          desired,
+          until: new AbortController(),
+          kept: bytes === undefined ? {} : { bytes },
+          digest: before?.digest ?? "",
+          attempts: 0,
+        };
+        entries.set(key, entry);
+        signal.addEventListener("abort", () => entry.until.abort(), { once: true, signal: entry.until.signal });
+        due.add(entry);
+      }
+      leftOut = beyond;
+      for (const entry of due) if (entry.until.signal.aborted) due.delete(entry);
+      if (!signal.aborted) fetchDue();
+    },
+    kept(key) {
+      if (leftOut.has(key)) return { problem: `the agent keeps ${limits.modules} modules at most` };
+      return entries.get(key)?.kept ?? {};
+    },
+  };
+}
+
+interface Entry {
+  readonly desired: DesiredModule;
+  /** Aborted when it is no longer desired. */
+  readonly until: AbortController;
+  kept: KeptModule;
+  /** Of the bytes that are kept. */
+  digest: string;
+  attempts: number;
+}
+
+const RETRY = { firstMs: 1_000, lastMs: 5 * 60_000 };
+// In memory, as proxies are sent them from there, and the configuration that holds one is a copy. Each fetch holds as much as a module besides.
+const KEPT_LIMITS: KeptLimits = { modules: 1_000, bytes: 64 * 1024 * 1024, fetches: 2 };

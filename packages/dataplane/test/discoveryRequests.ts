@@ -1,0 +1,89 @@
+import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import { Client, type ClientDuplexStream, credentials } from "@grpc/grpc-js";
+import type { Clock, Log } from "@isthmus/core";
+import { type DiscoveryLimits, type ExtensionConfigs, extensionConfigs } from "../src/extensionConfigService.ts";
+import type { ExtensionConfig } from "../src/extensionConfigStream.ts";
+import {
+  DiscoveryRequestSchema,
+  type DiscoveryResponse,
+  DiscoveryResponseSchema,
+} from "../src/gen/envoy/service/discovery/v3/discovery_pb.ts";
+import { type AccessLogSink, type PodsAt, startAccessLogSink } from "../src/index.ts";
+
+/** An agent's filters on a port of its own, and a client of it. */
+export interface RunningConfigs {
+  readonly configs: ExtensionConfigs;
+  /** Opened beside the filters, on the same port. */
+  readonly sink: AccessLogSink;
+  readonly port: number;
+  open(): ProxyStream;
+  stop(): Promise<void>;
+}
+
+/** A stream as a proxy opens it. */
+export interface ProxyStream {
+  readonly call: ClientDuplexStream<Uint8Array, Uint8Array>;
+  /** What has come, in order. */
+  readonly received: readonly DiscoveryResponse[];
+  /** The code and details with which it ended. */
+  readonly ended: Promise<string>;
+  ask(request: MessageInitShape<typeof DiscoveryRequestSchema>): void;
+}
+
+/** Serves `there`, by the names of pods. */
+export async function serveConfigs(
+  podsAt: PodsAt,
+  there: ReadonlyMap<string, ReadonlyMap<string, ExtensionConfig>>,
+  { limits, clock = wallClock }: { limits?: DiscoveryLimits; clock?: Clock } = {},
+): Promise<RunningConfigs> {
+  const stopped = new AbortController();
+  const parts = { podsAt, clock, log: silent, ...(limits === undefined ? {} : { limits }) };
+  const configs = extensionConfigs({ ...parts, configsOf: ({ name }) => there.get(name) ?? new Map() }, stopped.signal);
+  const sink = startAccessLogSink(
+    { host: "127.0.0.1", port: 0, podsAt, besides: [configs.service], clock: wallClock, log: silent },
+    stopped.signal,
+  );
+  const port = await sink.listening;
+  const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), { "grpc.max_receive_message_length": -1 });
+  return {
+    configs,
+    sink,
+    port,
+    open() {
+      const call = client.makeBidiStreamRequest(PATH, asBuffer, (bytes) => bytes as Uint8Array);
+      const received: DiscoveryResponse[] = [];
+      call.on("data", (bytes: Uint8Array) => received.push(fromBinary(DiscoveryResponseSchema, bytes)));
+      call.on("error", () => undefined);
+      const ended = new Promise<string>((resolve) => {
+        call.on("status", ({ code, details }: { code: number; details: string }) => resolve(`${code} ${details}`));
+      });
+      const ask = (request: MessageInitShape<typeof DiscoveryRequestSchema>) => {
+        call.write(toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, request)));
+      };
+      return { call, received, ended, ask };
+    },
+    async stop() {
+      client.close();
+      stopped.abort(new Error("the test is over"));
+      await sink.ended;
+    },
+  };
+}
+
+const PATH = "/envoy.service.extension.v3.ExtensionConfigDiscoveryService/StreamExtensionConfigs";
+
+const silent: Log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+
+const asBuffer = (bytes: Uint8Array) => Buffer.from(bytes);
+
+const wallClock: Clock = {
+  now: () => Date.now(),
+  sleep: (ms, signal) =>
+    new Promise((resolve, reject) => {
+      const timer = setTimeout(resolve, ms);
+      signal?.addEventListener("abort", () => {
+        clearTimeout(timer);
+        reject(signal.reason as Error);
+      });
+    }),
+};
