@@ -135,11 +135,19 @@ function withoutTrust({ meshes, conditions, ...status }: JsonObject): JsonObject
 
 /** A status without what depends on when and in whose words it was written, and on when the plane first saw what it repeats. */
 function comparable({ observedGeneration: _, ...status }: JsonObject): unknown {
-  const text = JSON.stringify({ status }, (key, value: unknown) =>
-    ["lastTransitionTime", "observedGeneration", "firstSeen"].includes(key) || isEmptyObject(value) ? undefined : value,
-  );
+  const text = JSON.stringify({ status: withoutEmpty(status) });
   return JSON.parse(text.replace(/cannot be written(?: \((\w+)\))?: (?:[^"\\]|\\.)*/g, "cannot be written ($1)"));
 }
+
+/** The same without empty objects, as server-side apply leaves them where all of their members were taken away, however deep they were. */
+function withoutEmpty(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutEmpty);
+  if (typeof value !== "object" || value === null) return value;
+  const members = Object.entries(value).map(([key, member]) => [key, withoutEmpty(member)] as const);
+  return Object.fromEntries(members.filter(([key, member]) => !OF_THE_MOMENT.has(key) && !isEmptyObject(member)));
+}
+
+const OF_THE_MOMENT: ReadonlySet<string> = new Set(["lastTransitionTime", "observedGeneration", "firstSeen"]);
 
 function registrationProblems({ management }: Fleet, truth: Truth): string[] {
   return management

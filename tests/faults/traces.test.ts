@@ -6,6 +6,13 @@ import { parseStep } from "./step.ts";
 /** Shrunk schedules in which something was wrong once. */
 const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; readonly steps: string })[] = [
   {
+    name: "a status from which server-side apply has taken all members of an object, of a mesh that has Cilium",
+    seed: 316772157,
+    clusters: 3,
+    hasStore: true,
+    steps: "deleteDefinition c 5 0;wait - 7 0;deleteVirtualMesh - 0 0",
+  },
+  {
     name: "of two clusters' policies that one is first which the plane received first, though its cluster's name comes later",
     seed: 2673573312,
     clusters: 2,
