@@ -273,3 +273,20 @@ test("options of insights before list-rules and explain are refused, as they wou
   expect(err).toContain("--suppressed is of meshctl insights: put options of list-rules after it");
   expect((await run("", "--cluster", "east", "explain", "RTE1001")).code).toBe(2);
 });
+
+test("as a table each is a row, with what was meant; suppressed ones when they are asked for", async () => {
+  const { out, code } = await run("", "-f", pathOf("CFG0001"), "-o", "table");
+  expect(code).toBe(1);
+  const [headers, row, ...others] = out.trimEnd().split("\n");
+  expect(headers).toMatch(/^SEVERITY +CODE +CLUSTER +OBJECT +MESSAGE$/);
+  expect(row).toMatch(
+    /^error +CFG0001 +cluster-1 +VirtualService bookinfo\/reviews +spec\.http\[0\]\.route\[0\]\.destination\.subset: no DestinationRule .* \(did you mean v1\?\)$/,
+  );
+  expect(others).toEqual([]);
+  const text = readFileSync(pathOf("BP0001"), "utf8").replace(
+    "metadata: {",
+    'metadata: {annotations: {isthmus.mesh/suppress-insights: "BP0001: all teams call it"}, ',
+  );
+  expect((await run(text, "-f", "-", "-o", "table")).out).toBe("");
+  expect((await run(text, "-f", "-", "-o", "table", "--suppressed")).out).toMatch(/\nsuppressed +BP0001 /);
+});

@@ -22,7 +22,7 @@ export function insightsCommand(runtime: CommandRuntime): Command {
     )
     .option("-f, --file <path...>", "files or directories with YAML or JSON, instead of a running server; - reads standard input")
     .option("--snapshot <file...>", "instead of -f: the page /snapshots/input of a server's admin port, saved to a file")
-    .addOption(new Option("-o, --output <format>", "format of the insights").choices(["text", ...FINDING_FORMATS]).default("text"))
+    .addOption(new Option("-o, --output <format>", "format of the insights").choices(["text", "table", ...FINDING_FORMATS]).default("text"))
     .addOption(
       new Option("--fail-on <severity>", "exit with code 1 for insights of this severity or higher")
         .choices(["info", "warning", "error"])

@@ -3,7 +3,8 @@ import type { FindingFormat } from "./formatNames.ts";
 
 /** How insights are printed, wherever they come from. */
 export interface InsightsPrinting {
-  readonly output: "text" | FindingFormat;
+  /** `table`: one row each, without remedies. */
+  readonly output: "text" | "table" | FindingFormat;
   readonly failOn: InsightSeverity;
   /** Suppressed ones are printed as well. */
   readonly suppressed?: true;

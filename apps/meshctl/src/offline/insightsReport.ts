@@ -1,7 +1,8 @@
-import { formatRef } from "@isthmus/core";
+import { displayName, formatRef } from "@isthmus/core";
 import type { Insight, InsightSeverity } from "@isthmus/insights";
 import { explainedCode } from "@isthmus/insights/catalogue";
 import type { Io } from "../io.ts";
+import { columnsText } from "../output/columns.ts";
 import { plainJson, plainText, withoutHidden } from "../output/plainText.ts";
 import { counted } from "./check.ts";
 import { formatted } from "./findingFormats.ts";
@@ -59,6 +60,13 @@ export async function printInsights(
   if (output === "json") {
     const told = plainJson({ insights: shown, suppressed, ...(ended === undefined ? {} : { ended }) });
     await io.out(`${JSON.stringify(told, undefined, 2)}\n`);
+  } else if (output === "table") {
+    const rows = [
+      ...shown.map((insight) => rowOf(insight.severity, insight)),
+      ...(options.suppressed === true ? suppressed : []).map(({ insight }) => rowOf("suppressed", insight)),
+      ...(ended ?? []).map((one) => rowOf("ended", one)),
+    ];
+    if (rows.length > 0) await io.out(columnsText(HEADERS, rows, { width: io.columns, isSentenceLast: true }));
   } else if (output !== "text") {
     const findings = suppressed.map(({ insight, ...why }) => ({ ...findingOf(insight), ...why }));
     const context = { version, explain: explainedCode, suppressed: { findings, isListed: options.suppressed === true } };
@@ -70,6 +78,23 @@ export async function printInsights(
   }
   io.note(`${read}; ${tally(shown)}${suppressed.length === 0 ? "" : `; ${suppressed.length} suppressed`}\n`);
   return shown.some(({ severity }) => WEIGHTS[severity] >= WEIGHTS[failOn]) ? 1 : 0;
+}
+
+const HEADERS = ["SEVERITY", "CODE", "CLUSTER", "OBJECT", "MESSAGE"];
+
+function rowOf(
+  severity: string,
+  { code, object, field, message, nearMiss }: Pick<PrintedEnded, "code" | "object" | "field" | "message"> & { readonly nearMiss?: string },
+): readonly string[] {
+  const { kind, name, namespace, clusterName } = object;
+  const meant = nearMiss === undefined ? "" : ` (did you mean ${nearMiss}?)`;
+  return [
+    severity,
+    code,
+    clusterName,
+    `${kind} ${displayName({ name, namespace })}`,
+    `${field === "" ? "" : `${field}: `}${message}${meant}`,
+  ];
 }
 
 const WEIGHTS: Readonly<Record<InsightSeverity, number>> = { info: 0, warning: 1, error: 2 };

@@ -105,6 +105,13 @@ const firstSelectorLabel: Index<Gateway> = ({ spec, metadata }) =>
 /** Whether anything runs in the cluster is known by whether Services are. */
 const someService = lookUp(Service, { key: withSelector, index: byObjectCluster });
 
+// Istio's charts label the pods of gateways by it.
+const GATEWAY_LABEL = "istio";
+const selectorOfLabel: Index<Gateway> = (gateway) =>
+  gateway.spec?.selector?.[GATEWAY_LABEL] === undefined ? [] : byObjectCluster(gateway);
+const gatewayLabelOf = ({ spec }: Deployment | DaemonSet) => spec?.template?.metadata?.labels?.[GATEWAY_LABEL];
+const withGatewayLabel: Index<Deployment | DaemonSet> = (object) => (gatewayLabelOf(object) === undefined ? [] : byObjectCluster(object));
+
 /** ING1002. */
 export const gatewayWithoutProxy = defineRule({
   code: "ING1002",
@@ -112,6 +119,8 @@ export const gatewayWithoutProxy = defineRule({
   reads: {
     deployments: lookUp(Deployment, { key: firstSelectorLabel, index: byTemplateLabel }),
     daemonSets: lookUp(DaemonSet, { key: firstSelectorLabel, index: byTemplateLabel }),
+    gatewayDeployments: lookUp(Deployment, { key: selectorOfLabel, index: withGatewayLabel }),
+    gatewayDaemonSets: lookUp(DaemonSet, { key: selectorOfLabel, index: withGatewayLabel }),
     known: someService,
   },
   *find(gateway, { lookup }) {
@@ -119,8 +128,12 @@ export const gatewayWithoutProxy = defineRule({
     if (Object.keys(selector).length === 0 || lookup("known").length === 0) return;
     if (selectedOf(gateway, [...lookup("deployments"), ...lookup("daemonSets")]).length > 0) return;
     const labels = Object.entries(selector).map(([key, value]) => `${key}: ${value}`);
+    const wanted = selector[GATEWAY_LABEL];
+    const gateways = [...lookup("gatewayDeployments"), ...lookup("gatewayDaemonSets")].flatMap((one) => gatewayLabelOf(one) ?? []);
+    const near = wanted === undefined ? undefined : nearestName(wanted, new Set(gateways.filter((name) => name !== wanted)));
     yield {
       field: "spec.selector",
+      ...(near === undefined ? {} : { nearMiss: `${GATEWAY_LABEL}: ${near}` }),
       message: `no Deployment or DaemonSet has pods with ${labels.join(", ")}, so no gateway opens these ports`,
       remedy: "correct the labels, or install a gateway with them",
     };
