@@ -6,6 +6,19 @@ import { parseStep } from "./step.ts";
 /** Shrunk schedules in which something was wrong once. */
 const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; readonly steps: string })[] = [
   {
+    name: "an object and a status that were written while nobody watched, and are gone before they were seen, are written again",
+    seed: 2812509231,
+    clusters: 3,
+    hasAgentReplicas: true,
+    steps: "expireWatches b 0 0;wait - 5 0;putWorkload a 2 1;wait - 4 0;restoreManagementEtcd - 1 0",
+  },
+  {
+    name: "the same of many objects, behind a slow API server",
+    seed: 2754348592,
+    clusters: 3,
+    steps: "putService b 0 2;slowApiServer - 2 0;putCrowd c 0 0;wait - 4 0;restoreManagementEtcd - 1 0",
+  },
+  {
     name: "a status from which server-side apply has taken all members of an object, of a mesh that has Cilium",
     seed: 316772157,
     clusters: 3,

@@ -78,6 +78,7 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
         log,
         keepsLastGood,
         changed: (delta) => changes.emit("changed", delta),
+        listed: (kindKey) => changes.emit("listed", kindKey),
         servedAgain: (kindKey) => changes.emit("servedAgain", kindKey),
       },
       until,
@@ -103,6 +104,7 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
     );
   });
   changes.on("changed", (delta) => relay.current?.observed(delta));
+  changes.on("listed", (kindKey) => relay.current?.listed(kindKey));
   changes.on("servedAgain", (kindKey) => relay.current?.servedAgain(kindKey));
 
   return {
@@ -124,6 +126,8 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
 /** What changes in the cluster that is watched. */
 interface ClusterChanges {
   readonly changed: readonly [delta: Delta];
+  /** All objects of a kind (`kindKeyOf`) were listed. */
+  readonly listed: readonly [kindKey: string];
   /** A kind (`kindKeyOf`) that was not served is there again. */
   readonly servedAgain: readonly [kindKey: string];
 }

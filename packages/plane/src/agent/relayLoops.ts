@@ -38,6 +38,8 @@ export interface RelayLoops {
   /** What of the plane's settings holds here. */
   readonly settings: AgentSettings;
   observed(delta: Delta): void;
+  /** All objects of a kind (`kindKeyOf`) were listed. */
+  listed(kindKey: string): void;
   /** A kind (`kindKeyOf`) that was not served is there again. */
   servedAgain(kindKey: string): void;
   resumeDeletes(by: "server" | "cluster"): number;
@@ -275,6 +277,11 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
       board.observed(delta);
       cilium.observed(delta);
       checkResumption();
+    },
+    listed(kindKey) {
+      if (signal.aborted) return;
+      applier.listed(kindKey);
+      writer.listed(kindKey);
     },
     servedAgain(kindKey) {
       if (!signal.aborted) applier.servedAgain(kindKey);

@@ -57,6 +57,11 @@ export interface Applier {
   readonly desired: ReadonlyMap<string, Resource>;
   /** Tells what changed in the cluster, so that drift is reverted. */
   observed(delta: Delta): void;
+  /**
+   * All objects of a kind (`kindKeyOf`) were listed, and `live` has them: what was written while nobody watched, and undone before it was
+   * seen, has changed nothing in what is known, and is written again.
+   */
+  listed(kindKey: string): void;
   /** A kind (`kindKeyOf`) is there again: what waits for it is tried at once. */
   servedAgain(kindKey: string): void;
   /** Something else may be written than before: all that is desired is looked at once more. */
@@ -107,6 +112,8 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
   const versions = servedVersions(cluster);
   const wanted = new Map<string, Resource>();
   const removing = new Set<string>();
+  /** Of `wanted`, what was written and has not been seen since as it was written. */
+  const unseen = new Set<string>();
   const rejections = new Map<string, Rejection>();
   const struggles = driftConflicts(() => uptimeOf(clock));
   const queue = startWorkQueue<Task>({ workers: WORKERS, retry: RETRY, isBulk, order, work, idle: onChange, clock, random }, signal);
@@ -163,6 +170,7 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
   async function applied(kind: Kind, key: string, resource: Resource): Promise<Refusal | undefined> {
     const ref = refOf(resource);
     if (isAsWanted(live().of(kind).get(ref), resource)) {
+      unseen.delete(key);
       struggles.holds(key, resource);
       return undefined;
     }
@@ -209,6 +217,7 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
       if (!isOutdated || tries >= MAX_READS) throw error;
       return written(kind, key, resource, tries + 1);
     }
+    unseen.add(key);
     meter.add("resources_synced_total", { type: kindKeyOf(ref), result: existing === undefined ? "created" : "updated" });
     struggles.holds(key, resource);
     return undefined;
@@ -258,13 +267,17 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
     const key = resourceKeyOf(ref);
     const want = wanted.get(key);
     if (want === undefined || queue.has(key)) return;
-    if (mayWrite(ref) && isAsWanted(live, want)) return;
+    if (mayWrite(ref) && isAsWanted(live, want)) {
+      unseen.delete(key);
+      return;
+    }
     // While another writer changes it, its next try comes of itself.
     if (!struggles.isOver(key)) queue.set(key, { put: want });
   }
 
   function release(key: string): void {
     wanted.delete(key);
+    unseen.delete(key);
     if (isPendingCode(rejections.get(key)?.code ?? "")) rejections.delete(key);
   }
 
@@ -282,6 +295,7 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
         return;
       }
       wanted.delete(key);
+      unseen.delete(key);
       removing.add(key);
       queue.set(key, { remove: ref, reason: deletionReason(evidence), evidence });
     },
@@ -302,13 +316,21 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
       queue.set(key, { remove: ref, reason });
     },
     releaseAll() {
-      for (const all of [wanted, removing, rejections]) all.clear();
+      for (const all of [wanted, unseen, removing, rejections]) all.clear();
     },
     release: (ref) => release(resourceKeyOf(ref)),
     desired: wanted,
     observed({ put, remove }) {
       for (const resource of put) drift(refOf(resource), resource);
       for (const ref of remove) drift(ref, undefined);
+    },
+    listed(kindKey) {
+      const kind = kinds.get(kindKey);
+      if (kind === undefined) return;
+      for (const key of [...unseen]) {
+        const want = wanted.get(key);
+        if (want !== undefined && kindKeyOf(want) === kindKey) drift(refOf(want), live().of(kind).get(refOf(want)));
+      }
     },
     servedAgain(kindKey) {
       for (const [key, { ref, code }] of rejections) {

@@ -43,6 +43,11 @@ interface Traced {
 export interface StatusWriter {
   /** Statuses that objects should have; of those not named, what was said last stays. `traces`: ids of the changes behind them. */
   write(updates: Iterable<DesiredStatus>, traces?: readonly string[]): void;
+  /**
+   * All objects of a kind (`kindKeyOf`) were listed, and `live` has them: of what was written while nobody watched it is known again whether it
+   * stands there. An object that has come back as it was before makes no news.
+   */
+  listed(kindKey: string): void;
   readonly sizes: WorkQueueSizes;
   readonly ended: Promise<void>;
 }
@@ -71,8 +76,8 @@ export function startStatusWriter(
   { mayWrite = () => true, bulk = new Set<string>(), cluster, live, clock, random, log, meter }: StatusWriterOptions,
   signal: AbortSignal,
 ): StatusWriter {
-  /** What was written last, and over what: `ARRIVED` as soon as the cluster is seen to have it. */
-  const written = new Map<string, { readonly status: JsonObject; readonly over: unknown }>();
+  /** What was written last, and over what: `ARRIVED` as soon as the cluster is seen to have it. `update`: until then, what it follows from. */
+  const written = new Map<string, { readonly status: JsonObject; readonly over: unknown; readonly update?: DesiredStatus }>();
   const restored = driftBackoff(() => uptimeOf(clock));
   const details = startPace(DETAILS_PER_SECOND, clock);
   const queue = startWorkQueue<Traced>({ workers: WORKERS, retry: RETRY, isBulk, work, clock, random }, signal);
@@ -164,7 +169,7 @@ export function startStatusWriter(
       await cluster.applyStatus(body, { fieldManager: FIELD_MANAGER, force: true }, signal);
       meter.add("gloo_mesh_statuses_written_total", { gvk: gvkOf(update.ref) });
       if (traces.length > 0) log.debug({ object: formatRef(update.ref), traces }, "status written");
-      written.set(key, { status: todo.status, over: todo.resource["status"] });
+      written.set(key, { status: todo.status, over: todo.resource["status"], update });
       return "done";
     } catch (error) {
       if (signal.aborted) return "done";
@@ -189,6 +194,13 @@ export function startStatusWriter(
         const todo = pending(key, update);
         if (todo === undefined) queue.delete(key);
         else queue.set(key, { update, traces, isDetail: isDetail(todo.status, (todo.resource["status"] ?? {}) as JsonObject) });
+      }
+    },
+    listed(kindKey) {
+      for (const [key, { status, update }] of written) {
+        if (update === undefined || kindKeyOf(update.ref) !== kindKey) continue;
+        written.set(key, { status, over: ARRIVED });
+        if (!queue.has(key)) queue.set(key, { update, traces: [], isDetail: false });
       }
     },
     get sizes() {

@@ -64,6 +64,8 @@ export interface InformerOptions {
   readonly keepsLastGood?: (kind: Kind) => boolean;
   /** Called after each change of `snapshot` or of a kind's state. Must not throw. */
   readonly changed: (delta: Delta) => void;
+  /** Called when all objects of a kind (`kindKeyOf`) were listed, after `changed` if that is called. Must not throw. Default: nobody asks. */
+  readonly listed?: (kindKey: string) => void;
   /** Called when a kind (`kindKeyOf`) that was not served is there again. Must not throw. Default: nobody asks. */
   readonly servedAgain?: (kindKey: string) => void;
 }
@@ -78,6 +80,7 @@ export function startInformer(options: InformerOptions, signal: AbortSignal): In
     random,
     log,
     changed,
+    listed,
     servedAgain,
     keepsLastGood = () => true,
     namespaceOf = () => undefined,
@@ -113,6 +116,7 @@ export function startInformer(options: InformerOptions, signal: AbortSignal): In
     }
     if (delta !== undefined) snapshot = snapshot.apply(delta);
     if (delta !== undefined || states.get(kindKey) !== before) changed(delta ?? { put: [], remove: [] });
+    if (event.type === "listed") listed?.(kindKey);
     if (isBack) servedAgain?.(kindKey);
   }
 

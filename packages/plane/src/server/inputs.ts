@@ -50,7 +50,8 @@ export function startServerInputs(options: ServerInputsOptions, signal: AbortSig
   const changed = (delta: Delta) => events.emit("managementChanged", delta);
   const namespaceOf = (kind: Kind) => (kinds.own.includes(kind) ? namespace : undefined);
   const { management, keepsLastGood } = kinds;
-  const view = startInformer({ cluster, kinds: management, namespaceOf, clock, random, log, keepsLastGood, changed }, signal);
+  const listed = (kindKey: string) => events.emit("managementListed", kindKey);
+  const view = startInformer({ cluster, kinds: management, namespaceOf, clock, random, log, keepsLastGood, changed, listed }, signal);
 
   function isRegistered(clusterName: string): boolean {
     return view.snapshot.of(kinds.registration).get({ name: clusterName, namespace, clusterName: "" }) !== undefined;

@@ -29,6 +29,8 @@ export interface LeaderWrites {
   writeStatuses(updates: Iterable<DesiredStatus>, traces: readonly string[]): void;
   /** Tells what changed in the management cluster, so that drift is reverted. */
   observed(delta: Delta): void;
+  /** All objects of a kind (`kindKeyOf`) in the management cluster were listed. */
+  listed(kindKey: string): void;
   /** Sizes of the work queues of this turn, by name. */
   queues(): Readonly<Record<string, WorkQueueSizes>>;
   readonly ended: Promise<void>;
@@ -95,6 +97,10 @@ export function startLeaderWrites(options: LeaderWritesOptions, signal: AbortSig
     observed(delta) {
       turn?.applier.observed(delta);
       turn?.publisher.observed(delta);
+    },
+    listed(kindKey) {
+      turn?.applier.listed(kindKey);
+      turn?.statuses.listed(kindKey);
     },
     queues: () => (turn === undefined ? {} : { publish: turn.applier.sizes, status: turn.statuses.sizes }),
     ended: whileLeading(leadership, start, signal),

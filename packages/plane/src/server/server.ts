@@ -157,6 +157,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
   );
   // What we publish is restored when somebody edits or deletes it.
   events.on("managementChanged", writes.observed);
+  events.on("managementListed", writes.listed);
 
   const parts = { inputs, delivery, telemetry, notices, sharing, events };
   const reconcile = startReconcileLoop({ ...options, ...parts, link, publisher: writes.publisher, meter }, signal);

@@ -7,6 +7,8 @@ import type { ChangeOrigin } from "../snapshots/joinQueue.ts";
 export interface ServerEvents {
   /** Objects in the management cluster changed, or another kind of it has been listed. */
   readonly managementChanged: readonly [delta: Delta];
+  /** All objects of a kind (`kindKeyOf`) in the management cluster were listed. */
+  readonly managementListed: readonly [kindKey: string];
   /** Something that translation reads changed. */
   readonly inputChanged: readonly [delta: Delta, origin: ChangeOrigin];
   /** The agent of a cluster connected to this replica. */
