@@ -1,6 +1,6 @@
 import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { Client, type ClientDuplexStream, credentials } from "@grpc/grpc-js";
-import type { Clock, Log } from "@isthmus/core";
+import type { Clock } from "@isthmus/core";
 import { type DiscoveryLimits, type ExtensionConfigs, extensionConfigs } from "../src/extensionConfigService.ts";
 import type { ExtensionConfig } from "../src/extensionConfigStream.ts";
 import {
@@ -9,6 +9,7 @@ import {
   DiscoveryResponseSchema,
 } from "../src/gen/envoy/service/discovery/v3/discovery_pb.ts";
 import { type AccessLogSink, type PodsAt, startAccessLogSink } from "../src/index.ts";
+import { asBuffer, silent, wallClock } from "./wallClock.ts";
 
 /** An agent's filters on a port of its own, and a client of it. */
 export interface RunningConfigs {
@@ -71,19 +72,3 @@ export async function serveConfigs(
 }
 
 const PATH = "/envoy.service.extension.v3.ExtensionConfigDiscoveryService/StreamExtensionConfigs";
-
-const silent: Log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
-
-const asBuffer = (bytes: Uint8Array) => Buffer.from(bytes);
-
-const wallClock: Clock = {
-  now: () => Date.now(),
-  sleep: (ms, signal) =>
-    new Promise((resolve, reject) => {
-      const timer = setTimeout(resolve, ms);
-      signal?.addEventListener("abort", () => {
-        clearTimeout(timer);
-        reject(signal.reason as Error);
-      });
-    }),
-};

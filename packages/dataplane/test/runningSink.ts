@@ -3,6 +3,7 @@ import type { Clock, Log, Metric } from "@isthmus/core";
 import type { StreamLimits } from "../src/accessLogSink.ts";
 import type { EntryLimits } from "../src/entryStore.ts";
 import { type AccessLogSink, type PodsAt, startAccessLogSink } from "../src/index.ts";
+import { asBuffer, silent, wallClock } from "./wallClock.ts";
 
 /** A sink on a port of its own, and a client of it. */
 export interface RunningSink {
@@ -71,19 +72,3 @@ export function metricValue(metrics: readonly Metric[], name: string, labels: Re
 }
 
 const PATH = "/envoy.service.accesslog.v3.AccessLogService/StreamAccessLogs";
-
-const silent: Log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
-
-const asBuffer = (bytes: Uint8Array) => Buffer.from(bytes);
-
-const wallClock: Clock = {
-  now: () => Date.now(),
-  sleep: (ms, signal) =>
-    new Promise((resolve, reject) => {
-      const timer = setTimeout(resolve, ms);
-      signal?.addEventListener("abort", () => {
-        clearTimeout(timer);
-        reject(signal.reason as Error);
-      });
-    }),
-};

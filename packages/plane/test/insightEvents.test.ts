@@ -134,6 +134,25 @@ describe("Events", () => {
     expect(await events("BP0001")).toHaveLength(before + 2);
   });
 
+  it("are few of what is discovered in a cluster as well, and of a namespace: policies of others have theirs", async () => {
+    await settled();
+    const flood = (i: number): AnyResource => ({ ...selectsNothing, metadata: { name: `nobody-${i}`, namespace: "bookinfo" } });
+    for (let i = 0; i < 30; i++) await fleet.management.create(flood(i));
+    await quiet(5_000);
+    expect((await fleet.management.list(Event, { namespace: "bookinfo" })).items).toHaveLength(10);
+    await fleet.management.create({ ...selectsNothing, metadata: { name: "theirs", namespace: "gloo-mesh" } });
+    await eventually(async () => {
+      const { items } = await fleet.management.list(Event, { namespace: "gloo-mesh" });
+      expect(items.filter(({ involvedObject }) => involvedObject.name === "theirs")).toHaveLength(1);
+    });
+    // A label of a user does not charge another's.
+    const labels = { "cluster.discovery.mesh.gloo.solo.io": "cluster-1" };
+    for (let i = 30; i < 60; i++) await fleet.management.create({ ...flood(i), metadata: { ...flood(i).metadata, labels } });
+    await quiet(5_000);
+    await cluster("cluster-1").create(everywhere());
+    await eventually(async () => expect(await events("BP0001")).toHaveLength(1));
+  });
+
   it("are one line of bounded text", async () => {
     await settled();
     const { spec, ...others } = selectsNothing as AnyResource & { readonly spec: Record<string, unknown> };

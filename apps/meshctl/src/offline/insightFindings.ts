@@ -18,18 +18,19 @@ export function insightFindings(
 ): { readonly findings: readonly OfflineFinding[]; readonly suppressed: number } {
   const { byObject, cache } = insightsOf(translation, circumstances);
   const withNearMiss = intendedNames(cache.tables.inputs);
-  const told = new Map<string, string[]>();
-  for (const { message } of findings) {
-    const object = message.slice(0, message.indexOf(": "));
-    told.set(object, [...(told.get(object) ?? []), message]);
+  const told = new Map<string, OfflineFinding[]>();
+  for (const finding of findings) {
+    const object = finding.message.split(": ", 1).join();
+    const list = told.get(object);
+    if (list === undefined) told.set(object, [finding]);
+    else list.push(finding);
   }
   /** What translation reports is an insight, too, in the same words; so is a caller that the check does not know, in others. */
   const isTold = ({ code, object, field, message }: Insight): boolean => {
     const ref = formatRef(object);
     const words = `${ref}: ${field === "" ? "" : `${field}: `}${message}`;
-    const isCaller = ({ code: known, message: said }: OfflineFinding) =>
-      known === "CallerUnknown" && said.startsWith(`${ref}: `) && field.startsWith(fieldOf(said.slice(ref.length + 2)));
-    return told.get(ref)?.some((one) => one.startsWith(words)) === true || (code === "SEC1016" && findings.some(isCaller));
+    const isCaller = (one: OfflineFinding) => one.code === "CallerUnknown" && field.startsWith(fieldOf(one.message.slice(ref.length + 2)));
+    return told.get(ref)?.some((one) => one.message.startsWith(words) || (code === "SEC1016" && isCaller(one))) === true;
   };
   const all = [...byObject];
   return {

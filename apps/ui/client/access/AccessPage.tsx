@@ -1,6 +1,7 @@
 import { accessEvaluator, type Translation } from "@isthmus/translators";
 import { Link } from "@tanstack/react-router";
 import { useId, useMemo } from "react";
+import { Choices } from "../components/Choices.tsx";
 import { Empty } from "../components/Empty.tsx";
 import { Loading } from "../components/Loading.tsx";
 import { Page } from "../components/Page.tsx";
@@ -71,19 +72,13 @@ function Access({ translation }: { readonly translation: Translation }) {
       <ExplainAccess evaluator={evaluator} axes={axes} />
       <Section title={t.access.matrix}>
         <div className="access-bar">
-          <div className="choices" role="group" aria-label={t.topology.view}>
-            {VIEWS.map((each) => (
-              <button
-                key={each}
-                type="button"
-                className="choice"
-                aria-pressed={isByNamespace === (each === "namespaces")}
-                onClick={() => change({ view: each === "services" ? each : undefined })}
-              >
-                {t.access[each]}
-              </button>
-            ))}
-          </div>
+          <Choices
+            label={t.topology.view}
+            choices={VIEWS}
+            chosen={isByNamespace ? "namespaces" : "services"}
+            textOf={(each) => t.access[each]}
+            choose={(each) => change({ view: each === "services" ? each : undefined })}
+          />
           <label htmlFor={id} className="visually-hidden">
             {t.table.filter}
           </label>

@@ -1,4 +1,5 @@
 import { Link, useNavigate } from "@tanstack/react-router";
+import { Choices } from "../components/Choices.tsx";
 import { Empty } from "../components/Empty.tsx";
 import { Name } from "../components/Name.tsx";
 import { Page } from "../components/Page.tsx";
@@ -19,6 +20,7 @@ function findingOf({ insights }: CodeInsights): string {
   return first === undefined ? "" : `${first.object.name}: ${findingText(first)}`;
 }
 
+const VIEWS = ["active", "suppressed"] as const;
 const COLUMNS: readonly Column<CodeInsights>[] = [
   {
     id: "code",
@@ -96,19 +98,13 @@ export function InsightsPage() {
         {at === undefined ? t.insights.notYet : t.insights.asOf(timeText(at, now))}
         {fleet.unknownClusters.length === 0 ? null : ` ${t.insights.unknownClusters(fleet.unknownClusters.join(", "))}`}
       </p>
-      <div className="choices" role="group" aria-label={t.columns.insights}>
-        {([undefined, "suppressed"] as const).map((value) => (
-          <button
-            key={value ?? "active"}
-            type="button"
-            className="choice"
-            aria-pressed={isSuppressed === (value !== undefined)}
-            onClick={() => change({ view: value })}
-          >
-            {value === undefined ? `${t.insights.active} ${byCode.length}` : `${t.insights.suppressed} ${suppressed.length}`}
-          </button>
-        ))}
-      </div>
+      <Choices
+        label={t.columns.insights}
+        choices={VIEWS}
+        chosen={isSuppressed ? "suppressed" : "active"}
+        textOf={(each) => `${t.insights[each]} ${(each === "suppressed" ? suppressed : byCode).length}`}
+        choose={(each) => change({ view: each === "suppressed" ? each : undefined })}
+      />
       <ResourceTable
         what={t.insights.what}
         rows={isSuppressed ? suppressed : byCode}

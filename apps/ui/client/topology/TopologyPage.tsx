@@ -1,5 +1,6 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useMemo } from "react";
+import { Choices } from "../components/Choices.tsx";
 import { Empty } from "../components/Empty.tsx";
 import { FilterBar } from "../components/FilterBar.tsx";
 import { Page } from "../components/Page.tsx";
@@ -38,19 +39,13 @@ export function TopologyPage() {
   return (
     <Page title={t.nav.topology}>
       <div className="topology-bar">
-        <div className="choices" role="group" aria-label={t.topology.view}>
-          {VIEWS.map((each) => (
-            <button
-              key={each}
-              type="button"
-              className="choice"
-              aria-pressed={(view === "table") === (each === "table")}
-              onClick={() => change({ view: each === "table" ? each : undefined })}
-            >
-              {t.topology[each]}
-            </button>
-          ))}
-        </div>
+        <Choices
+          label={t.topology.view}
+          choices={VIEWS}
+          chosen={view === "table" ? "table" : "graph"}
+          textOf={(each) => t.topology[each]}
+          choose={(each) => change({ view: each === "table" ? each : undefined })}
+        />
         <ul className="legend" aria-label={t.topology.show}>
           {EDGE_TYPES.map((type) => (
             <li key={type} className={type}>

@@ -5,6 +5,7 @@ import { coalesced } from "../runtime/coalesce.ts";
 import { randomText } from "../runtime/randomText.ts";
 import type { ServerInputs } from "./inputs.ts";
 import { eventOn, type InsightEvent, insightEventsOf } from "./insightEvent.ts";
+import { DISCOVERED_IN } from "./lastKnownObjects.ts";
 import type { ServerOptions } from "./serverOptions.ts";
 
 /** Says in Kubernetes Events which errors and warnings have begun and ended. */
@@ -42,7 +43,7 @@ export function startInsightEvents(options: InsightEventsOptions, until: AbortSi
     const now = clock.now();
     const last = written.get(event.identity);
     const isRepeated = last !== undefined && now - last < REPEATED_MS;
-    if (isForbidden || isRepeated || waiting.length >= MOST_WAITING || !spend(event.object.clusterName, now)) {
+    if (isForbidden || isRepeated || waiting.length >= MOST_WAITING || !spend(originOf(event), now)) {
       count("omitted");
       return;
     }
@@ -54,9 +55,18 @@ export function startInsightEvents(options: InsightEventsOptions, until: AbortSi
     writes.request();
   }
 
-  /** From the budget of the cluster and from that of all; from neither where one is used up. */
-  function spend(clusterName: string, now: number): boolean {
-    const own = budgetOf(`cluster ${clusterName}`, now, OF_ONE_CLUSTER);
+  /** Who brings an Event about: a cluster, by its own objects or by what is discovered in it; or who writes in a namespace of the management cluster. */
+  function originOf(event: InsightEvent): string {
+    const { clusterName, namespace: place } = event.object;
+    // Of what users write a label says nothing.
+    const isDiscovered = clusterName === "" && kinds.discovery.some((kind) => kindKeyOf(kind) === kindKeyOf(event.object));
+    const from = isDiscovered ? targetOf(event)?.metadata.labels?.[DISCOVERED_IN] : clusterName;
+    return from === undefined || from === "" ? `namespace ${place}` : `cluster ${from}`;
+  }
+
+  /** From the budget of its origin and from that of all; from neither where one is used up. */
+  function spend(origin: string, now: number): boolean {
+    const own = budgetOf(origin, now, OF_ONE_ORIGIN);
     const all = budgetOf("all", now, OF_ALL);
     if (own.left < 1 || all.left < 1) return false;
     own.left--;
@@ -130,7 +140,7 @@ interface Rate {
   readonly everyMs: number;
 }
 
-const OF_ONE_CLUSTER: Rate = { burst: 10, everyMs: 60_000 };
+const OF_ONE_ORIGIN: Rate = { burst: 10, everyMs: 60_000 };
 const OF_ALL: Rate = { burst: 50, everyMs: 6_000 };
 // What comes and goes is said once in this time.
 const REPEATED_MS = 600_000;
