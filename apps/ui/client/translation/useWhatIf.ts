@@ -1,15 +1,11 @@
 import type { Resource } from "@isthmus/core";
-import { useEffect, useRef, useState } from "react";
-import { useFleet } from "../data/store.ts";
+import { useEffect, useState } from "react";
 import type { FleetTranslation } from "./fleetTranslation.ts";
 import { inSlices } from "./slices.ts";
 import { type WhatIf, whatIf } from "./whatIf.ts";
 
 /** What would follow from policies; that of the last ones while it is found out again, undefined without policies. */
 export function useWhatIf(base: FleetTranslation | undefined, objects: readonly Resource[]): WhatIf | undefined {
-  const { clock } = useFleet();
-  const now = useRef("");
-  now.current = clock?.now ?? new Date().toISOString();
   const [result, setResult] = useState<WhatIf>();
   useEffect(() => {
     if (base === undefined || objects.length === 0) {
@@ -17,7 +13,7 @@ export function useWhatIf(base: FleetTranslation | undefined, objects: readonly 
       return;
     }
     const stop = new AbortController();
-    inSlices(whatIf(base, { objects, now: now.current }), stop.signal).then(setResult, (error: unknown) => {
+    inSlices(whatIf(base, objects), stop.signal).then(setResult, (error: unknown) => {
       if (stop.signal.aborted) return;
       setResult(() => {
         throw error;

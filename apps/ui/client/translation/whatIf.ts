@@ -29,18 +29,12 @@ export interface WhatIf {
   readonly others: readonly StatusChange[];
 }
 
-export interface WhatIfOptions {
-  readonly objects: readonly Resource[];
-  /** Of the server, in ISO 8601: new policies are the youngest. */
-  readonly now: string;
-}
-
 /** Translates a fleet once more, with these policies in the management cluster, and compares. Costs what follows from them. */
-export function* whatIf(base: FleetTranslation, { objects, now }: WhatIfOptions): CooperativeTask<WhatIf> {
+export function* whatIf(base: FleetTranslation, objects: readonly Resource[]): CooperativeTask<WhatIf> {
   const { translation, statuses, snapshot } = base;
   const { given, options } = translation.cache;
   const known = (object: Resource) => snapshot.collections().get(kindKeyOf(object))?.row(keyOfResource(object));
-  const put = objects.map((object) => translatedFieldsOf(asWritten(object, known(object), now)));
+  const put = objects.map((object) => translatedFieldsOf(asWritten(object, known(object))));
   const after = yield* translateInSteps(given.apply({ put, remove: [] }), options, translation);
   const statusesAfter = yield* computeStatuses(after, undefined, statuses);
   const withStatus = (object: Resource): Resource => ({ ...object, status: statusesAfter.of(refOf(object))?.status }) as Resource;
@@ -66,16 +60,19 @@ export function* whatIf(base: FleetTranslation, { objects, now }: WhatIfOptions)
 
 const POLICIES: ReadonlySet<string> = new Set(POLICY_KINDS.map(kindKeyOf));
 
-/** An object as an API server would have it, had somebody applied it now. What was last in force of it stays known. */
-function asWritten(object: Resource, before: Resource | undefined, now: string): Resource {
-  const { creationTimestamp = now, generation = 0, uid } = before?.metadata ?? {};
+/**
+ * An object as an API server would have it, had somebody applied it now. What was last in force of it stays known. One that does not exist
+ * has no time, so that it is younger than each that does, whatever the clocks say.
+ */
+function asWritten(object: Resource, before: Resource | undefined): Resource {
+  const { creationTimestamp, generation = 0, uid } = before?.metadata ?? {};
   const { spec, status } = (before ?? {}) as { readonly spec?: unknown; readonly status?: object };
   const isSameSpec = before !== undefined && equalJson(spec, (object as { readonly spec?: unknown }).spec);
   return {
     ...object,
     metadata: {
       ...object.metadata,
-      creationTimestamp,
+      ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
       generation: isSameSpec ? generation : generation + 1,
       ...(uid === undefined ? {} : { uid }),
     },

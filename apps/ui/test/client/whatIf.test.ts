@@ -38,7 +38,7 @@ describe("what if", () => {
     expect(base.unlike).toBe(0);
     const { objects, problems } = pastedObjects(JSON.stringify(policy));
     expect(problems).toEqual([]);
-    const result = runToCompletion(whatIf(base, { objects, now: NOW }));
+    const result = runToCompletion(whatIf(base, objects));
 
     const written = { ...objects[0], metadata: { ...objects[0]?.metadata, creationTimestamp: NOW, generation: 1 } } as Resource;
     const before = translate(snapshotOf(others), OPTIONS);
@@ -57,10 +57,27 @@ describe("what if", () => {
       const base = runToCompletion(fleetTranslation(fleetOf(resources), undefined));
       const policy = resources.find(isPolicy) as Resource;
       const twin = { ...policy, metadata: { ...policy.metadata, name: "twin" } };
-      return runToCompletion(whatIf(base, { objects: pastedObjects(JSON.stringify(twin)).objects, now: NOW }));
+      return runToCompletion(whatIf(base, pastedObjects(JSON.stringify(twin)).objects));
     });
     expect(results.filter(({ outputs }) => outputs.length > 0).length).toBeGreaterThan(3);
     expect(results.filter(({ proposed }) => JSON.stringify(proposed[0]?.after).includes("INVALID")).length).toBeGreaterThan(0);
+  });
+
+  it("lets a policy that exists have precedence, although its creation is later than all that the browser knows of time", () => {
+    const policy = (name: string, requestTimeout: string, metadata = {}) =>
+      ({
+        apiVersion: "networking.mesh.gloo.solo.io/v1",
+        kind: "TrafficPolicy",
+        metadata: { name, namespace: "bookinfo", clusterName: "", ...metadata },
+        spec: { policy: { requestTimeout } },
+      }) as Resource;
+    const { resources } = readInput(readFileSync(join(folder, "routes/requests-have-a-time-limit.in.yaml"), "utf8"));
+    const others = resources.filter((resource) => !isPolicy(resource));
+    const existing = policy("existing", "2s", { creationTimestamp: "2999-01-01T00:00:00Z" });
+    const base = runToCompletion(fleetTranslation(fleetOf([...others, existing]), undefined));
+    const result = runToCompletion(whatIf(base, pastedObjects(JSON.stringify(policy("a-new-one", "3s"))).objects));
+    expect(result.outputs).toEqual([]);
+    expect(JSON.stringify(result.proposed[0]?.after)).toContain("TrafficPolicy bookinfo/existing has precedence");
   });
 
   it("follows a fleet at the cost of what changed, with the same result as from scratch", () => {
@@ -107,7 +124,7 @@ describe("pasted text", () => {
       `a: &a [x,x,x,x,x,x,x,x,x]\n${Array.from({ length: 9 }, (_, i) => `b${i}: &b${i} [${`*${i === 0 ? "a" : `b${i - 1}`},`.repeat(9)}]`).join("\n")}`,
       /alias|larger/i,
     ],
-  ])("that cannot be used gives a reason, and never throws: %.40s", (text, reason) => {
+  ])("that cannot be used gives a reason, and never throws: %#", (text, reason) => {
     const { objects, problems } = pastedObjects(text);
     expect(objects).toEqual([]);
     expect(problems.join("\n")).toMatch(reason);
