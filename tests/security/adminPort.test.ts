@@ -99,7 +99,7 @@ describe("over plain HTTP, where tokens can be read on the way", () => {
 
 describe("over TLS", () => {
   let directory: string;
-  const files = () => ({ certificate: join(directory, "tls.crt"), key: join(directory, "tls.key") });
+  const files = () => ({ certificate: join(directory, "tls.crt"), key: join(directory, "tls.key"), option: "--admin-tls" });
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), "isthmus-admin-"));
     closing.push(() => rmSync(directory, { recursive: true }));

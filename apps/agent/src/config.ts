@@ -1,7 +1,6 @@
 import { isClusterName, UsageError } from "@isthmus/core";
 import { type AgentLimits, type Generation, NAMES } from "@isthmus/plane";
 import {
-  type AdminTls,
   type AdminTlsFlags,
   addAdminTlsOptions,
   adminTlsIn,
@@ -11,6 +10,7 @@ import {
   parsedOptions,
   percentageOption,
   portNumber,
+  type TlsFiles,
 } from "@isthmus/process";
 import { Command, Option } from "commander";
 import { version } from "../package.json";
@@ -32,7 +32,7 @@ export interface AgentConfig {
   readonly workloadHost: string;
   readonly workloadPort: number;
   /** The admin port's certificate and key; undefined: it speaks plain HTTP. */
-  readonly adminTls: AdminTls | undefined;
+  readonly adminTls: TlsFiles | undefined;
   readonly kubeconfig: string | undefined;
   readonly context: string | undefined;
   readonly token: string | undefined;

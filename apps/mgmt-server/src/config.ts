@@ -1,6 +1,5 @@
 import { type Generation, NAMES } from "@isthmus/plane";
 import {
-  type AdminTls,
   type AdminTlsFlags,
   addAdminTlsOptions,
   adminTlsIn,
@@ -8,6 +7,7 @@ import {
   namespaceNames,
   parsedOptions,
   portNumber,
+  type TlsFiles,
 } from "@isthmus/process";
 import { addStoreOptions, type StoreConfig, type StoreFlags, storeConfig } from "@isthmus/store/options";
 import { Command, InvalidArgumentError, Option } from "commander";
@@ -21,7 +21,7 @@ export interface ServerConfig {
   readonly adminHost: string;
   readonly adminPort: number;
   /** The admin port's certificate and key; undefined: it speaks plain HTTP. */
-  readonly adminTls: AdminTls | undefined;
+  readonly adminTls: TlsFiles | undefined;
   readonly kubeconfig: string | undefined;
   readonly context: string | undefined;
   /** The relay identity token, when it does not come from its Secret. */

@@ -2,6 +2,7 @@ import { accessStrings } from "./strings/access.ts";
 import { certificateStrings } from "./strings/certificates.ts";
 import { effectStrings } from "./strings/effect.ts";
 import { eventStrings } from "./strings/events.ts";
+import { viewerStrings } from "./strings/viewer.ts";
 import { whatIfStrings } from "./strings/whatIf.ts";
 
 /** Every word of the console that is not somebody's data; those of larger pages are in a folder of their own, and read from here. */
@@ -253,6 +254,7 @@ export const t = {
   events: eventStrings,
   access: accessStrings,
   effect: effectStrings,
+  viewer: viewerStrings,
   whatIf: whatIfStrings,
   destinations: {
     what: "destinations",

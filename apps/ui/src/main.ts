@@ -1,12 +1,21 @@
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { startConsoleHub, startConsoleServer, storeSource } from "@isthmus/console";
+import {
+  type ConsoleAccess,
+  type ConsoleHub,
+  startConsoleHub,
+  startConsoleServer,
+  startLogin,
+  startViewerHubs,
+  storeSource,
+} from "@isthmus/console";
 import { type Log, type Metric, UsageError } from "@isthmus/core";
+import { kubernetesAccessReviews, loadKubeconfig } from "@isthmus/kubernetes";
 import { type Store, serverRoles, systemClock } from "@isthmus/plane";
-import { createLog, type Metrics, runProgram, startAdmin, startMetrics } from "@isthmus/process";
+import { createLog, type Metrics, readTlsFiles, runProgram, startAdmin, startMetrics, watchTlsFiles } from "@isthmus/process";
 import { openStore } from "@isthmus/store/options";
-import { readUiConfig, type UiConfig } from "./config.ts";
+import { type LoginConfig, readUiConfig, type UiConfig } from "./config.ts";
 import { storeKeyFiles } from "./storeKeyFiles.ts";
 
 async function run(config: UiConfig, signal: AbortSignal): Promise<void> {
@@ -37,7 +46,10 @@ async function run(config: UiConfig, signal: AbortSignal): Promise<void> {
 }
 
 interface Serving
-  extends Pick<UiConfig, "namespace" | "host" | "port" | "adminHost" | "adminPort" | "disallowIntersectingConfig" | "version"> {
+  extends Pick<
+    UiConfig,
+    "namespace" | "host" | "port" | "login" | "tls" | "adminHost" | "adminPort" | "disallowIntersectingConfig" | "version"
+  > {
   /** Of the store, for people. */
   readonly name: string;
   readonly log: Log;
@@ -48,7 +60,7 @@ interface Serving
 
 async function serve(
   store: Store,
-  { host, port, adminHost, adminPort, log, metrics, read, ...settings }: Serving,
+  { host, port, login, tls, adminHost, adminPort, log, metrics, read, ...settings }: Serving,
   signal: AbortSignal,
 ): Promise<void> {
   const clock = systemClock;
@@ -56,7 +68,17 @@ async function serve(
   const source = storeSource({ ...settings, store, kinds, clock, log }, signal);
   const hub = startConsoleHub({ source, epoch: randomUUID().replaceAll("-", ""), clock, log }, signal);
   const pages = fileURLToPath(new URL("./client/", import.meta.url));
-  const served = await startConsoleServer({ host, port, hub, log, ...(existsSync(pages) ? { files: pages } : {}) });
+  const access = login === undefined ? undefined : accessBy(login, { hub, kinds, log, namespace: settings.namespace }, signal);
+  const served = await startConsoleServer({
+    host,
+    port,
+    hub,
+    log,
+    ...(access === undefined ? {} : { access }),
+    ...(tls === undefined ? {} : { tls: readTlsFiles(tls) }),
+    ...(existsSync(pages) ? { files: pages } : {}),
+  });
+  const following = tls === undefined ? undefined : watchTlsFiles(tls, served.setSecureContext);
   try {
     read(() => {
       const streams: Metric = { name: "gloo_mesh_console_streams", labels: {}, value: served.streams };
@@ -65,7 +87,8 @@ async function serve(
       return [streams, { name: "gloo_mesh_console_age_seconds", labels: {}, value: ageMs / 1_000 }];
     });
     const admin = await startAdmin({ host: adminHost, port: adminPort, isReady: () => hub.isReady, metrics });
-    log.info({ port: served.port, adminPort: admin.port }, `the console is at http://${host}:${served.port}/`);
+    const url = login?.publicUrl.href ?? `http://${host}:${served.port}/`;
+    log.info({ port: served.port, adminPort: admin.port }, `the console is at ${url}`);
     signal.addEventListener("abort", () => log.info({}, "stopping"), { once: true });
     try {
       await hub.ended;
@@ -73,8 +96,33 @@ async function serve(
       await admin.close();
     }
   } finally {
+    following?.stop();
     await served.close();
+    await access?.login.ended;
   }
+}
+
+interface Reading {
+  readonly hub: ConsoleHub;
+  readonly kinds: ReturnType<typeof serverRoles>["kinds"];
+  readonly namespace: string;
+  readonly log: Log;
+}
+
+/** Users are who the management cluster's Kubernetes API says they are, and see what it lets them list. */
+function accessBy(
+  { publicUrl, isEncrypted, kubeconfig: path, context }: LoginConfig,
+  reading: Reading,
+  signal: AbortSignal,
+): ConsoleAccess {
+  const clock = systemClock;
+  const kubeconfig = loadKubeconfig({ ...(path === undefined ? {} : { path }), ...(context === undefined ? {} : { context }) });
+  const reviews = kubernetesAccessReviews({ kubeconfig, clock });
+  return {
+    publicUrl,
+    login: startLogin({ reviews, publicUrl, isEncrypted, clock, log: reading.log }, signal),
+    viewers: startViewerHubs({ ...reading, reviews, clock }, signal),
+  };
 }
 
 process.exitCode = await runProgram((signal) => run(readUiConfig(process.argv.slice(2)), signal));

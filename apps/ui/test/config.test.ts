@@ -35,7 +35,36 @@ describe("the settings of the console", () => {
     expect(() => readUiConfig(["--store-path", "x", "--host", host])).toThrow(/no login/);
   });
 
+  it("listen elsewhere with a login, under the URL that browsers see", () => {
+    const login = ["--store-path", "x", "--login", "kubernetes", "--host", "0.0.0.0", "--public-url"];
+    expect(readUiConfig([...login, "https://Console.Example.com"])).toMatchObject({
+      host: "0.0.0.0",
+      tls: undefined,
+      login: { publicUrl: new URL("https://console.example.com"), isEncrypted: false },
+    });
+    expect(readUiConfig([...login, "http://[::1]:8090", "--tls-cert", "c", "--tls-key", "k"])).toMatchObject({
+      tls: { certificate: "c", key: "k", option: "--tls" },
+      login: { isEncrypted: true },
+    });
+    vi.stubEnv("CONSOLE_LOGIN", "kubernetes");
+    expect(() => readUiConfig(["--store-path", "x"])).toThrow(/--public-url is missing/);
+    vi.stubEnv("CONSOLE_URL", "https://c.example/");
+    expect(readUiConfig(["--store-path", "x"]).login?.publicUrl.host).toBe("c.example");
+  });
+
   it.each([
+    ["console.example.com", /not the URL of a host/],
+    ["ftp://console.example.com", /not the URL of a host/],
+    ["https://console.example.com/path", /not the URL of a host/],
+    ["https://user:word@console.example.com", /not the URL of a host/],
+    ["http://console.example.com", /is not encrypted/],
+  ])("refuse %s as the URL of a console with a login", (url, message) => {
+    expect(() => readUiConfig(["--store-path", "x", "--login", "kubernetes", "--public-url", url])).toThrow(message);
+  });
+
+  it.each([
+    [["--store-path", "x", "--tls-cert", "c"], /must be set together/],
+    [["--store-path", "x", "--login", "ldap"], /ldap/],
     [[], /nothing to show/],
     [["--redis-address", "r:1"], /--store-key is missing/],
     [["--redis-address", "r:1", "--store-path", "x"], /mutually exclusive/],

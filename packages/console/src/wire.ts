@@ -16,6 +16,8 @@ export interface ConsoleEvents {
   /** Insights that have ended, beside those that were sent before. */
   readonly ended: readonly ConsoleEndedInsight[];
   readonly certificates: readonly ConsoleCertificate[];
+  /** Who reads this stream; only where there is a login. */
+  readonly viewer: ConsoleViewer;
   /** Everything that was known when the stream began has been sent. */
   readonly ready: Record<string, never>;
   /** Every few seconds, whether something changed or not. */
@@ -80,6 +82,19 @@ export interface ConsoleCertificate {
   readonly next?: string;
   /** The VirtualMesh that uses it, as namespace/name. */
   readonly virtualMesh?: string;
+}
+
+/** Whom a stream is for, and what is left out of it. */
+export interface ConsoleViewer {
+  readonly username: string;
+  /** Whether something may be left out. */
+  readonly isPartial: boolean;
+  /** Resources that this user may not list in all namespaces, as `plural.group`: of them, only namespaces in which that is allowed are here. */
+  readonly missing: readonly string[];
+  /** Whether clusters may be left out whose KubernetesCluster this user may not get. */
+  readonly hasAllClusters: boolean;
+  /** Whether more would have had to be asked of the Kubernetes API than one user may: the rest is left out. */
+  readonly isExhausted: boolean;
 }
 
 /** How fresh what is shown is. Times in ISO 8601, of the server's clock. */

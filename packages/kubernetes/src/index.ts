@@ -1,3 +1,4 @@
+export { kubernetesAccessReviews } from "./accessReviews.ts";
 export { type ApiServer, apiServerOf, type LogOptions, type Permission } from "./apiServer.ts";
 export { kubernetesAuthorizer } from "./authorizer.ts";
 export { type KubernetesClusterOptions, kubernetesCluster } from "./cluster.ts";

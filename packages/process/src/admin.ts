@@ -3,9 +3,9 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { setImmediate as turn } from "node:timers/promises";
 import { messageOf } from "@isthmus/core";
 import { type Authorize, adminAuthorizer } from "./adminAuthorizer.ts";
-import { type AdminTls, readAdminTls, watchAdminTls } from "./adminTls.ts";
 import { sendText, startHttpServer } from "./httpServer.ts";
 import type { Metrics } from "./metrics.ts";
+import { readTlsFiles, type TlsFiles, watchTlsFiles } from "./tlsFiles.ts";
 
 /** A page that only some may read: gives its JSON text bit by bit. An empty bit lets others have their turn. */
 export type Page = (query: URLSearchParams) => Iterable<string>;
@@ -23,7 +23,7 @@ export interface AdminOptions {
   readonly pages?: Readonly<Record<string, Page | AsyncPage>>;
   readonly authorize?: Authorize;
   /** The port speaks TLS with this certificate, and nothing else. Default: plain HTTP. */
-  readonly tls?: AdminTls;
+  readonly tls?: TlsFiles;
   /** How long a request may take to come, in milliseconds. Default: 10 s. */
   readonly requestMs?: number;
   /** Of all addresses together. Default: 1024. */
@@ -46,10 +46,10 @@ export async function startAdmin(options: AdminOptions): Promise<{ readonly port
     failed: messageOf,
     connections: { perAddress: MAX_PER_ADDRESS, inAll: maxConnections },
     requestMs,
-    tls: tls === undefined ? undefined : readAdminTls(tls),
+    tls: tls === undefined ? undefined : readTlsFiles(tls),
     remedy: "set another with --admin-port",
   });
-  const following = tls === undefined ? undefined : watchAdminTls(tls, server.setSecureContext);
+  const following = tls === undefined ? undefined : watchTlsFiles(tls, server.setSecureContext);
   return {
     port: server.port,
     close: () => {

@@ -1,6 +1,6 @@
 export { type AdminOptions, type AsyncPage, type Page, startAdmin } from "./admin.ts";
 export type { Authorize } from "./adminAuthorizer.ts";
-export { type AdminTls, type AdminTlsFlags, addAdminTlsOptions, adminTlsIn } from "./adminTls.ts";
+export { type AdminTlsFlags, addAdminTlsOptions, adminTlsIn } from "./adminTls.ts";
 export { diagnosticsPage } from "./diagnostics.ts";
 export { listPage } from "./listPage.ts";
 export { createLog } from "./log.ts";
@@ -8,3 +8,4 @@ export { type Metrics, startMetrics } from "./metrics.ts";
 export { isOn, namespaceNames, objectCount, parsedOptions, percentageOption, portNumber } from "./options.ts";
 export { runProgram } from "./program.ts";
 export { objectsIn, snapshotPage } from "./snapshotPage.ts";
+export { readTlsFiles, type TlsFiles, watchTlsFiles } from "./tlsFiles.ts";

@@ -256,7 +256,7 @@ describeReal("a console over a real Redis", ({ redis: command }) => {
       log: join(directory, "ui.log"),
     });
     await vi.waitFor(() => expect(program.output()).toContain(`the console is at http://127.0.0.1:${port}/`), soon);
-    served = { port, streams: 0, close: () => program.stop() };
+    served = { port, streams: 0, setSecureContext: nothing, close: () => program.stop() };
     const browser = await ready();
     expect([...browser.objects.keys()]).toContain("Service/bookinfo/reviews/cluster-1");
     expect(await probe(adminPort, "/healthz")).toEqual([200, "ok\n"]);

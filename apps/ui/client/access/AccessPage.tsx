@@ -26,6 +26,7 @@ const VIEWS = ["namespaces", "services"] as const;
 /** Who may call whom, and why: now, or as it would be with policies that nobody has written. */
 export function AccessPage() {
   const fleet = useFleet();
+  const { viewer } = fleet;
   const [{ policy = "" }] = usePageSearch();
   const pasted = useMemo(() => pastedObjects(policy), [policy]);
   const base = useFleetTranslation();
@@ -47,6 +48,7 @@ export function AccessPage() {
       <Problems
         errors={pasted.problems}
         warnings={[
+          ...(viewer?.isPartial === true ? [t.viewer.access] : []),
           ...(base === undefined || base.unlike === 0 ? [] : [t.effect.unlike(base.unlike)]),
           ...(hasCilium ? [t.access.cilium] : []),
         ]}

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { Command } from "./Command.tsx";
+import { PartialNote } from "./PartialNote.tsx";
 
 export interface EmptyProps {
   readonly title: string;
@@ -18,6 +19,7 @@ export function Empty({ title, how, command, isPage = false, children }: EmptyPr
       {how === undefined ? null : <p>{how}</p>}
       {command === undefined ? null : <Command text={command} />}
       {children}
+      <PartialNote text="empty" />
     </div>
   );
 }

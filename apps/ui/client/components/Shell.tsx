@@ -12,6 +12,7 @@ import { SnapshotClock } from "./SnapshotClock.tsx";
 import { StaleBanner } from "./StaleBanner.tsx";
 import { ThemeSwitch } from "./ThemeSwitch.tsx";
 import { useShortcuts } from "./useShortcuts.ts";
+import { ViewerMenu } from "./ViewerMenu.tsx";
 
 /** What is around each page: navigation, search, clock, theme, keyboard map. */
 export function Shell() {
@@ -43,6 +44,7 @@ export function Shell() {
         </button>
         <SnapshotClock />
         <span className="top-tools">
+          <ViewerMenu />
           <ThemeSwitch />
           <button type="button" className="button small" aria-label={t.keys.open} title={t.keys.open} onClick={() => setDialog("keys")}>
             ?

@@ -7,7 +7,17 @@ export interface ConnectionOptions {
   readonly onState: (state: ConnectionState) => void;
 }
 
-const EVENTS: readonly (keyof ConsoleEvents)[] = ["reset", "change", "generated", "insights", "ended", "certificates", "ready", "clock"];
+const EVENTS: readonly (keyof ConsoleEvents)[] = [
+  "reset",
+  "change",
+  "generated",
+  "insights",
+  "ended",
+  "certificates",
+  "viewer",
+  "ready",
+  "clock",
+];
 
 // The server's clock comes every few seconds: a connection that is silent for so long is dead, although nobody has closed it.
 const SILENCE_MS = 20_000;
@@ -53,8 +63,10 @@ export function followStream({ onEvent, onState }: ConnectionOptions, signal: Ab
     }
     opened.onerror = () => {
       if (opened !== source) return;
-      if (opened.readyState === EventSource.CLOSED) openAgain();
-      else report(false);
+      if (opened.readyState === EventSource.CLOSED) {
+        openAgain();
+        void logInAgain();
+      } else report(false);
     };
   }
 
@@ -67,4 +79,10 @@ export function followStream({ onEvent, onState }: ConnectionOptions, signal: Ab
     clearInterval(watch);
   });
   open();
+}
+
+/** Leads to the login, if that is why a stream was refused: an EventSource does not say. */
+async function logInAgain(): Promise<void> {
+  const answer = await fetch(STREAM_PATH, { method: "HEAD" }).catch(() => undefined);
+  if (answer?.status === 401) location.assign(`/login?next=${encodeURIComponent(`${location.pathname}${location.search}`)}`);
 }

@@ -1,4 +1,11 @@
-import type { ConsoleCertificate, ConsoleEndedInsight, ConsoleInsight, ConsoleSource, SnapshotClock } from "@isthmus/console/wire";
+import type {
+  ConsoleCertificate,
+  ConsoleEndedInsight,
+  ConsoleInsight,
+  ConsoleSource,
+  ConsoleViewer,
+  SnapshotClock,
+} from "@isthmus/console/wire";
 import { emptySnapshot, emptyTable, type ResourceRef, resourceKeyOf, type Snapshot, type Table } from "@isthmus/core";
 
 /** All that is wrong with one object. */
@@ -23,6 +30,8 @@ export interface Fleet {
   readonly ended: readonly ConsoleEndedInsight[];
   readonly unknownClusters: readonly string[];
   readonly certificates: readonly ConsoleCertificate[];
+  /** Who reads it, and what is left out; undefined where there is no login. */
+  readonly viewer: ConsoleViewer | undefined;
   readonly clock: SnapshotClock | undefined;
   /** Whether everything that was known when the stream began is here. */
   readonly isReady: boolean;
@@ -39,6 +48,7 @@ export function emptyFleet(): Fleet {
     ended: [],
     unknownClusters: [],
     certificates: [],
+    viewer: undefined,
     clock: undefined,
     isReady: false,
   };

@@ -54,6 +54,8 @@ function withEvent(stream: FleetStream, event: Exclude<FleetEvent, { readonly ty
       return withCurrent(stream, (fleet) => ({ ...fleet, ended: [...fleet.ended, ...event.data].slice(-MOST_ENDED) }));
     case "certificates":
       return withCurrent(stream, (fleet) => ({ ...fleet, certificates: event.data }));
+    case "viewer":
+      return withCurrent(stream, (fleet) => ({ ...fleet, viewer: event.data }));
     case "clock":
       // How fresh the source is counts for what is shown, too.
       return {

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { Empty } from "../components/Empty.tsx";
 import { Loading } from "../components/Loading.tsx";
 import { ObjectLink } from "../components/ObjectLink.tsx";
+import { PartialNote } from "../components/PartialNote.tsx";
 import { Section } from "../components/Section.tsx";
 import { AccessPolicy, Destination, TrafficPolicy, VirtualDestination } from "../data/kinds.ts";
 import { useFleet } from "../data/store.ts";
@@ -25,6 +26,7 @@ export function EffectTab({ object }: { readonly object: Resource }) {
   return (
     <>
       <p className="note">{unlike === 0 ? t.effect.why : `${t.effect.why} ${t.effect.unlike(unlike)}`}</p>
+      <PartialNote text="translated" />
       <Effect object={object} translation={translation} />
     </>
   );

@@ -82,7 +82,7 @@ const COLUMNS: readonly Column<Resource>[] = [
 
 /** Everything that users ask of the plane, with how it stands. */
 export function PoliciesPage() {
-  const { snapshot, source } = useFleet();
+  const { snapshot, source, viewer } = useFleet();
   const open = useOpenObject();
   const rows = useMemo(() => POLICY_KINDS.flatMap((kind) => [...snapshot.of(kind)]), [snapshot]);
   return (
@@ -99,7 +99,7 @@ export function PoliciesPage() {
         columns={COLUMNS}
         open={open}
         empty={
-          source?.kind === "store" && snapshot.of(KubernetesCluster).size === 0 ? (
+          source?.kind === "store" && viewer?.isPartial !== true && snapshot.of(KubernetesCluster).size === 0 ? (
             <Empty title={t.policies.notInStore} how={t.policies.notInStoreHow} command={t.policies.notInStoreCommand} />
           ) : (
             <Empty title={t.policies.empty} how={t.policies.emptyHow} command={t.policies.emptyCommand} />

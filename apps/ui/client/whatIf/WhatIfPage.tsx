@@ -5,6 +5,7 @@ import { Empty } from "../components/Empty.tsx";
 import { Loading } from "../components/Loading.tsx";
 import { ObjectLink, objectOf } from "../components/ObjectLink.tsx";
 import { Page } from "../components/Page.tsx";
+import { PartialNote } from "../components/PartialNote.tsx";
 import { usePageSearch } from "../components/usePageSearch.ts";
 import type { Fleet } from "../data/fleet.ts";
 import { useFleet } from "../data/store.ts";
@@ -86,6 +87,7 @@ export function WhatIfPage() {
       ) : (
         <div className="what-if-result" aria-live="polite">
           {base.unlike === 0 ? null : <Problems warnings={[t.whatIf.unlike(base.unlike)]} />}
+          <PartialNote text="translated" />
           {pasted.objects.length === 0 ? (
             <Empty title={t.whatIf.empty} how={t.whatIf.emptyHow}>
               <Link className="button" to="/policies">

@@ -25,6 +25,7 @@ export function* eventsBetween(before: FleetMoment, after: FleetMoment): Iterabl
   yield* endedEvents(before.insights.ended, after.insights.ended);
   if (before.certificates !== after.certificates && !equalJson(before.certificates, after.certificates))
     yield consoleEvent("certificates", after.certificates);
+  if (after.viewer !== undefined && !equalJson(before.viewer, after.viewer)) yield consoleEvent("viewer", after.viewer);
 }
 
 type Parts = ReadonlyMap<string, Snapshot>;

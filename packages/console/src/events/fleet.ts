@@ -1,5 +1,5 @@
 import { emptyTable, type ResourceRef, resourceKeyOf, type Snapshot, type Table } from "@isthmus/core";
-import type { ConsoleCertificate, ConsoleEndedInsight, ConsoleInsight, ConsoleSource, SnapshotClock } from "../wire.ts";
+import type { ConsoleCertificate, ConsoleEndedInsight, ConsoleInsight, ConsoleSource, ConsoleViewer, SnapshotClock } from "../wire.ts";
 
 /** What is wrong with one object. */
 export interface ObjectInsightList {
@@ -22,6 +22,8 @@ export interface FleetMoment {
     readonly ended: readonly ConsoleEndedInsight[];
   };
   readonly certificates: readonly ConsoleCertificate[];
+  /** For whom it is; absent where everybody sees everything. */
+  readonly viewer?: ConsoleViewer;
 }
 
 /** A table of insights with nothing in it. */

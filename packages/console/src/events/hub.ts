@@ -10,6 +10,8 @@ export interface ConsoleHub {
   readonly about: ConsoleSource;
   /** Whether there is anything that browsers can be shown; what was known once stays. */
   readonly isReady: boolean;
+  /** What browsers are shown now; undefined before anything is known. */
+  readonly moment: FleetMoment | undefined;
   /** How fresh it is what browsers see. */
   clock(): SnapshotClock;
   /**
@@ -209,6 +211,9 @@ export function startConsoleHub(options: ConsoleHubOptions, signal: AbortSignal)
     about: source.about,
     get isReady() {
       return settled !== undefined;
+    },
+    get moment() {
+      return settled?.moment;
     },
     clock: now,
     follow,

@@ -1,7 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { SecureContextOptions } from "node:tls";
 import { type Log, messageOf, UsageError } from "@isthmus/core";
 import { sendText, startHttpServer } from "@isthmus/process/http";
 import type { ConsoleHub } from "../events/hub.ts";
+import type { Login } from "../login/login.ts";
+import type { Session } from "../login/sessions.ts";
+import type { ViewerHubs } from "../viewers/viewerHubs.ts";
 import { STREAM_PATH } from "../wire.ts";
 import { SECURITY_HEADERS } from "./headers.ts";
 import { isLoopback, isLoopbackHost } from "./loopback.ts";
@@ -12,7 +16,11 @@ export interface ConsoleServerOptions {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
-  readonly hub: ConsoleHub;
+  readonly hub: Pick<ConsoleHub, "follow">;
+  /** Who may read, and what. Default: everybody who reaches it, everything; then only this machine reaches it. */
+  readonly access?: ConsoleAccess;
+  /** The port speaks TLS with this certificate, and nothing else. Default: plain HTTP. */
+  readonly tls?: SecureContextOptions;
   /** Directory of the pages' files. Default: there are none, and only the stream is served. */
   readonly files?: string;
   readonly log: Log;
@@ -24,18 +32,28 @@ export interface ConsoleServerOptions {
   readonly stalledMs?: number;
 }
 
+/** The users of a console. */
+export interface ConsoleAccess {
+  readonly login: Login;
+  readonly viewers: Pick<ViewerHubs, "of">;
+  /** Where browsers see the console. */
+  readonly publicUrl: URL;
+}
+
 /** A console that is served. */
 export interface ConsoleServer {
   readonly port: number;
   /** Browsers that follow it now. */
   readonly streams: number;
+  /** For connections that come later. */
+  setSecureContext(context: SecureContextOptions): void;
   close(): Promise<void>;
 }
 
 /** Serves the console. Rejects with UsageError for an address that is taken, or that others than this machine reach. */
 export async function startConsoleServer(options: ConsoleServerOptions): Promise<ConsoleServer> {
-  const { host, port, log, requestMs } = options;
-  if (!isLoopback(host))
+  const { host, port, access, tls, log, requestMs } = options;
+  if (access === undefined && !isLoopback(host))
     throw new UsageError(`the console is served on loopback only: ${host} is reached from elsewhere, and there is no login`);
   const stop = new AbortController();
   const pages = options.files === undefined ? undefined : await readStaticFiles(options.files);
@@ -50,9 +68,11 @@ export async function startConsoleServer(options: ConsoleServerOptions): Promise
     },
     connections: { perAddress: MAX_CONNECTIONS, inAll: MAX_CONNECTIONS },
     requestMs,
+    tls,
   });
   return {
     port: server.port,
+    setSecureContext: server.setSecureContext,
     get streams() {
       return context.streams.count;
     },
@@ -75,18 +95,26 @@ interface Context extends ConsoleServerOptions {
 }
 
 async function answer(request: IncomingMessage, response: ServerResponse, context: Context): Promise<void> {
+  const { access, pages } = context;
   for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
-  if (!isLoopbackHost(request.headers.host)) return sendText(response, 421, "this console is served under the names of this machine alone");
+  const { host } = request.headers;
+  if (!isLoopbackHost(host) && (access === undefined || host?.toLowerCase() !== access.publicUrl.host))
+    return sendText(response, 421, access === undefined ? LOOPBACK_NAMES : `this console is served as ${access.publicUrl.host}`);
+  const url = new URL(request.url ?? "/", "http://localhost");
+  if (access !== undefined && (await access.login.answer(request, response, url))) return;
   if (request.method !== "GET" && request.method !== "HEAD") {
     response.setHeader("allow", "GET, HEAD");
     return sendText(response, 405, "only GET and HEAD are supported");
   }
-  const { pathname } = new URL(request.url ?? "/", "http://localhost");
-  if (pathname === STREAM_PATH) return stream(request, response, context);
-  if (context.pages === undefined && pathname === "/") return sendText(response, 404, NO_PAGES);
-  sendFile(request, response, context.pages?.find(pathname));
+  const session = access?.login.sessionOf(request);
+  if (access !== undefined && session === undefined) return access.login.refuse(request, response, url);
+  const { pathname } = url;
+  if (pathname === STREAM_PATH) return stream(request, response, context, session);
+  if (pages === undefined && pathname === "/") return sendText(response, 404, NO_PAGES);
+  sendFile(request, response, pages?.find(pathname));
 }
 
+const LOOPBACK_NAMES = "this console is served under the names of this machine alone";
 const NO_PAGES = `the pages of the console are not built: only its stream is served, at ${STREAM_PATH}`;
 
 function sendFile(request: IncomingMessage, response: ServerResponse, file: StaticFile | undefined): void {
@@ -108,19 +136,27 @@ function sendFile(request: IncomingMessage, response: ServerResponse, file: Stat
   response.end(request.method === "HEAD" ? undefined : body);
 }
 
-async function stream(request: IncomingMessage, response: ServerResponse, context: Context): Promise<void> {
-  const { hub, streams, maxStreams = MAX_STREAMS, stalledMs = STALLED_MS, signal } = context;
+async function stream(request: IncomingMessage, response: ServerResponse, context: Context, session: Session | undefined): Promise<void> {
+  const { access, streams, maxStreams = MAX_STREAMS, stalledMs = STALLED_MS, signal } = context;
   // It could not be read there, but it would take the place of somebody else's.
   if (!["same-origin", "none", undefined].includes(request.headers["sec-fetch-site"] as string | undefined))
     return sendText(response, 403, "the stream is for pages of this console");
-  if (streams.count >= maxStreams) {
+  const hub = access === undefined ? context.hub : session && access.viewers.of(session.user);
+  if (streams.count >= maxStreams || hub === undefined) {
     response.setHeader("retry-after", "10");
-    return sendText(response, 503, `${maxStreams} browsers follow this console already: close some of them`);
+    return sendText(
+      response,
+      503,
+      hub === undefined ? MANY_USERS : `${maxStreams} browsers follow this console already: close some of them`,
+    );
   }
   streams.count++;
   try {
-    await writeStream(request, response, { hub, stalledMs }, signal);
+    // It ends with the session.
+    await writeStream(request, response, { hub, stalledMs }, session === undefined ? signal : AbortSignal.any([signal, session.signal]));
   } finally {
     streams.count--;
   }
 }
+
+const MANY_USERS = "too many users follow this console: try again in a minute";

@@ -1,3 +1,5 @@
+export * from "./accessReviews.ts";
+
 import type { AnyResource, JsonObject, Kind, LabelSelector, Resource, ResourceRef } from "@isthmus/core";
 
 /** Everything the loops need of the outside world. Each port has a real and a simulated implementation that pass one contract suite. */

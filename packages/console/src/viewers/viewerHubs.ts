@@ -1,0 +1,113 @@
+import { randomUUID } from "node:crypto";
+import { type Clock, type Kind, type Log, uptimeOf } from "@isthmus/core";
+import type { AccessReviews, KubernetesUser } from "@isthmus/plane/ports";
+import { type ConsoleHub, startConsoleHub } from "../events/hub.ts";
+import { viewerRights } from "./rights.ts";
+import { viewerSource } from "./viewerSource.ts";
+
+/** The streams of users, each with what that user may see. */
+export interface ViewerHubs {
+  /** Follows as `ConsoleHub.follow` does. Undefined: there are too many users at a time. */
+  of(user: KubernetesUser): Pick<ConsoleHub, "follow"> | undefined;
+  readonly size: number;
+}
+
+export interface ViewerHubsOptions {
+  /** Of those who see everything. */
+  readonly hub: ConsoleHub;
+  readonly reviews: Pick<AccessReviews, "may">;
+  readonly kinds: { readonly kindOf: (apiVersion: string, kind: string) => Kind | undefined; readonly registration: Kind };
+  /** Namespace of the management plane. */
+  readonly namespace: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Users at a time. Default: 20. */
+  readonly most?: number;
+  /** How long what a user sees is kept after the last stream, in milliseconds. Default: a minute. */
+  readonly keptMs?: number;
+  /** How often rights are asked for again, in milliseconds. Default: a minute. */
+  readonly refreshMs?: number;
+  /** How often changes are looked for, in milliseconds. Default: as a hub does. */
+  readonly readMs?: number;
+}
+
+interface Kept {
+  readonly hub: ConsoleHub;
+  readonly stop: AbortController;
+  streams: number;
+  /** When the last stream ended. */
+  idleSince: number;
+}
+
+/** One hub for each user who follows now; users who are one to the Kubernetes API share it. */
+export function startViewerHubs(options: ViewerHubsOptions, signal: AbortSignal): ViewerHubs {
+  const { hub: all, reviews, kinds, namespace, clock, log, most = MOST, keptMs = KEPT_MS, refreshMs, readMs } = options;
+  const hubs = new Map<string, Kept>();
+
+  function forgetIdle(isUrgent: boolean): void {
+    for (const [key, { stop, streams, idleSince }] of hubs) {
+      if (streams > 0 || (!isUrgent && uptimeOf(clock) - idleSince < keptMs)) continue;
+      hubs.delete(key);
+      stop.abort(new Error("nobody follows"));
+      if (isUrgent) return;
+    }
+  }
+
+  function kept(user: KubernetesUser): Kept | undefined {
+    forgetIdle(false);
+    const key = identityOf(user);
+    const known = hubs.get(key);
+    if (known !== undefined) return known;
+    if (hubs.size >= most) forgetIdle(true);
+    if (hubs.size >= most) return undefined;
+    const stop = new AbortController();
+    const rights = viewerRights({ user, reviews, namespace, ...kinds });
+    const source = viewerSource({ username: user.username, rights, hub: all, clock, ...(refreshMs === undefined ? {} : { refreshMs }) });
+    const epoch = randomUUID().replaceAll("-", "");
+    const bounds = { mostEvents: MOST_EVENTS, mostBytes: MOST_BYTES };
+    const hub = startConsoleHub(
+      { source, epoch, clock, log, ...bounds, ...(readMs === undefined ? {} : { readMs }) },
+      AbortSignal.any([signal, stop.signal]),
+    );
+    const made: Kept = { hub, stop, streams: 0, idleSince: uptimeOf(clock) };
+    hubs.set(key, made);
+    return made;
+  }
+
+  return {
+    of(user) {
+      const own = kept(user);
+      if (own === undefined) return undefined;
+      return {
+        async *follow(lastEventId, gone) {
+          own.streams++;
+          try {
+            yield* own.hub.follow(lastEventId, gone);
+          } finally {
+            own.streams--;
+            own.idleSince = uptimeOf(clock);
+            clock.sleep(keptMs, signal).then(
+              () => forgetIdle(false),
+              () => undefined,
+            );
+          }
+        },
+      };
+    },
+    get size() {
+      return hubs.size;
+    },
+  };
+}
+
+const MOST = 20;
+const KEPT_MS = 60_000;
+// A browser that lags further behind begins again.
+const MOST_EVENTS = 2_000;
+const MOST_BYTES = 4 * 1024 * 1024;
+
+/** Who is one to the Kubernetes API: what a webhook authorizer may look at counts, too. */
+function identityOf({ username, uid, groups = [], extra = {} }: KubernetesUser): string {
+  const more = Object.entries(extra).sort(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify([username, uid, [...groups].sort(), more]);
+}

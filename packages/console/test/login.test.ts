@@ -1,0 +1,326 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Log } from "@isthmus/core";
+import { systemClock } from "@isthmus/plane";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { startConsoleHub } from "../src/events/hub.ts";
+import { type ConsoleServer, startConsoleServer } from "../src/http/consoleServer.ts";
+import { startLogin } from "../src/login/login.ts";
+import { startSessions } from "../src/login/sessions.ts";
+import { startViewerHubs } from "../src/viewers/viewerHubs.ts";
+import { STREAM_PATH } from "../src/wire.ts";
+import { movedClock, scriptedReviews } from "./accessFixture.ts";
+import { ask, momentOf, object, scriptedSource } from "./consoleFixture.ts";
+
+const nothing = () => undefined;
+const silent: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+const soon = { timeout: 5_000, interval: 10 };
+const kinds = {
+  kindOf: () => undefined,
+  registration: { apiVersion: "multicluster.solo.io/v1alpha1", plural: "kubernetesclusters" } as never,
+};
+
+const HOST = "console.example.com";
+let reviews: ReturnType<typeof scriptedReviews>;
+let stop: AbortController;
+let served: ConsoleServer;
+let directory: string;
+let ended: Promise<unknown>;
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), "isthmus-pages-"));
+  writeFileSync(join(directory, "index.html"), "<p>console");
+  writeFileSync(join(directory, "app.js"), "1");
+  reviews = scriptedReviews();
+  reviews.bearers.set("good", { username: "alice", groups: ["dev"] });
+  stop = new AbortController();
+  const source = scriptedSource();
+  source.moment = momentOf([object("Service", "a")]);
+  const hub = startConsoleHub({ source, epoch: "e", clock: systemClock, log: silent, readMs: 10 }, stop.signal);
+  const shared = { reviews, clock: systemClock, log: silent };
+  const publicUrl = new URL(`https://${HOST}`);
+  const login = startLogin({ ...shared, publicUrl, isEncrypted: false, reviewMs: 50 }, stop.signal);
+  const viewers = startViewerHubs({ ...shared, hub, kinds, namespace: "gloo-mesh", readMs: 10 }, stop.signal);
+  served = await startConsoleServer({
+    host: "127.0.0.1",
+    port: 0,
+    hub,
+    log: silent,
+    access: { login, viewers, publicUrl },
+    files: directory,
+  });
+  ended = Promise.all([hub.ended, login.ended]);
+});
+afterEach(async () => {
+  stop.abort(new Error("the test has ended"));
+  await served.close();
+  await ended;
+  rmSync(directory, { recursive: true });
+});
+
+interface Post {
+  readonly path?: string;
+  readonly headers?: Record<string, string>;
+}
+
+function post(fields: Record<string, string>, { path = "/login", headers = {} }: Post = {}) {
+  const body = new URLSearchParams(fields).toString();
+  const all = { host: HOST, origin: `https://${HOST}`, "content-type": "application/x-www-form-urlencoded", ...headers };
+  return new Promise<{ status: number; headers: Record<string, string | string[] | undefined>; body: string }>((resolve, reject) => {
+    const asked = request({ host: "127.0.0.1", port: served.port, path, method: "POST", headers: all, agent: false }, (response) => {
+      let text = "";
+      response.on("data", (part: Buffer) => {
+        text += part.toString();
+      });
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text }));
+      response.on("error", reject);
+    });
+    asked.on("error", reject);
+    asked.end(body);
+  });
+}
+
+async function loggedIn(): Promise<string> {
+  const { status, headers } = await post({ token: "good" });
+  expect(status).toBe(303);
+  return String(headers["set-cookie"]).split(";")[0] ?? "";
+}
+
+const get = (path: string, headers: Record<string, string> = {}) => ask(served.port, { path, headers: { host: HOST, ...headers } });
+
+describe("without a session", () => {
+  it.each(["/", "/policies", "/app.js", "/index.html", STREAM_PATH, "/no-such-file", `/login/..${STREAM_PATH}`])(
+    "%s gives nothing",
+    async (path) => {
+      const { status, body } = await get(path);
+      expect([status, body.toString()]).toEqual([401, "not logged in\n"]);
+      for (const cookie of [
+        "__Host-gloo-mesh-console=",
+        "__Host-gloo-mesh-console=x",
+        "gloo-mesh-console=x",
+        "a=b; ;;=",
+        `x=${"y".repeat(4_000)}`,
+      ])
+        expect((await get(path, { cookie })).status).toBe(401);
+    },
+  );
+
+  it("a page leads to the login, and from there back", async () => {
+    const { status, headers } = await get("/policies?q=a%20b", { accept: "text/html" });
+    expect([status, headers["location"]]).toEqual([303, "/login?next=%2Fpolicies%3Fq%3Da%2520b"]);
+    const page = await get(String(headers["location"]));
+    expect(page.status).toBe(200);
+    expect(page.body.toString()).toContain('name="next" value="/policies?q=a%20b"');
+    expect((await post({ token: "good", next: "/policies?q=a%20b" })).headers["location"]).toBe("/policies?q=a%20b");
+  });
+
+  it.each([
+    "https://evil.example",
+    "//evil.example",
+    "/\\evil.example",
+    "\\\\evil.example",
+    "/..//evil.example",
+    "/a/../..//evil.example",
+    "/\t/evil.example",
+    "javascript:alert(1)",
+    "/logout",
+    "/login?next=/",
+    "",
+    "evil",
+    `/${"a".repeat(9_000)}`,
+  ])("a login never leads elsewhere: %s", async (next) => {
+    const { status, headers } = await post({ token: "good", next });
+    expect([status, headers["location"]]).toEqual([303, "/"]);
+  });
+
+  it("hostile words on the login page are text", async () => {
+    const page = await get(`/login?next=${encodeURIComponent('/"><script>alert(1)</script>')}`);
+    expect(page.body.toString()).not.toContain("<script");
+    expect(page.headers["content-security-policy"]).toContain("script-src 'self'");
+    expect(page.headers["cache-control"]).toBe("no-store");
+  });
+
+  it("other hosts are refused, also with a session", async () => {
+    const cookie = await loggedIn();
+    for (const host of ["evil.example", `${HOST}.evil.example`, `evil.${HOST}`, `${HOST}:1`])
+      expect((await get("/", { host, cookie })).status).toBe(421);
+  });
+});
+
+describe("a login", () => {
+  it("gives a cookie that scripts and other hosts cannot read, and opens everything", async () => {
+    const { headers } = await post({ token: "good" });
+    expect(headers["set-cookie"]).toEqual([
+      expect.stringMatching(/^__Host-gloo-mesh-console=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Secure$/),
+    ]);
+    const cookie = String(headers["set-cookie"]).split(";")[0] ?? "";
+    expect((await get("/", { cookie })).body.toString()).toBe("<p>console");
+    expect((await get("/app.js", { cookie })).status).toBe(200);
+    expect(reviews.asked[0]).toEqual({ token: "good", audience: "gloo-mesh-console", isEncrypted: false });
+  });
+
+  it("with a token that does not count is refused, and says why", async () => {
+    const { status, headers, body } = await post({ token: "wrong" });
+    expect(status).toBe(401);
+    expect(headers["set-cookie"]).toBeUndefined();
+    expect(body).toContain('<p role="alert" id="problem">You are not logged in: the Kubernetes API does not accept this token.</p>');
+    expect(body).not.toContain("wrong");
+  });
+
+  it.each(["", " ", "a b", "a\nb", "ä", "\u0000"])("with %j asks nobody", async (token) => {
+    expect((await post({ token })).status).toBe(400);
+    expect(reviews.asked).toEqual([]);
+  });
+
+  it("of a page elsewhere is refused", async () => {
+    for (const headers of [
+      { origin: "https://evil.example" },
+      { origin: "null" },
+      { "sec-fetch-site": "cross-site" },
+      { "sec-fetch-site": "same-site" },
+      { "sec-fetch-site": "none" },
+    ] as Record<string, string>[]) {
+      expect((await post({ token: "good" }, { headers })).status).toBe(403);
+      expect((await post({}, { path: "/logout", headers })).status).toBe(403);
+    }
+    expect(reviews.asked).toEqual([]);
+  });
+
+  it("is a short form", async () => {
+    expect((await post({ token: "x".repeat(40_000) })).status).toBe(400);
+    expect((await post({ token: "good" }, { headers: { "content-type": "application/json" } })).status).toBe(400);
+    expect(reviews.asked).toEqual([]);
+  });
+
+  it("is refused while the Kubernetes API cannot be asked", async () => {
+    reviews.problem = "no route to https://internal.address";
+    const { status, body } = await post({ token: "good" });
+    expect(status).toBe(503);
+    expect(body).not.toContain("internal.address");
+  });
+
+  it("does not let many wrong tokens keep the Kubernetes API busy", async () => {
+    let release: () => void = nothing;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let most = 0;
+    let now = 0;
+    reviews.whoBears = async () => {
+      most = Math.max(most, ++now);
+      await held;
+      now--;
+      return { refused: "no" };
+    };
+    const answers = Array.from({ length: 20 }, () => post({ token: "wrong" }));
+    await vi.waitFor(() => expect(now).toBe(4), soon);
+    const early = await Promise.race(answers);
+    expect(early.status).toBe(429);
+    release();
+    expect((await Promise.all(answers)).filter(({ status }) => status === 401)).toHaveLength(4);
+    expect(most).toBe(4);
+  });
+});
+
+describe("a session", () => {
+  it("ends with a logout", async () => {
+    const cookie = await loggedIn();
+    const { status, headers } = await post({}, { path: "/logout", headers: { cookie } });
+    expect([status, headers["location"]]).toEqual([303, "/login"]);
+    expect(String(headers["set-cookie"])).toContain("Max-Age=0");
+    expect((await get("/", { cookie })).status).toBe(401);
+  });
+
+  it("does not end because a page elsewhere has a picture of the logout", async () => {
+    const cookie = await loggedIn();
+    await get("/logout", { cookie });
+    expect((await get("/", { cookie })).status).toBe(200);
+  });
+
+  it("ends, with its streams, when its token no longer counts", async () => {
+    const cookie = await loggedIn();
+    let isClosed = false;
+    request({ host: "127.0.0.1", port: served.port, path: STREAM_PATH, headers: { host: HOST, cookie }, agent: false }, (response) => {
+      response
+        .resume()
+        .on("error", nothing)
+        .on("close", () => {
+          isClosed = true;
+        });
+    })
+      .on("error", nothing)
+      .end();
+    await vi.waitFor(() => expect(served.streams).toBe(1), soon);
+    reviews.bearers.delete("good");
+    await vi.waitFor(() => expect([isClosed, served.streams]).toEqual([true, 0]), soon);
+    expect((await get("/", { cookie })).status).toBe(401);
+  });
+
+  it("is another one after each login", async () => {
+    const first = await loggedIn();
+    const { headers } = await post({ token: "good" }, { headers: { cookie: first } });
+    expect(String(headers["set-cookie"]).split(";")[0]).not.toBe(first);
+    expect((await get("/", { cookie: first })).status).toBe(401);
+  });
+});
+
+describe("sessions", () => {
+  const token = { token: "good", audience: "a", isEncrypted: false };
+  const started = (most?: number) => {
+    const clock = movedClock();
+    const sessions = startSessions({ reviews, clock, log: silent, ...(most === undefined ? {} : { most }) }, stop.signal);
+    return { clock, sessions };
+  };
+
+  it("end after an hour without use, and after twelve hours", async () => {
+    const { clock, sessions } = started();
+    const [used, unused] = [sessions.open({ username: "alice" }, token) ?? "", sessions.open({ username: "alice" }, token) ?? ""];
+    for (let minutes = 0; minutes < 61; minutes++) {
+      expect(sessions.find(used)).toBeDefined();
+      await clock.move(60_000);
+    }
+    expect(sessions.find(unused)).toBeUndefined();
+    for (let minutes = 61; minutes < 720; minutes++) {
+      expect(sessions.find(used)).toBeDefined();
+      await clock.move(60_000);
+    }
+    await clock.move(1);
+    expect(sessions.find(used)).toBeUndefined();
+    expect(sessions.size).toBe(0);
+  });
+
+  it("end when nobody could confirm their token for five minutes", async () => {
+    const { clock, sessions } = started();
+    const secret = sessions.open({ username: "alice" }, token) ?? "";
+    reviews.problem = "down";
+    for (let minute = 0; minute < 6; minute++) {
+      expect(sessions.find(secret)).toBeDefined();
+      await clock.move(60_000);
+    }
+    await clock.move(60_000);
+    expect(sessions.find(secret)).toBeUndefined();
+  });
+
+  it("end when the token is of another user", async () => {
+    const { clock, sessions } = started();
+    const secret = sessions.open({ username: "bob" }, token) ?? "";
+    await clock.move(60_000);
+    expect(sessions.find(secret)).toBeUndefined();
+  });
+
+  it("are few: one user's own go first, and nobody's for another user", () => {
+    const { sessions } = started(22);
+    const bob = sessions.open({ username: "bob" }, token) ?? "";
+    const [first = "", ...others] = Array.from({ length: 21 }, () => sessions.open({ username: "alice" }, token) ?? "");
+    expect([sessions.find(first), sessions.find(bob) !== undefined, others.every((one) => sessions.find(one) !== undefined)]).toEqual([
+      undefined,
+      true,
+      true,
+    ]);
+    expect(sessions.open({ username: "carol" }, token)).toBeDefined();
+    expect(sessions.open({ username: "dave" }, token)).toBeUndefined();
+    expect(sessions.find(bob)).toBeDefined();
+  });
+});

@@ -1,0 +1,300 @@
+import { discoveryKinds, KubernetesCluster, kindOf } from "@isthmus/api";
+import { type Log, type Resource, type ResourceRef, refOf, resourceKeyOf, snapshotOf } from "@isthmus/core";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type FleetMoment, NO_INSIGHTS, NOTHING_KNOWN } from "../src/events/fleet.ts";
+import { startConsoleHub } from "../src/events/hub.ts";
+import { viewerRights } from "../src/viewers/rights.ts";
+import { startViewerHubs } from "../src/viewers/viewerHubs.ts";
+import { viewerSource } from "../src/viewers/viewerSource.ts";
+import { movedClock, type Rule, scriptedReviews } from "./accessFixture.ts";
+import { scriptedSource } from "./consoleFixture.ts";
+
+const nothing = () => undefined;
+const silent: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+const namespace = "gloo-mesh";
+const KINDS = { kindOf, registration: KubernetesCluster };
+const CLUSTERS = "kubernetesclusters.multicluster.solo.io";
+
+let stop: AbortController;
+let reviews: ReturnType<typeof scriptedReviews>;
+beforeEach(() => {
+  stop = new AbortController();
+  reviews = scriptedReviews();
+});
+afterEach(() => stop.abort(new Error("the test has ended")));
+
+function object(apiVersion: string, kind: string, place: Partial<ResourceRef>): Resource {
+  return { apiVersion, kind, metadata: { name: "x", namespace: "bookinfo", clusterName: "", ...place } } as Resource;
+}
+
+const service = (place: Partial<ResourceRef>) => object("v1", "Service", { clusterName: "cluster-1", ...place });
+const policy = (place: Partial<ResourceRef>) => object("networking.mesh.gloo.solo.io/v1", "TrafficPolicy", place);
+const registered = (name: string) => object("multicluster.solo.io/v1alpha1", "KubernetesCluster", { name, namespace });
+
+function momentOf(objects: readonly Resource[], generated: readonly Resource[] = []): FleetMoment {
+  const rows = objects.map(
+    (one) =>
+      [resourceKeyOf(refOf(one)), { object: refOf(one), insights: [{ object: refOf(one), code: "RES1003", since: "" } as never] }] as const,
+  );
+  const ended = objects.map((one) => ({ object: refOf(one), code: "RES1003" }) as never);
+  return {
+    ...NOTHING_KNOWN,
+    objects: new Map([["all", snapshotOf(objects)]]),
+    generated: new Map([["all", snapshotOf(generated)]]),
+    insights: { at: "now", objects: NO_INSIGHTS.with(rows), unknown: ["cluster-1", "cluster-2"], ended },
+    certificates: ["", "cluster-1", "cluster-2"].map((cluster) => ({ cluster, kind: "root", name: "r" })),
+  };
+}
+
+function viewed(rules: readonly Rule[], { most, moment }: { most?: number; moment?: FleetMoment } = {}) {
+  reviews.rules.set("alice", rules);
+  const clock = movedClock();
+  const at = "2026-01-01T00:00:00Z";
+  const hub = {
+    about: { kind: "store", name: "Redis", version: "0" } as const,
+    moment,
+    clock: () => ({
+      now: at,
+      at,
+      clusters: [
+        { name: "cluster-1", at },
+        { name: "cluster-2", at },
+      ],
+      problem: "cluster-2 is broken",
+    }),
+  };
+  const rights = viewerRights({ user: { username: "alice" }, reviews, namespace, ...KINDS, ...(most === undefined ? {} : { most }) });
+  const source = viewerSource({ username: "alice", rights, hub, clock });
+  const read = async () => (await source.read(stop.signal)) as FleetMoment;
+  return { hub, clock, source, read };
+}
+
+function keysIn({ objects, generated, insights }: FleetMoment) {
+  const keys = (parts: FleetMoment["objects"]) =>
+    [...parts.values()].flatMap((part) =>
+      [...part.collections().values()].flatMap((all) => [...all].map((one) => resourceKeyOf(refOf(one)))),
+    );
+  const byKey = [...insights.objects].map(({ object: of }) => resourceKeyOf(of));
+  return {
+    objects: keys(objects).sort(),
+    generated: keys(generated).sort(),
+    insights: byKey.sort(),
+    ended: insights.ended.map(({ object: of }) => resourceKeyOf(of)).sort(),
+  };
+}
+
+const FLEET = momentOf(
+  [
+    service({ name: "a" }),
+    service({ name: "b", namespace: "other" }),
+    service({ name: "c", clusterName: "cluster-2" }),
+    policy({ name: "p" }),
+    policy({ name: "q", namespace: "other" }),
+    registered("cluster-1"),
+    registered("cluster-2"),
+    object("unheard.of/v1", "Thing", { name: "thing" }),
+  ],
+  [object("networking.istio.io/v1beta1", "VirtualService", { name: "v", clusterName: "cluster-1" })],
+);
+
+describe("what a user sees", () => {
+  it("without any right is nothing, not even names of clusters", async () => {
+    const { read, source } = viewed([], { moment: FLEET });
+    const seen = await read();
+    expect(keysIn(seen)).toEqual({ objects: [], generated: [], insights: [], ended: [] });
+    expect([seen.certificates, seen.insights.unknown, source.clock().clusters]).toEqual([[], [], []]);
+    expect(source.clock().problem).not.toContain("cluster-2");
+    expect(seen.viewer).toMatchObject({ username: "alice", isPartial: true, hasAllClusters: false, isExhausted: false });
+    expect(JSON.stringify(seen.viewer)).not.toContain("cluster-2");
+  });
+
+  it("with rights in one namespace is that namespace, of the clusters that the user may get", async () => {
+    const { read, source } = viewed([{ namespace: "bookinfo" }, { resource: CLUSTERS, namespace, name: "cluster-1", verb: "get" }], {
+      moment: FLEET,
+    });
+    const seen = await read();
+    const mine = [service({ name: "a" }), policy({ name: "p" })].map((one) => resourceKeyOf(refOf(one))).sort();
+    expect(keysIn(seen)).toEqual({
+      objects: mine,
+      generated: [
+        resourceKeyOf({
+          apiVersion: "networking.istio.io/v1beta1",
+          kind: "VirtualService",
+          name: "v",
+          namespace: "bookinfo",
+          clusterName: "cluster-1",
+        }),
+      ],
+      insights: mine,
+      ended: mine,
+    });
+    expect(seen.certificates.map(({ cluster }) => cluster)).toEqual(["cluster-1"]);
+    expect(seen.insights.unknown).toEqual(["cluster-1"]);
+    expect(source.clock().clusters.map(({ name }) => name)).toEqual(["cluster-1"]);
+    expect(seen.viewer?.missing).toEqual([
+      CLUSTERS,
+      "services",
+      "trafficpolicies.networking.mesh.gloo.solo.io",
+      "virtualservices.networking.istio.io",
+    ]);
+  });
+
+  it("in another cluster needs both: the namespace, and the cluster", async () => {
+    expect(keysIn(await viewed([{ resource: "services" }], { moment: FLEET }).read()).objects).toEqual([]);
+    expect(keysIn(await viewed([{ resource: CLUSTERS }], { moment: FLEET }).read()).objects).toEqual(
+      [registered("cluster-1"), registered("cluster-2")].map((one) => resourceKeyOf(refOf(one))),
+    );
+  });
+
+  it("with all rights is everything of kinds that are known", async () => {
+    const { read, source } = viewed([{}], { moment: FLEET });
+    const seen = await read();
+    expect(keysIn(seen).objects).toHaveLength(7);
+    expect(seen.certificates).toEqual(FLEET.certificates);
+    expect(source.clock().problem).toBe("cluster-2 is broken");
+    expect(seen.viewer).toEqual({ username: "alice", isPartial: false, missing: [], hasAllClusters: true, isExhausted: false });
+  });
+
+  it("asks nothing twice, and for one who sees all only about kinds", async () => {
+    const { hub, read } = viewed([{}], { moment: FLEET });
+    await read();
+    expect(reviews.asked).toHaveLength(4 + 1);
+    hub.moment = momentOf([service({ name: "d", namespace: "new", clusterName: "cluster-3" })]);
+    await read();
+    expect(reviews.asked).toHaveLength(4 + 1);
+  });
+
+  it("ends at a bound of questions: what was not asked is not shown, and that is said", async () => {
+    const many = Array.from({ length: 50 }, (_, i) => policy({ namespace: `n${i}` }));
+    const { read } = viewed(
+      many.map(({ metadata }) => ({ namespace: metadata.namespace ?? "" })),
+      { most: 20, moment: momentOf(many) },
+    );
+    const seen = await read();
+    expect(keysIn(seen).objects.length).toBeLessThanOrEqual(20);
+    expect(seen.viewer?.isExhausted).toBe(true);
+  });
+
+  it("follows rights that are given and taken away, within a minute", async () => {
+    const { clock, read } = viewed([{ namespace: "bookinfo" }], { moment: FLEET });
+    expect(keysIn(await read()).objects).toHaveLength(1);
+    reviews.rules.set("alice", [{ namespace: "other" }]);
+    expect(keysIn(await read()).objects).toEqual([resourceKeyOf(refOf(policy({ name: "p" })))]);
+    await clock.move(60_000);
+    expect(keysIn(await read()).objects).toEqual([resourceKeyOf(refOf(policy({ name: "q", namespace: "other" })))]);
+    reviews.rules.delete("alice");
+    await clock.move(60_000);
+    expect(keysIn(await read())).toEqual({ objects: [], generated: [], insights: [], ended: [] });
+  });
+
+  it("does not grow while the Kubernetes API cannot be asked", async () => {
+    const { clock, hub, read } = viewed([{}], { moment: FLEET });
+    const before = keysIn(await read());
+    reviews.problem = "down";
+    hub.moment = momentOf([policy({ name: "new" })]);
+    await clock.move(60_000);
+    await expect(read()).rejects.toThrow("down");
+    reviews.problem = undefined;
+    expect(keysIn(await read())).not.toEqual(before);
+  });
+
+  it("keeps what did not change, so that changes cost what they are", async () => {
+    const { read, hub } = viewed([{ namespace: "bookinfo" }], { moment: FLEET });
+    const first = await read();
+    expect(await read()).toBe(first);
+    hub.moment = { ...FLEET, generated: new Map([["all", snapshotOf([])]]) };
+    expect((await read()).objects.get("all")).toBe(first.objects.get("all"));
+  });
+
+  it("is always exactly what the rules say, whatever changes", async () => {
+    const names = fc.constantFrom("a", "b");
+    const made = fc.record({
+      kind: fc.constantFrom(service, policy),
+      name: names,
+      namespace: fc.constantFrom("n1", "n2", "n3"),
+      clusterName: fc.constantFrom("", "c1", "c2"),
+    });
+    const rule = fc.record(
+      {
+        resource: fc.constantFrom("services", "trafficpolicies.networking.mesh.gloo.solo.io", CLUSTERS),
+        namespace: fc.constantFrom("n1", "n2", namespace),
+        name: fc.constantFrom("c1", "c2"),
+      },
+      { requiredKeys: [] },
+    );
+    const step = fc.record({ objects: fc.array(made, { maxLength: 8 }), rules: fc.option(fc.array(rule, { maxLength: 4 })) });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 4 }), async (steps) => {
+        const { hub, clock, read } = viewed([]);
+        let rules: readonly Rule[] = [];
+        for (const { objects, rules: next } of steps) {
+          const all = objects.map(({ kind, ...place }) => kind(place));
+          hub.moment = momentOf(all);
+          if (next !== null) {
+            rules = next.map((one) => Object.fromEntries(Object.entries(one).filter(([, value]) => value !== undefined)));
+            reviews.rules.set("alice", rules);
+            await clock.move(60_000);
+          }
+          const may = (resource: string, of: string, name?: string) =>
+            rules.some(
+              (one) =>
+                (one.resource ?? resource) === resource && (one.namespace ?? of) === of && (one.name === undefined || one.name === name),
+            );
+          const visible = all.filter(({ kind, metadata: { namespace: of = "", clusterName = "" } }) => {
+            const plural = kind === "Service" ? "services" : "trafficpolicies.networking.mesh.gloo.solo.io";
+            const cluster = clusterName === "" || may(CLUSTERS, namespace) || may(CLUSTERS, namespace, clusterName);
+            return cluster && (may(plural, "") || may(plural, of));
+          });
+          const keys = [...new Set(visible.map((one) => resourceKeyOf(refOf(one))))].sort();
+          const seen = keysIn(await read());
+          expect(seen.objects).toEqual(keys);
+          expect(seen.insights).toEqual(keys);
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it("knows the kinds of what is discovered", () => {
+    for (const { apiVersion, kind } of discoveryKinds()) expect(kindOf(apiVersion, kind)).toBeDefined();
+  });
+});
+
+describe("hubs of users", () => {
+  it("are one for each user, few, and forgotten when nobody follows", async () => {
+    const clock = movedClock();
+    const source = scriptedSource();
+    source.moment = FLEET;
+    const hub = startConsoleHub({ source, epoch: "e", clock, log: silent }, stop.signal);
+    const hubs = startViewerHubs({ hub, reviews, kinds: KINDS, namespace, clock, log: silent, most: 2 }, stop.signal);
+    const follow = async (username: string, gone: AbortSignal) => {
+      const events = hubs.of({ username })?.follow(undefined, gone)[Symbol.asyncIterator]();
+      await events?.next();
+      return events;
+    };
+    const gone = new AbortController();
+    expect(await follow("alice", gone.signal)).toBeDefined();
+    expect(await follow("alice", stop.signal)).toBeDefined();
+    expect(await follow("bob", stop.signal)).toBeDefined();
+    expect(hubs.size).toBe(2);
+    expect(await follow("carol", stop.signal)).toBeUndefined();
+  });
+
+  it("make room for others as soon as nobody follows", async () => {
+    const clock = movedClock();
+    const source = scriptedSource();
+    source.moment = FLEET;
+    const hub = startConsoleHub({ source, epoch: "e", clock, log: silent }, stop.signal);
+    const hubs = startViewerHubs({ hub, reviews, kinds: KINDS, namespace, clock, log: silent, most: 1 }, stop.signal);
+    const events = hubs.of({ username: "alice" })?.follow(undefined, stop.signal)[Symbol.asyncIterator]();
+    await events?.next();
+    expect(hubs.of({ username: "bob" })).toBeUndefined();
+    await events?.return?.(undefined);
+    expect(hubs.of({ username: "bob" })).toBeDefined();
+    expect(hubs.size).toBe(1);
+    await clock.move(60_000);
+    await clock.move(60_000);
+    expect(hubs.of({ username: "bob" })).toBeDefined();
+  });
+});
