@@ -225,6 +225,10 @@ export const folderTable: Readonly<Record<string, Readonly<Record<string, Folder
       holds: "What would follow from a policy that nobody has written.",
       imports: ["strings.ts", "data", "model", "components", "summaries", "translation"],
     },
+    changes: {
+      holds: "What differs between an earlier time and now.",
+      imports: ["strings.ts", "data", "model", "components", "translation", "whatIf"],
+    },
     pages: {
       holds: "The pages by their addresses, but for those that are loaded when they are opened.",
       imports: ["strings.ts", "data", "model", "components", "summaries", "effect"],

@@ -38,6 +38,7 @@ const PAGES = [
   "/object/discovery.mesh.gloo.solo.io/Workload/_/gloo-mesh/reviews-v1-bookinfo-cluster-1-deployment",
   "/object/_/Service/cluster-1/bookinfo/no-such-object",
   "/no-such-page",
+  "/changes",
 ];
 
 const POLICY = (name: string, rule: string) => `apiVersion: networking.mesh.gloo.solo.io/v1
@@ -360,6 +361,59 @@ describeInBrowser("the console in a browser", (executablePath) => {
     await page
       .locator(".object-state")
       .getByText(/frozen/)
+      .waitFor({ state: "detached" });
+  });
+
+  it("shows on every page what was known at an earlier time, and what has changed since", async () => {
+    const page = await open("/policies");
+    // The demo keeps a moment every five seconds.
+    await page.waitForTimeout(5_500);
+    demo.press("t");
+    await page.getByRole("link", { name: "reviews-timeout" }).waitFor();
+    await page.waitForTimeout(5_500);
+    demo.press("s");
+    await page.getByRole("link", { name: "reviews-shift" }).waitFor();
+    await page.getByRole("button", { name: "History" }).click();
+    const slider = page.getByRole("slider", { name: "Time" });
+    await slider.focus();
+    // Back by keyboard, until neither of them was there.
+    for (let i = 0; i < 100 && (await page.getByRole("link", { name: /reviews-/ }).count()) > 0; i++) {
+      await page.keyboard.press("ArrowLeft");
+      // Long enough for what was known then to be shown.
+      await page.waitForTimeout(1_500);
+    }
+    await page.getByText(/Every page shows what was known at \d\d:\d\d:\d\d/).waitFor();
+    await page
+      .getByRole("group", { name: "Freshness of the snapshot" })
+      .getByText(/as of \d\d:\d\d:\d\d/)
+      .waitFor();
+    expect(await faults(page, "history")).toEqual([]);
+    // Every page, and a link, show the same time.
+    await page.getByRole("link", { name: "Overview" }).click();
+    const { searchParams } = new URL(page.url());
+    expect(searchParams.get("at")).toMatch(/Z$/);
+    await page.reload();
+    await page.getByText(/Every page shows what was known at/).waitFor();
+    await page.getByRole("link", { name: "What changed since then" }).click();
+    await page.getByRole("heading", { name: "Changes", exact: true }).waitFor();
+    for (const name of ["bookinfo/reviews-timeout", "bookinfo/reviews-shift"]) await page.getByRole("link", { name }).first().waitFor();
+    await page.getByRole("heading", { name: /Generated objects · [1-9]/ }).waitFor();
+    expect(await faults(page, "changes")).toEqual([]);
+    await page.getByRole("button", { name: "Now", exact: true }).click();
+    await page.getByText("Choose an earlier time with History").waitFor();
+    expect(new URL(page.url()).searchParams.get("at")).toBeNull();
+    await page.getByRole("link", { name: "Policies" }).click();
+    await page.getByRole("link", { name: "reviews-shift" }).waitFor();
+    // A time of which nothing is kept.
+    await show(page, "/policies?at=1999-01-01T00:00:00.000Z");
+    await page.getByRole("alert").getByText("nothing of that time is kept").waitFor();
+    problems = problems.filter((problem) => !problem.includes("404"));
+    demo.press("u");
+    demo.press("d");
+    await show(page, "/policies");
+    await page
+      .getByRole("link", { name: /reviews-/ })
+      .first()
       .waitFor({ state: "detached" });
   });
 

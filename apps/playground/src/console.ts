@@ -7,6 +7,9 @@ import { type Server, serverRoles, systemClock } from "@isthmus/plane";
 import type { Logger } from "pino";
 import { version } from "../package.json";
 
+// A demo lasts for minutes.
+const HISTORY_MS = 5_000;
+
 export interface DemoConsoleOptions {
   readonly server: Server;
   readonly namespace: string;
@@ -28,7 +31,7 @@ export async function startDemoConsole(options: DemoConsoleOptions, signal: Abor
   const clock = systemClock;
   const discoveryKinds = serverRoles(namespace).kinds.discovery;
   const source = serverSource({ server, discoveryKinds, name: "npm run demo", version, clock });
-  const hub = startConsoleHub({ source, epoch: randomUUID().replaceAll("-", ""), clock, log }, signal);
+  const hub = startConsoleHub({ historyMs: HISTORY_MS, source, epoch: randomUUID().replaceAll("-", ""), clock, log }, signal);
   const served = await listen({ ...options, hub });
   const closed = new Promise<void>((resolve, reject) => {
     const close = () => void served.close().then(resolve, reject);

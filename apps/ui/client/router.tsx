@@ -1,4 +1,4 @@
-import { createRootRoute, createRoute, createRouter, Link, lazyRouteComponent } from "@tanstack/react-router";
+import { createRootRoute, createRoute, createRouter, Link, lazyRouteComponent, retainSearchParams } from "@tanstack/react-router";
 import { Empty } from "./components/Empty.tsx";
 import { Loading } from "./components/Loading.tsx";
 import { Shell } from "./components/Shell.tsx";
@@ -17,7 +17,12 @@ import { PoliciesPage } from "./pages/PoliciesPage.tsx";
 import { WorkloadsPage } from "./pages/WorkloadsPage.tsx";
 import { t } from "./strings.ts";
 
-const root = createRootRoute({ component: Shell, validateSearch: readPageSearch, notFoundComponent: NotFound });
+const root = createRootRoute({
+  component: Shell,
+  validateSearch: readPageSearch,
+  search: { middlewares: [retainSearchParams(["at"])] },
+  notFoundComponent: NotFound,
+});
 const getParentRoute = () => root;
 
 const routes = [
@@ -38,6 +43,12 @@ const routes = [
     getParentRoute,
     path: "/policies/what-if",
     component: lazyRouteComponent(() => import("./whatIf/WhatIfPage.tsx"), "WhatIfPage"),
+    pendingComponent: Loading,
+  }),
+  createRoute({
+    getParentRoute,
+    path: "/changes",
+    component: lazyRouteComponent(() => import("./changes/ChangesPage.tsx"), "ChangesPage"),
     pendingComponent: Loading,
   }),
   createRoute({

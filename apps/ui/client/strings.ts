@@ -2,6 +2,7 @@ import { accessStrings } from "./strings/access.ts";
 import { certificateStrings } from "./strings/certificates.ts";
 import { effectStrings } from "./strings/effect.ts";
 import { eventStrings } from "./strings/events.ts";
+import { pastStrings } from "./strings/past.ts";
 import { viewerStrings } from "./strings/viewer.ts";
 import { whatIfStrings } from "./strings/whatIf.ts";
 
@@ -254,6 +255,7 @@ export const t = {
   events: eventStrings,
   access: accessStrings,
   effect: effectStrings,
+  past: pastStrings,
   viewer: viewerStrings,
   whatIf: whatIfStrings,
   destinations: {

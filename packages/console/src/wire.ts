@@ -123,3 +123,20 @@ export interface ClusterClock {
 
 /** Path of the stream. */
 export const STREAM_PATH = "/api/v1/stream";
+
+/** Path of the times of which the server knows what was: `MomentTimes` as JSON. */
+export const HISTORY_PATH = "/api/v1/history";
+
+/**
+ * Path of what was known at a time, which is in the query as `at`, in ISO 8601: events as on `STREAM_PATH`, from `reset` to `ready`, with the `clock` of that time; then it ends. Status 404:
+ * nothing that old is kept.
+ */
+export const MOMENT_PATH = "/api/v1/history/moment";
+
+/** What the server keeps of the past. */
+export interface MomentTimes {
+  /** In ISO 8601, of the server's clock, the oldest first: since when something else was known than before. */
+  readonly times: readonly string[];
+  /** Of the server's clock. */
+  readonly now: string;
+}

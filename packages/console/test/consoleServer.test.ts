@@ -11,7 +11,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type ConsoleHubOptions, startConsoleHub } from "../src/events/hub.ts";
 import { type ConsoleServer, type ConsoleServerOptions, startConsoleServer } from "../src/http/consoleServer.ts";
 import { isLoopback, isLoopbackHost } from "../src/http/loopback.ts";
-import { STREAM_PATH } from "../src/wire.ts";
+import { HISTORY_PATH, MOMENT_PATH, STREAM_PATH } from "../src/wire.ts";
 import { ask, eventsIn, folded, momentOf, object, type Received, scriptedSource } from "./consoleFixture.ts";
 
 const nothing = () => undefined;
@@ -92,6 +92,43 @@ function unchunked(bytes: Buffer): Buffer {
   }
   return Buffer.concat(parts);
 }
+
+describe("the past", () => {
+  it("is what was known then, as a stream that ends", async () => {
+    source.moment = momentOf([object("Service", "a")]);
+    const server = await serve({ historyMs: 1 });
+    const timesNow = async () => JSON.parse((await ask(server.port, { path: HISTORY_PATH })).body.toString()).times as readonly string[];
+    await vi.waitFor(async () => expect(await timesNow()).toHaveLength(1), soon);
+    source.moment = momentOf([object("Service", "b")]);
+    await vi.waitFor(async () => expect(await timesNow()).toHaveLength(2), soon);
+    const [first = "", second = ""] = await timesNow();
+    const plain = await ask(server.port, { path: `${MOMENT_PATH}?at=${first}` });
+    const events = eventsIn(plain.body.toString());
+    expect(events.map(({ event }) => event)).toEqual(["reset", "change", "clock", "ready"]);
+    expect(events[2]?.data.now).toBe(first);
+    const namesIn = (body: Buffer) =>
+      [...folded(eventsIn(body.toString())).collections().values()].flatMap((all) => [...all]).map(({ metadata }) => metadata.name);
+    expect(namesIn(plain.body)).toEqual(["a"]);
+    const zipped = await ask(server.port, { path: `${MOMENT_PATH}?at=${second}`, headers: { "accept-encoding": "gzip" } });
+    expect(namesIn(gunzipSync(zipped.body))).toEqual(["b"]);
+  });
+
+  it.each(["", "?at=", "?at=yesterday", "?at=1970-01-01T00:00:00Z", `?at=${"9".repeat(5_000)}`])(
+    "is not found where nothing of it is kept: %.30s",
+    async (query) => {
+      source.moment = momentOf([]);
+      const server = await serve();
+      await vi.waitFor(async () => expect((await ask(server.port, { path: HISTORY_PATH })).body.toString()).toContain("20"), soon);
+      expect((await ask(server.port, { path: `${MOMENT_PATH}${query}` })).status).toBe(404);
+    },
+  );
+
+  it("is not for pages elsewhere", async () => {
+    const server = await serve();
+    for (const path of [HISTORY_PATH, MOMENT_PATH])
+      expect((await ask(server.port, { path, headers: { "sec-fetch-site": "cross-site" } })).status).toBe(403);
+  });
+});
 
 describe("the stream", () => {
   it("begins with everything, tells of each change, and is the same in gzip", async () => {

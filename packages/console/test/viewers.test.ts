@@ -262,6 +262,23 @@ describe("what a user sees", () => {
 });
 
 describe("hubs of users", () => {
+  it("show of the past what the user may see now", async () => {
+    const clock = movedClock();
+    const source = scriptedSource();
+    source.moment = FLEET;
+    reviews.rules.set("alice", [{ namespace: "other" }]);
+    const hub = startConsoleHub({ source, epoch: "e", clock, log: silent }, stop.signal);
+    const hubs = startViewerHubs({ hub, reviews, kinds: KINDS, namespace, clock, log: silent }, stop.signal);
+    const at = "2026-01-01T00:00:00Z";
+    const clusters = ["cluster-1", "cluster-2"].map((name) => ({ name, at }));
+    const past = { moment: FLEET, clock: { now: at, at, clusters } };
+    const seen = await hubs.of({ username: "alice" })?.visible(past, stop.signal);
+    expect(seen?.clock).toEqual({ now: at, at, clusters: [] });
+    expect(keysIn(seen?.moment as FleetMoment).objects).toEqual([resourceKeyOf(refOf(policy({ name: "q", namespace: "other" })))]);
+    reviews.problem = "down";
+    await expect(hubs.of({ username: "bob" })?.visible(past, stop.signal)).rejects.toThrow("down");
+  });
+
   it("are one for each user, few, and forgotten when nobody follows", async () => {
     const clock = movedClock();
     const source = scriptedSource();

@@ -183,7 +183,13 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
     "/^[A-Za-z0-9+/_-]{1,1366}={0,2}$/": { bound: OBJECT, worst: ended("a", "!") },
   },
   "packages/plane/src/identity/joinTokens.ts": { "/^[a-z0-9]{12}$/": { bound: OBJECT, worst: filled("a") } },
+  "apps/ui/src/config.ts": { "/^\\[|\\]$/g": flag },
   "packages/console/src/events/hub.ts": { "/^([\\w]{1,64})-(\\d{1,15})$/": { bound: HEADERS, worst: filled("a-1") } },
+  "packages/console/src/login/login.ts": {
+    "/^[\\x21-\\x7e]+$/": { bound: 32 * 1024, worst: ended("a", " ") },
+    "/^\\/(\\/|(login|logout)\\b)/": { bound: 8_192, worst: filled("/login") },
+  },
+  "packages/console/src/login/loginPage.ts": { "/[&<>\"']/g": { bound: 32 * 1024, worst: filled("<") } },
   "packages/console/src/http/loopback.ts": {
     "/^(\\[::1\\]|[\\w.-]{1,64})(?::\\d{1,5})?$/": { bound: HEADERS, worst: filled("a:1") },
   },

@@ -3,6 +3,7 @@ import { useState } from "react";
 import { flushSync } from "react-dom";
 import { useFleetState } from "../data/store.ts";
 import { t } from "../strings.ts";
+import { Empty } from "./Empty.tsx";
 import { ErrorBoundary } from "./ErrorBoundary.tsx";
 import { KeyboardMap } from "./KeyboardMap.tsx";
 import { Loading } from "./Loading.tsx";
@@ -11,13 +12,15 @@ import { SearchDialog } from "./SearchDialog.tsx";
 import { SnapshotClock } from "./SnapshotClock.tsx";
 import { StaleBanner } from "./StaleBanner.tsx";
 import { ThemeSwitch } from "./ThemeSwitch.tsx";
+import { TimeSlider } from "./TimeSlider.tsx";
 import { useShortcuts } from "./useShortcuts.ts";
 import { ViewerMenu } from "./ViewerMenu.tsx";
 
 /** What is around each page: navigation, search, clock, theme, keyboard map. */
 export function Shell() {
   const [dialog, setDialog] = useState<"search" | "keys">();
-  const { fleet } = useFleetState();
+  const [isPastOpen, setPastOpen] = useState(false);
+  const { fleet, past } = useFleetState();
   // At once, so that the next key goes to the dialog.
   const openNow = (which: "search" | "keys") => flushSync(() => setDialog(which));
   useShortcuts({ openSearch: () => openNow("search"), openKeys: () => openNow("keys") });
@@ -44,6 +47,11 @@ export function Shell() {
         </button>
         <SnapshotClock />
         <span className="top-tools">
+          {fleet.source?.kind === "file" ? null : (
+            <button type="button" className="button small" aria-expanded={isPastOpen} onClick={() => setPastOpen(!isPastOpen)}>
+              {t.past.open}
+            </button>
+          )}
           <ViewerMenu />
           <ThemeSwitch />
           <button type="button" className="button small" aria-label={t.keys.open} title={t.keys.open} onClick={() => setDialog("keys")}>
@@ -53,8 +61,11 @@ export function Shell() {
       </header>
       <Navigation />
       <main id="content" tabIndex={-1}>
+        <TimeSlider isOpen={isPastOpen} />
         <StaleBanner />
-        <ErrorBoundary>{fleet.isReady ? <Outlet /> : <Loading />}</ErrorBoundary>
+        <ErrorBoundary>
+          {fleet.isReady ? <Outlet /> : past?.problem === undefined ? <Loading /> : <Empty isPage title={t.past.unknown} />}
+        </ErrorBoundary>
       </main>
       {dialog === "search" ? <SearchDialog close={close} /> : null}
       {dialog === "keys" ? <KeyboardMap close={close} /> : null}

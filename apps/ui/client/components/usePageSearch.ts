@@ -19,9 +19,11 @@ export interface PageSearch {
   readonly path?: string;
   /** Path of the object that a page is about beside its own. */
   readonly of?: string;
+  /** The earlier time that is shown, in ISO 8601; on every page, until it is taken away. */
+  readonly at?: string | undefined;
 }
 
-const MEMBERS = ["q", "sort", "tab", "view", "policy", "of", "from", "to", "port", "method", "path"] as const;
+const MEMBERS = ["q", "sort", "tab", "view", "policy", "of", "from", "to", "port", "method", "path", "at"] as const;
 const LONGEST = 2_000;
 const LONGEST_POLICY = 16_000;
 
@@ -43,7 +45,11 @@ export function usePageSearch(): readonly [PageSearch, (change: { readonly [K in
     (change: { readonly [K in keyof PageSearch]?: string | undefined }) => {
       void navigate({
         to: ".",
-        search: (before: PageSearch) => readPageSearch({ ...before, ...change }),
+        search: (before: PageSearch) => {
+          const after = readPageSearch({ ...before, ...change });
+          // What is not said stays, as on a link to another page.
+          return after.at === undefined ? { ...after, at: undefined } : after;
+        },
         replace: true,
         resetScroll: false,
       });

@@ -35,6 +35,8 @@ export interface Fleet {
   readonly clock: SnapshotClock | undefined;
   /** Whether everything that was known when the stream began is here. */
   readonly isReady: boolean;
+  /** Of which earlier time it is, in ISO 8601; undefined: it is as new as its clock says. */
+  readonly past: string | undefined;
 }
 
 /** Nothing is known yet. */
@@ -51,5 +53,6 @@ export function emptyFleet(): Fleet {
     viewer: undefined,
     clock: undefined,
     isReady: false,
+    past: undefined,
   };
 }

@@ -1,12 +1,19 @@
+import { messageOf } from "@isthmus/core";
 import { createContext, useContext, useSyncExternalStore } from "react";
 import { followStream } from "./connection.ts";
 import type { ConnectionState } from "./connectionState.ts";
-import type { Fleet } from "./fleet.ts";
+import { emptyFleet, type Fleet } from "./fleet.ts";
 import { type FleetEvent, folded, NO_STREAM } from "./fold.ts";
+import { readPast } from "./past.ts";
 
 /** What React reads: the fleet, and how the connection to the server stands. */
 export interface FleetState {
+  /** What is shown: that of now, or of an earlier time. */
   readonly fleet: Fleet;
+  /** That of now. */
+  readonly live: Fleet;
+  /** The earlier time that is asked for, in ISO 8601, if any, and why it cannot be shown. */
+  readonly past: { readonly at: string; readonly problem?: string } | undefined;
   readonly connection: ConnectionState;
   /** When the fleet's clock was received: milliseconds since 1970, of the browser's clock. */
   readonly clockAt: number;
@@ -15,6 +22,8 @@ export interface FleetState {
 export interface FleetStore {
   subscribe(listener: () => void): () => void;
   get(): FleetState;
+  /** Shows what was known at a time in ISO 8601; undefined: what is known now. */
+  show(at: string | undefined): void;
 }
 
 // A few renders a second, however much changes.
@@ -23,7 +32,16 @@ const RENDER_MS = 250;
 /** Follows the server's stream until `signal` is aborted, and tells listeners of what came in since at most four times a second. */
 export function startFleetStore(signal: AbortSignal): FleetStore {
   let stream = NO_STREAM;
-  let state: FleetState = { fleet: stream.shown, connection: { isConnected: false, since: Date.now() }, clockAt: Date.now() };
+  let past: FleetState["past"];
+  let pastFleet: Fleet | undefined;
+  let stopPast = new AbortController();
+  let state: FleetState = {
+    fleet: stream.shown,
+    live: stream.shown,
+    past,
+    connection: { isConnected: false, since: Date.now() },
+    clockAt: Date.now(),
+  };
   let waiting: FleetEvent[] = [];
   let connection = state.connection;
   let clockAt = state.clockAt;
@@ -35,7 +53,7 @@ export function startFleetStore(signal: AbortSignal): FleetStore {
     const events = waiting;
     waiting = [];
     stream = folded(stream, events);
-    state = { fleet: stream.shown, connection, clockAt };
+    state = { fleet: past === undefined ? stream.shown : (pastFleet ?? emptyFleet()), live: stream.shown, past, connection, clockAt };
     for (const listener of listeners) listener();
   };
   const soon = (): void => {
@@ -65,6 +83,30 @@ export function startFleetStore(signal: AbortSignal): FleetStore {
       return () => listeners.delete(listener);
     },
     get: () => state,
+    show(at) {
+      if (at === past?.at) return;
+      stopPast.abort();
+      stopPast = new AbortController();
+      const { signal: until } = stopPast;
+      past = at === undefined ? undefined : { at };
+      // While it is read, what was shown before stays.
+      pastFleet = at === undefined ? undefined : state.fleet;
+      soon();
+      if (at === undefined) return;
+      readPast(at, AbortSignal.any([signal, until])).then(
+        (fleet) => {
+          if (until.aborted) return;
+          pastFleet = fleet;
+          soon();
+        },
+        (error: unknown) => {
+          if (until.aborted) return;
+          past = { at, problem: messageOf(error) };
+          pastFleet = undefined;
+          soon();
+        },
+      );
+    },
   };
 }
 
@@ -78,9 +120,15 @@ export function useFleet(): Fleet {
   return useFleetState().fleet;
 }
 
-/** The fleet with its connection. */
-export function useFleetState(): FleetState {
+/** The store of the page. */
+export function useFleetStore(): FleetStore {
   const store = useContext(StoreContext);
   if (store === undefined) throw new Error("a component that reads the fleet is not inside of FleetStoreProvider");
+  return store;
+}
+
+/** The fleet with its connection. */
+export function useFleetState(): FleetState {
+  const store = useFleetStore();
   return useSyncExternalStore(store.subscribe, store.get);
 }

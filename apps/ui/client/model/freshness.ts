@@ -32,6 +32,10 @@ export function freshnessOf(
   if (clock === undefined || at === undefined) return { tone: "progress", text: t.clock.connecting, frozen: [], isStale: false };
   const serverNow = (millisecondsOf(clock.now) ?? at) + (now - clockAt);
   const age = serverNow - at;
+  if (fleet.past !== undefined) {
+    const then = timeText(at, serverNow);
+    return { tone: "warning", text: t.past.shown(then), frozen: frozenClusters(fleet, clock, at), isStale: true };
+  }
   const frozen = frozenClusters(fleet, clock, serverNow);
   if (source?.kind === "file") return { tone: "unknown", text: t.clock.file(source.name, timeText(at, now)), frozen, isStale: false };
   if (!connection.isConnected) return { tone: "bad", text: t.clock.disconnected(timeText(connection.since, now)), frozen, isStale: true };

@@ -11,12 +11,18 @@ import type { OutputChange } from "../translation/whatIf.ts";
 const PAGE = 50;
 
 /** Objects that would be written, changed or deleted, cluster by cluster; each opens as its difference. */
-export function OutputChanges({ changes }: { readonly changes: readonly OutputChange[] }) {
+export function OutputChanges({
+  changes,
+  title = t.whatIf.outputs,
+}: {
+  readonly changes: readonly OutputChange[];
+  readonly title?: string;
+}) {
   const [most, setMost] = useState(PAGE);
   const counts = clusterCounts(changes);
   return (
     <Section
-      title={`${t.whatIf.outputs} · ${changes.length}`}
+      title={`${title} · ${changes.length}`}
       note={changes.length === 0 ? t.whatIf.outputsNone : counts.map(([cluster, count]) => `${cluster} ${count}`).join(" · ")}
     >
       <div className="generated">

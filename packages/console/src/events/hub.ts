@@ -3,6 +3,7 @@ import type { ConsoleSource, SnapshotClock } from "../wire.ts";
 import { consoleEvent, eventsBetween } from "./changes.ts";
 import { eventLog } from "./eventLog.ts";
 import { type FleetMoment, type FleetSource, NOTHING_KNOWN } from "./fleet.ts";
+import { type MomentHistory, momentHistory } from "./history.ts";
 import { type Segment, segmentOf } from "./segment.ts";
 
 /** Turns what a source knows into events, once for all browsers. */
@@ -12,6 +13,8 @@ export interface ConsoleHub {
   readonly isReady: boolean;
   /** What browsers are shown now; undefined before anything is known. */
   readonly moment: FleetMoment | undefined;
+  /** What they were shown before. */
+  readonly history: MomentHistory;
   /** How fresh it is what browsers see. */
   clock(): SnapshotClock;
   /**
@@ -34,6 +37,8 @@ export interface ConsoleHubOptions {
   readonly clockMs?: number;
   readonly mostEvents?: number;
   readonly mostBytes?: number;
+  /** Milliseconds between two moments that are kept for the history. Default: a minute. */
+  readonly historyMs?: number;
 }
 
 /** All that was known at one moment, as events; made while the first browser takes it, and kept for the next. */
@@ -49,6 +54,7 @@ interface Beginning {
 export function startConsoleHub(options: ConsoleHubOptions, signal: AbortSignal): ConsoleHub {
   const { source, epoch, clock, log, readMs = READ_MS, clockMs = CLOCK_MS } = options;
   const events = eventLog({ mostEvents: options.mostEvents ?? MOST_EVENTS, mostBytes: options.mostBytes ?? MOST_BYTES });
+  const history = momentHistory(options.historyMs === undefined ? {} : { stepMs: options.historyMs });
   const waiting = new Set<() => void>();
   /** What the events up to `position` say; undefined before anything is known. */
   let settled: { readonly moment: FleetMoment; readonly position: number } | undefined;
@@ -98,7 +104,10 @@ export function startConsoleHub(options: ConsoleHubOptions, signal: AbortSignal)
       const isFirst = settled === undefined && moment !== undefined;
       const hasRecovered = problem !== undefined;
       problem = undefined;
-      if (moment !== undefined) await update(moment);
+      if (moment !== undefined) {
+        await update(moment);
+        history.add(moment, now());
+      }
       // What was said before is of another time.
       if (isFirst || hasRecovered) await tick();
       // So that the first browser need not wait for it.
@@ -212,6 +221,7 @@ export function startConsoleHub(options: ConsoleHubOptions, signal: AbortSignal)
     get isReady() {
       return settled !== undefined;
     },
+    history,
     get moment() {
       return settled?.moment;
     },

@@ -1,14 +1,15 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { SecureContextOptions } from "node:tls";
-import { type Log, messageOf, UsageError } from "@isthmus/core";
+import { type Log, messageOf, type Semaphore, semaphore, UsageError } from "@isthmus/core";
 import { sendText, startHttpServer } from "@isthmus/process/http";
 import type { ConsoleHub } from "../events/hub.ts";
 import type { Login } from "../login/login.ts";
 import type { Session } from "../login/sessions.ts";
 import type { ViewerHubs } from "../viewers/viewerHubs.ts";
-import { STREAM_PATH } from "../wire.ts";
+import { HISTORY_PATH, MOMENT_PATH, type MomentTimes, STREAM_PATH } from "../wire.ts";
 import { SECURITY_HEADERS } from "./headers.ts";
 import { isLoopback, isLoopbackHost } from "./loopback.ts";
+import { writeMoment } from "./moment.ts";
 import { readStaticFiles, type StaticFile, type StaticFiles } from "./staticFiles.ts";
 import { acceptsGzip, writeStream } from "./stream.ts";
 
@@ -16,7 +17,7 @@ export interface ConsoleServerOptions {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
-  readonly hub: Pick<ConsoleHub, "follow">;
+  readonly hub: Pick<ConsoleHub, "about" | "follow" | "history" | "clock">;
   /** Who may read, and what. Default: everybody who reaches it, everything; then only this machine reaches it. */
   readonly access?: ConsoleAccess;
   /** The port speaks TLS with this certificate, and nothing else. Default: plain HTTP. */
@@ -57,7 +58,7 @@ export async function startConsoleServer(options: ConsoleServerOptions): Promise
     throw new UsageError(`the console is served on loopback only: ${host} is reached from elsewhere, and there is no login`);
   const stop = new AbortController();
   const pages = options.files === undefined ? undefined : await readStaticFiles(options.files);
-  const context: Context = { ...options, pages, streams: { count: 0 }, signal: stop.signal };
+  const context: Context = { ...options, pages, streams: { count: 0 }, moments: semaphore(MAX_MOMENTS), signal: stop.signal };
   const server = await startHttpServer({
     host,
     port,
@@ -85,12 +86,15 @@ export async function startConsoleServer(options: ConsoleServerOptions): Promise
 
 const STALLED_MS = 30_000;
 const MAX_STREAMS = 100;
+// Each is made from the beginning.
+const MAX_MOMENTS = 4;
 // Each browser may have some for files beside its stream.
 const MAX_CONNECTIONS = 1_024;
 
 interface Context extends ConsoleServerOptions {
   readonly pages: StaticFiles | undefined;
   readonly streams: { count: number };
+  readonly moments: Semaphore;
   readonly signal: AbortSignal;
 }
 
@@ -109,7 +113,14 @@ async function answer(request: IncomingMessage, response: ServerResponse, contex
   const session = access?.login.sessionOf(request);
   if (access !== undefined && session === undefined) return access.login.refuse(request, response, url);
   const { pathname } = url;
-  if (pathname === STREAM_PATH) return stream(request, response, context, session);
+  if (pathname === STREAM_PATH || pathname === HISTORY_PATH || pathname === MOMENT_PATH) {
+    // A page elsewhere could not read it, but it would take the place of somebody else's.
+    if (!["same-origin", "none", undefined].includes(request.headers["sec-fetch-site"] as string | undefined))
+      return sendText(response, 403, "this is for pages of this console");
+    if (pathname === STREAM_PATH) return stream(request, response, context, session);
+    if (pathname === MOMENT_PATH) return moment(request, response, context, { session, at: url.searchParams.get("at") ?? "" });
+    return sendTimes(response, context);
+  }
   if (pages === undefined && pathname === "/") return sendText(response, 404, NO_PAGES);
   sendFile(request, response, pages?.find(pathname));
 }
@@ -138,9 +149,6 @@ function sendFile(request: IncomingMessage, response: ServerResponse, file: Stat
 
 async function stream(request: IncomingMessage, response: ServerResponse, context: Context, session: Session | undefined): Promise<void> {
   const { access, streams, maxStreams = MAX_STREAMS, stalledMs = STALLED_MS, signal } = context;
-  // It could not be read there, but it would take the place of somebody else's.
-  if (!["same-origin", "none", undefined].includes(request.headers["sec-fetch-site"] as string | undefined))
-    return sendText(response, 403, "the stream is for pages of this console");
   const hub = access === undefined ? context.hub : session && access.viewers.of(session.user);
   if (streams.count >= maxStreams || hub === undefined) {
     response.setHeader("retry-after", "10");
@@ -160,3 +168,29 @@ async function stream(request: IncomingMessage, response: ServerResponse, contex
 }
 
 const MANY_USERS = "too many users follow this console: try again in a minute";
+
+function sendTimes(response: ServerResponse, { hub }: Context): void {
+  const times: MomentTimes = { times: hub.history.times, now: hub.clock().now };
+  response.writeHead(200, { "content-type": "application/json", "cache-control": "no-store" }).end(JSON.stringify(times));
+}
+
+interface MomentRequest {
+  readonly session: Session | undefined;
+  readonly at: string;
+}
+
+async function moment(request: IncomingMessage, response: ServerResponse, context: Context, { session, at }: MomentRequest): Promise<void> {
+  const { access, hub, moments, signal } = context;
+  const past = hub.history.at(at);
+  if (past === undefined) return sendText(response, 404, "nothing of that time is kept");
+  const viewer = session && access?.viewers.of(session.user);
+  if ((access !== undefined && viewer === undefined) || moments.taken >= MAX_MOMENTS) {
+    response.setHeader("retry-after", "2");
+    return sendText(response, 503, "too many users look at the past right now: try again in a few seconds");
+  }
+  const until = session === undefined ? signal : AbortSignal.any([signal, session.signal]);
+  await moments.run(async () => {
+    const visible = viewer === undefined ? past : await viewer.visible(past, until);
+    await writeMoment(request, response, { about: hub.about, past: visible }, until);
+  });
+}

@@ -35,21 +35,36 @@ export interface ViewerRightsOptions {
   readonly most?: number;
 }
 
+interface Answer {
+  readonly access: ResourceAccess;
+  readonly may: boolean;
+}
+
 /** Knows nothing yet. */
 export function viewerRights({ user, reviews, kindOf, registration, namespace, most = MOST }: ViewerRightsOptions): ViewerRights {
-  let answers = new Map<string, { readonly access: ResourceAccess; readonly may: boolean }>();
+  let answers = new Map<string, Answer>();
   let isExhausted = false;
   const asking = semaphore(AT_A_TIME);
   const allClusters: ResourceAccess = { ...accessTo(registration, namespace) };
 
-  async function ask(questions: ReadonlyMap<string, ResourceAccess>, signal: AbortSignal): Promise<void> {
-    const room = most - answers.size;
+  /** The answers to as many as there is room for beside those that are known. */
+  async function ask(
+    questions: ReadonlyMap<string, ResourceAccess>,
+    known: number,
+    signal: AbortSignal,
+  ): Promise<readonly (readonly [string, Answer])[]> {
+    const room = Math.max(0, most - known);
     if (questions.size > room) isExhausted = true;
-    const asked = [...questions].slice(0, Math.max(0, room));
     const until = AbortSignal.any([signal, AbortSignal.timeout(ASK_MS)]);
-    const found = await Promise.all(
-      asked.map(async ([key, access]) => [key, { access, may: await asking.run(() => reviews.may(user, access, until)) }] as const),
+    return Promise.all(
+      [...questions]
+        .slice(0, room)
+        .map(async ([key, access]) => [key, { access, may: await asking.run(() => reviews.may(user, access, until)) }] as const),
     );
+  }
+
+  async function askAlso(questions: ReadonlyMap<string, ResourceAccess>, signal: AbortSignal): Promise<void> {
+    const found = await ask(questions, answers.size, signal);
     for (const [key, answer] of found) answers.set(key, answer);
   }
 
@@ -79,27 +94,22 @@ export function viewerRights({ user, reviews, kindOf, registration, namespace, m
       const kind = kindOf(place.apiVersion, place.kind);
       if (kind !== undefined) add(general, accessTo(kind, ""));
     }
-    await ask(general, signal);
+    await askAlso(general, signal);
     for (const { apiVersion, kind: name, namespace: of, clusterName } of seen.values()) {
       const kind = kindOf(apiVersion, name);
       if (kind !== undefined && of !== "" && !isAllowed(accessTo(kind, ""))) add(particular, accessTo(kind, of));
       if (clusterName !== "" && !isAllowed(allClusters)) add(particular, clusterAccess(clusterName));
     }
-    if (particular.size > 0) await ask(particular, signal);
+    if (particular.size > 0) await askAlso(particular, signal);
   }
 
   return {
     learn,
     async refresh(signal) {
       const before = answers;
-      answers = new Map();
       isExhausted = false;
-      try {
-        await ask(new Map([...before].map(([key, { access }]) => [key, access])), signal);
-      } catch (error) {
-        answers = before;
-        throw error;
-      }
+      // Until all are here, the answers of before count.
+      answers = new Map(await ask(new Map([...before].map(([key, { access }]) => [key, access])), 0, signal));
       return [...before].some(([key, { may }]) => answers.get(key)?.may !== may);
     },
     sees({ apiVersion, kind: name, namespace: of, clusterName }) {

@@ -1,14 +1,22 @@
 import { randomUUID } from "node:crypto";
 import { type Clock, type Kind, type Log, uptimeOf } from "@isthmus/core";
 import type { AccessReviews, KubernetesUser } from "@isthmus/plane/ports";
+import { NOTHING_KNOWN } from "../events/fleet.ts";
+import type { PastMoment } from "../events/history.ts";
 import { type ConsoleHub, startConsoleHub } from "../events/hub.ts";
-import { viewerRights } from "./rights.ts";
+import { type ViewerRights, viewerRights } from "./rights.ts";
 import { viewerSource } from "./viewerSource.ts";
+
+/** What one user may see. */
+export interface ViewerHub extends Pick<ConsoleHub, "follow"> {
+  /** What the user may see now of what was known before. Rejects when the Kubernetes API cannot be asked. */
+  visible(past: PastMoment, signal: AbortSignal): Promise<PastMoment>;
+}
 
 /** The streams of users, each with what that user may see. */
 export interface ViewerHubs {
-  /** Follows as `ConsoleHub.follow` does. Undefined: there are too many users at a time. */
-  of(user: KubernetesUser): Pick<ConsoleHub, "follow"> | undefined;
+  /** What one user may see. Undefined: there are too many users at a time. */
+  of(user: KubernetesUser): ViewerHub | undefined;
   readonly size: number;
 }
 
@@ -33,6 +41,7 @@ export interface ViewerHubsOptions {
 
 interface Kept {
   readonly hub: ConsoleHub;
+  readonly rights: ViewerRights;
   readonly stop: AbortController;
   streams: number;
   /** When the last stream ended. */
@@ -69,7 +78,7 @@ export function startViewerHubs(options: ViewerHubsOptions, signal: AbortSignal)
       { source, epoch, clock, log, ...bounds, ...(readMs === undefined ? {} : { readMs }) },
       AbortSignal.any([signal, stop.signal]),
     );
-    const made: Kept = { hub, stop, streams: 0, idleSince: uptimeOf(clock) };
+    const made: Kept = { hub, rights, stop, streams: 0, idleSince: uptimeOf(clock) };
     hubs.set(key, made);
     return made;
   }
@@ -79,6 +88,12 @@ export function startViewerHubs(options: ViewerHubsOptions, signal: AbortSignal)
       const own = kept(user);
       if (own === undefined) return undefined;
       return {
+        async visible(past, until) {
+          const hub = { about: all.about, moment: past.moment, clock: () => past.clock };
+          const source = viewerSource({ username: user.username, rights: own.rights, hub, clock });
+          const moment = (await source.read(until)) ?? NOTHING_KNOWN;
+          return { moment, clock: { now: past.clock.now, ...source.clock() } };
+        },
         async *follow(lastEventId, gone) {
           own.streams++;
           try {

@@ -1,0 +1,60 @@
+import { useEffect, useRef, useState } from "react";
+import { Empty } from "../components/Empty.tsx";
+import { Page } from "../components/Page.tsx";
+import { Section } from "../components/Section.tsx";
+import { useServerNow } from "../components/Times.tsx";
+import { useFleetState } from "../data/store.ts";
+import { timeText } from "../model/age.ts";
+import { type FleetChanges, fleetChanges } from "../model/fleetChanges.ts";
+import { t } from "../strings.ts";
+import { inSlices } from "../translation/slices.ts";
+import { OutputChanges } from "../whatIf/OutputChanges.tsx";
+import "../styles/whatIf.css";
+
+/** What differs between an earlier time and now. */
+export function ChangesPage() {
+  const { fleet, live } = useFleetState();
+  const now = useServerNow();
+  const [changes, setChanges] = useState<FleetChanges>();
+  const [round, setRound] = useState(0);
+  const latest = useRef(live);
+  latest.current = live;
+  const isBefore = fleet.past !== undefined;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `round` makes it compare again
+  useEffect(() => {
+    setChanges(undefined);
+    if (!isBefore || !live.isReady) return;
+    const stop = new AbortController();
+    inSlices(fleetChanges(fleet, latest.current), stop.signal).then(setChanges, (error: unknown) => {
+      if (stop.signal.aborted) return;
+      setChanges(() => {
+        throw error;
+      });
+    });
+    return () => stop.abort();
+  }, [fleet, isBefore, live.isReady, round]);
+  if (!isBefore) return <Empty isPage title={t.past.title} how={t.past.choose} />;
+  return (
+    <Page title={t.past.title}>
+      <p className="note">{t.past.why(timeText(Date.parse(fleet.past ?? ""), now))}</p>
+      <p>
+        <button type="button" className="button" onClick={() => setRound(round + 1)}>
+          {t.past.again}
+        </button>
+      </p>
+      {changes === undefined ? (
+        <p role="status">{t.past.comparing}</p>
+      ) : (
+        (["objects", "generated"] as const).map((which) =>
+          changes[which].length === 0 ? (
+            <Section key={which} title={`${t.past[which]} · 0`} note={t.past.same}>
+              {null}
+            </Section>
+          ) : (
+            <OutputChanges key={which} title={t.past[which]} changes={changes[which]} />
+          ),
+        )
+      )}
+    </Page>
+  );
+}

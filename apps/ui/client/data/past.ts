@@ -1,0 +1,35 @@
+import { type ConsoleEvents, HISTORY_PATH, MOMENT_PATH, type MomentTimes } from "@isthmus/console/wire";
+import type { Fleet } from "./fleet.ts";
+import { type FleetEvent, folded, NO_STREAM } from "./fold.ts";
+
+/** The times of which the server knows what was. */
+export async function readTimes(signal: AbortSignal): Promise<MomentTimes> {
+  const response = await fetch(HISTORY_PATH, { signal });
+  if (!response.ok) throw new Error(await reasonOf(response));
+  return (await response.json()) as MomentTimes;
+}
+
+/** What was known at a time in ISO 8601. Rejects with the server's reason. */
+export async function readPast(at: string, signal: AbortSignal): Promise<Fleet> {
+  const response = await fetch(`${MOMENT_PATH}?at=${encodeURIComponent(at)}`, { signal });
+  if (!response.ok || response.body === null) throw new Error(await reasonOf(response));
+  let stream = NO_STREAM;
+  let rest = "";
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    const blocks = `${rest}${part.value}`.split("\n\n");
+    rest = blocks.pop() ?? "";
+    stream = folded(stream, blocks.map(eventIn));
+  }
+  if (!stream.shown.isReady) throw new Error("the answer was cut off");
+  return { ...stream.shown, past: at };
+}
+
+function eventIn(block: string): FleetEvent {
+  const [type = "", data = ""] = block.split("\n").map((line) => line.slice(line.indexOf(": ") + 2));
+  return { type: type as keyof ConsoleEvents, data: JSON.parse(data) } as FleetEvent;
+}
+
+async function reasonOf(response: Response): Promise<string> {
+  return (await response.text()).slice(0, 200).trim() || `status ${response.status}`;
+}

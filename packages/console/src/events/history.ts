@@ -1,0 +1,88 @@
+import { deltaBetween, emptySnapshot } from "@isthmus/core";
+import type { SnapshotClock } from "../wire.ts";
+import type { FleetMoment } from "./fleet.ts";
+
+/** What was known at a time. */
+export interface PastMoment {
+  readonly moment: FleetMoment;
+  readonly clock: SnapshotClock;
+}
+
+/** Earlier moments of a fleet, in memory: what did not change from one to the next is there once. */
+export interface MomentHistory {
+  /** `clock.now`: since when it is known. Taken where the last one is old enough; a moment that follows within that time replaces nothing. */
+  add(moment: FleetMoment, clock: SnapshotClock): void;
+  /** When each began, in ISO 8601, the oldest first. */
+  readonly times: readonly string[];
+  /** What was known at a time in ISO 8601: the last moment that began at it or before. Undefined: nothing that old is kept. */
+  at(time: string): PastMoment | undefined;
+}
+
+export interface MomentHistoryOptions {
+  /** Milliseconds between two moments. Default: a minute. Older than an hour, ten times as much. */
+  readonly stepMs?: number;
+  /** Objects that differ between moments, in all: the oldest moments go first. Default: 200,000. */
+  readonly mostChanges?: number;
+}
+
+interface Kept extends PastMoment {
+  readonly time: number;
+  /** Objects that differ from the moment before. */
+  readonly changes: number;
+}
+
+/** Without moments. Those of the last day are kept. */
+export function momentHistory({ stepMs = STEP_MS, mostChanges = MOST_CHANGES }: MomentHistoryOptions = {}): MomentHistory {
+  let kept: readonly Kept[] = [];
+
+  /** Old ones with more time between them: of each ten, the first. */
+  function thinned(now: number): readonly Kept[] {
+    const thin: Kept[] = [];
+    for (const one of kept) {
+      if (now - one.time > LONGEST_MS) continue;
+      const last = thin.at(-1);
+      const isClose = last !== undefined && now - one.time > FINE_MS && one.time - last.time < stepMs * COARSE;
+      // What it differed in counts for the next one.
+      if (!isClose) thin.push(one);
+    }
+    let changes = thin.reduce((sum, one) => sum + one.changes, 0);
+    while (thin.length > 1 && changes > mostChanges) changes -= thin.shift()?.changes ?? 0;
+    return thin;
+  }
+
+  return {
+    add(moment, clock) {
+      const time = Date.parse(clock.now);
+      const last = kept.at(-1);
+      if (last !== undefined && (last.moment === moment || time - last.time < stepMs)) return;
+      kept = [...kept, { moment, clock, time, changes: last === undefined ? 0 : changesBetween(last.moment, moment) }];
+      kept = thinned(time);
+    },
+    get times() {
+      return kept.map(({ clock }) => clock.now);
+    },
+    at(time) {
+      const ms = Date.parse(time);
+      return kept.findLast((one) => one.time <= ms);
+    },
+  };
+}
+
+const STEP_MS = 60_000;
+const COARSE = 10;
+const FINE_MS = 3_600_000;
+const LONGEST_MS = 24 * 3_600_000;
+const MOST_CHANGES = 200_000;
+
+function changesBetween(before: FleetMoment, after: FleetMoment): number {
+  let sum = after.insights.objects.changesSince(before.insights.objects).length;
+  for (const parts of ["objects", "generated"] as const) {
+    for (const name of new Set([...before[parts].keys(), ...after[parts].keys()])) {
+      const { put, remove } = deltaBetween(before[parts].get(name) ?? NOTHING, after[parts].get(name) ?? NOTHING);
+      sum += put.length + remove.length;
+    }
+  }
+  return sum;
+}
+
+const NOTHING = emptySnapshot();

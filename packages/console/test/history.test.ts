@@ -1,0 +1,86 @@
+import { snapshotOf } from "@isthmus/core";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { FleetMoment } from "../src/events/fleet.ts";
+import { type MomentHistoryOptions, momentHistory } from "../src/events/history.ts";
+import { momentOf, object } from "./consoleFixture.ts";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const iso = (ms: number) => new Date(ms).toISOString();
+const clockAt = (ms: number) => ({ now: iso(ms), at: iso(ms), clusters: [] });
+
+function taken(times: readonly number[], options: MomentHistoryOptions = {}, momentAt: (i: number) => FleetMoment = () => momentOf([])) {
+  const history = momentHistory(options);
+  for (const [i, time] of times.entries()) history.add(momentAt(i), clockAt(time));
+  return history;
+}
+
+describe("the history of a fleet", () => {
+  it("has one moment a minute, and says since when it was so", () => {
+    const history = taken([0, 59_999, MINUTE, MINUTE + 1, 2 * MINUTE]);
+    expect(history.times).toEqual([0, MINUTE, 2 * MINUTE].map(iso));
+  });
+
+  it("gives the last moment that began before", () => {
+    const moments = [momentOf([object("Service", "a")]), momentOf([object("Service", "b")])];
+    const history = taken([MINUTE, 3 * MINUTE], {}, (i) => moments[i] as FleetMoment);
+    expect([0, MINUTE - 1, MINUTE, 3 * MINUTE - 1, 3 * MINUTE, HOUR].map((ms) => history.at(iso(ms))?.moment)).toEqual([
+      undefined,
+      undefined,
+      moments[0],
+      moments[0],
+      moments[1],
+      moments[1],
+    ]);
+    for (const time of ["", "yesterday", "NaN", "9".repeat(1_000)]) expect(history.at(time)).toBeUndefined();
+  });
+
+  it("takes nothing while nothing changes", () => {
+    const same = momentOf([]);
+    expect(taken([0, MINUTE, HOUR], {}, () => same).times).toEqual([iso(0)]);
+  });
+
+  it("has fewer of what is older than an hour, none of what is older than a day, and always few", () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 1, max: 40 * MINUTE }), { minLength: 1, maxLength: 300 }), (gaps) => {
+        let now = 0;
+        const times = gaps.map((gap) => (now += gap));
+        const kept = taken(times).times.map((time) => Date.parse(time));
+        expect(kept.length).toBeLessThanOrEqual(61 + 24 * 6 + 1);
+        expect(new Set(kept).size).toBe(kept.length);
+        for (const time of kept) expect(times).toContain(time);
+        for (const [i, time] of kept.entries()) {
+          expect(now - time).toBeLessThanOrEqual(24 * HOUR);
+          if (i > 0) expect(time - (kept[i - 1] ?? 0)).toBeGreaterThanOrEqual(MINUTE);
+        }
+        // What was last is never thinned out.
+        expect(now - (kept.at(-1) ?? 0)).toBeLessThan(MINUTE);
+      }),
+    );
+  });
+
+  it("forgets the oldest first where much changes", () => {
+    const momentAt = (i: number) => momentOf(Array.from({ length: 10 }, (_, j) => object("Service", `s${i}-${j}`)));
+    // Each differs from the one before in 20 objects.
+    const history = taken(
+      [0, 1, 2, 3, 4].map((i) => i * MINUTE),
+      { mostChanges: 45 },
+      momentAt,
+    );
+    expect(history.times).toEqual([3, 4].map((i) => iso(i * MINUTE)).slice(-2));
+  });
+
+  it("shares what did not change", () => {
+    const part = snapshotOf([object("Service", "a")]);
+    const moments = [0, 1].map((i) => ({
+      ...momentOf([]),
+      objects: new Map([
+        ["x", part],
+        ["y", snapshotOf([object("Pod", `p${i}`)])],
+      ]),
+    }));
+    const history = taken([0, MINUTE], {}, (i) => moments[i] as FleetMoment);
+    expect(history.at(iso(0))?.moment.objects.get("x")).toBe(history.at(iso(MINUTE))?.moment.objects.get("x"));
+  });
+});
