@@ -35,7 +35,7 @@
   instead: "Health is on the port of glooUi.ports.stats: remove it."
 - value: glooUi.serviceType
   accepted: "ClusterIP"
-  instead: "No Service leads to the console, which listens on loopback alone: use kubectl port-forward (docs/operations/console.md)."
+  instead: "No Service leads to the console, which listens on loopback alone: use meshctl dashboard (docs/operations/console.md)."
 - value: glooUi.settingsName
   accepted: "settings"
   instead: "The Settings are named settings, in the namespace of the release: use the value settings."
