@@ -174,7 +174,7 @@ describeReal("the management plane is installed by one command", (components) =>
     };
     const before = await shown();
     // The last one that is applied.
-    const isLast = ({ method, path }: Asked) => method === "PATCH" && path.includes("/deployments/gloo-mesh-redis");
+    const isLast = ({ method, path }: Asked) => method === "PATCH" && path.includes("/deployments/gloo-mesh-ui");
     const { kubeconfig, close } = await startAlteredApiServer(fleet.servers.management, "refusing", denying(isLast, "refused for now"));
     const { code, err } = await meshctl(["install", "--rollback", "--timeout", "5s"], kubeconfig);
     await close();

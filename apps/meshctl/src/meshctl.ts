@@ -16,6 +16,7 @@ import { clusterStateCommands } from "./commands/clusterState.ts";
 import type { CommandRuntime } from "./commands/commandRuntime.ts";
 import { completionCommand } from "./commands/completion.ts";
 import { configCommand } from "./commands/config.ts";
+import { dashboardCommand } from "./commands/dashboard.ts";
 import { describeCommand } from "./commands/describe.ts";
 import { errorText } from "./commands/errorText.ts";
 import { explainCommand } from "./commands/explain.ts";
@@ -95,6 +96,7 @@ function programOf(runtime: CommandRuntime): Command {
     uninstallCommand(runtime),
     clusterGroup(runtime),
     certCommand(runtime),
+    dashboardCommand(runtime),
     logsCommand(runtime),
     configCommand(runtime),
     versionCommand(runtime),

@@ -10,6 +10,7 @@ const NO_DATA: readonly string[] = [
   // Lines as the program wrote them: JSON of its own.
   "meshctl logs",
   // The address of a console.
+  "meshctl dashboard",
   "meshctl snapshot serve",
 ];
 

@@ -420,7 +420,7 @@ describe("meshctl uninstall", () => {
     const kept = await run(denied, ["uninstall", "--crds", "--yes"]);
     expect(kept).toMatchObject({
       code: 2,
-      err: expect.stringMatching(/so the CRDs are kept: Deployment gloo-mesh\/gloo-mesh-redis: .* is forbidden/),
+      err: expect.stringMatching(/so the CRDs are kept: Deployment gloo-mesh\/gloo-mesh-ui: .* is forbidden/),
     });
     expect(kindsLeft(cluster)).toContain("TrafficPolicy");
     const { apiVersion, kind } = KubernetesCluster;

@@ -19,10 +19,12 @@ export async function withMounts({ volumes = [] }: PodSpec, container: Container
   const { cluster, namespace, directory } = files;
   for (const { name, secret } of volumes) {
     if (secret === undefined) continue;
-    const { data = {} } = (await cluster.get(Secret, { name: secret.secretName, namespace })) ?? {};
+    const found = await cluster.get(Secret, { name: secret.secretName, namespace });
+    const { data = {} } = found ?? {};
+    if (secret.items === undefined && found === undefined) throw new Error(`volume ${name}: no Secret ${namespace}/${secret.secretName}`);
     const folder = join(directory, name);
     mkdirSync(folder, { recursive: true });
-    for (const { key, path } of secret.items) {
+    for (const { key, path } of secret.items ?? Object.keys(data).map((each) => ({ key: each, path: each }))) {
       const value = data[key];
       if (value === undefined) throw new Error(`volume ${name}: Secret ${namespace}/${secret.secretName} lacks ${key}`);
       writeFileSync(join(folder, path), Buffer.from(value, "base64"));
@@ -30,7 +32,10 @@ export async function withMounts({ volumes = [] }: PodSpec, container: Container
   }
   const { args, volumeMounts = [] } = container;
   return volumeMounts.reduce<readonly string[]>(
-    (all, { name, mountPath }) => all.map((arg) => arg.replace(`=${mountPath}/`, `=${join(directory, name)}/`)),
+    (all, { name, mountPath }) =>
+      all
+        .map((arg) => (arg.endsWith(`=${mountPath}`) ? arg.replace(mountPath, join(directory, name)) : arg))
+        .map((arg) => arg.replace(`=${mountPath}/`, `=${join(directory, name)}/`)),
     args,
   );
 }

@@ -31,7 +31,7 @@ export interface InstalledOptions {
   readonly namespace: string;
   readonly deployment: string;
   /** Its program, below `apps`. */
-  readonly bin: "agent/bin/agent.js" | "mgmt-server/bin/mgmt-server.js";
+  readonly bin: "agent/bin/agent.js" | "mgmt-server/bin/mgmt-server.js" | "ui/bin/ui.js";
   readonly pod: string;
   readonly directory: string;
   /** What cannot be as in a pod: addresses of this machine. */
@@ -42,7 +42,7 @@ export interface InstalledOptions {
 
 export interface InstalledProgram {
   readonly program: Program;
-  /** Of its two free ports, the first: what agents connect to. */
+  /** Of its two free ports, the first: what agents connect to, or browsers. */
   readonly relayAddress: string;
   readonly adminUrl: string;
 }
@@ -76,17 +76,16 @@ export async function startInstalled(options: InstalledOptions): Promise<Install
   const [spec] = podsIn(found === undefined ? [] : [found]).map((rendered) => rendered.spec);
   const container = spec?.containers[0];
   if (spec?.serviceAccountName === undefined || container === undefined) throw new Error(`no Deployment ${namespace}/${deployment}`);
-  const kubeconfig = await accountKubeconfig(server, directory, {
-    name: spec.serviceAccountName,
-    namespace,
-    ...(network === undefined ? {} : { apiServerUrl: network.apiServerUrl }),
-  });
+  const account = { name: spec.serviceAccountName, namespace, ...(network === undefined ? {} : { apiServerUrl: network.apiServerUrl }) };
+  // A pod without the token of its ServiceAccount has none.
+  const hasToken = spec.automountServiceAccountToken !== false;
+  const kubeconfig = hasToken ? [`--kubeconfig=${await accountKubeconfig(server, directory, account)}`] : [];
   const [port = 0, adminPort = 0] = await freePorts(2);
   const rendered = await withMounts(spec, container, { cluster, namespace, directory: join(directory, `${pod}-volumes`) });
   // The last one of a flag wins.
   const workloadPort = bin === "agent/bin/agent.js" ? ["--workload-host=127.0.0.1", "--workload-port=0"] : [];
   const loopback = network === undefined ? ["--admin-host=127.0.0.1", `--admin-port=${adminPort}`, ...workloadPort] : [];
-  const node = [process.execPath, join(root, "apps", bin), ...rendered, `--kubeconfig=${kubeconfig}`, ...loopback];
+  const node = [process.execPath, join(root, "apps", bin), ...rendered, ...kubeconfig, ...loopback];
   const [command = "", ...args] = [...(network?.command ?? []), ...node, ...here([port, adminPort])];
   const program = startProgram({
     name: pod,

@@ -15,6 +15,9 @@ import { type InstalledProgram, isServing, startInstalled } from "./installedPro
 import { namespace, release, secret } from "./release.ts";
 
 const USER = { name: "mesh", password: "s3cret-of-mesh" };
+// As docs/operations/console.md says.
+const READER = { name: "reader", password: "s3cret-of-reader" };
+const READER_RIGHTS = ["~gloo-mesh:*", "&gloo-mesh:*", "-@all", "+@read", "+@connection", "+eval", "+evalsha", "+subscribe", "+info"];
 
 // One after the other on the same API server and the same Redis: what differs is what the Secrets hold.
 describeReal("an external Redis with TLS and a user of its own, as the chart connects to it", (components) => {
@@ -32,9 +35,11 @@ describeReal("an external Redis with TLS and a user of its own, as the chart con
     await release(target(), "gloo-mesh-crds");
     const external = { deployment: { enabled: false }, address: `127.0.0.1:${redis.settings.port}` };
     const secured = { auth: { enabled: true }, certs: { enabled: true, serverName: "localhost" } };
+    redis.cli("acl", "setuser", READER.name, "on", `>${READER.password}`, ...READER_RIGHTS);
     await release(target(), "gloo-mesh-mgmt-server", {
       ...{ replicas: 2, serviceType: "ClusterIP", settings: { relay: { deleteBudget: { percent: 10 } } } },
       redis: { ...external, ...secured },
+      glooUi: { redis: { authSecretName: "redis-reader" } },
     });
   }, 300_000);
   afterEach(async () => {
@@ -88,6 +93,31 @@ describeReal("an external Redis with TLS and a user of its own, as the chart con
     await waitFor("the condition", async () => (await condition("StoreConnected")).startsWith("True: "));
     expect(await condition("StoreProtected")).toMatch(/^True: /);
     expect(fleet.servers.management.planeRefusals()).toEqual([]);
+  });
+
+  it("is read by the console as a user who cannot write, once a server has made the key", async () => {
+    const options = { server: fleet.servers.management, namespace, deployment: "gloo-mesh-ui", bin: "ui/bin/ui.js", pod: "ui" } as const;
+    const start = () => startInstalled({ ...options, directory: fleet.directory, here: ([port]) => [`--port=${port}`] });
+    await provide({});
+    await applyAll(management, [secret("redis-reader", { username: READER.name, password: READER.password })]);
+    const { apiVersion, kind } = secret("relay-store-key-secret", {});
+    await management.delete({ apiVersion, kind, name: "relay-store-key-secret", namespace, clusterName: "" });
+    await expect(start()).rejects.toThrow("volume relay-store-key: no Secret gloo-mesh/relay-store-key-secret");
+    redis.cli("flushall");
+    await startServer("for-ui");
+    const ui = await start();
+    running.push(ui);
+    await isServing(ui, "/readyz");
+    const stream = await fetch(`http://${ui.relayAddress}/api/v1/stream`);
+    const events = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
+    let text = "";
+    // The Settings of the management cluster, as the server wrote them.
+    await waitFor("what the server has written", async () => {
+      text += (await events?.read())?.value ?? "";
+      return text.includes('"kind":"Settings"');
+    });
+    await events?.cancel();
+    expect(ui.program.output()).not.toMatch(/NOPERM|NOAUTH|WRONGPASS/);
   });
 
   it.each([

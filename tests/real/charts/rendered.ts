@@ -19,15 +19,16 @@ export interface ContainerVariable {
   };
 }
 
-/** A volume of a Pod, as far as it is a Secret. */
+/** A volume of a Pod, as far as it is a Secret; without items all of its keys are files. */
 export interface PodVolume {
   readonly name: string;
-  readonly secret?: { readonly secretName: string; readonly items: readonly { readonly key: string; readonly path: string }[] };
+  readonly secret?: { readonly secretName: string; readonly items?: readonly { readonly key: string; readonly path: string }[] };
 }
 
 /** spec of a Pod. */
 export interface PodSpec {
   readonly serviceAccountName?: string;
+  readonly automountServiceAccountToken?: boolean;
   readonly volumes?: readonly PodVolume[];
   readonly containers: readonly Container[];
 }

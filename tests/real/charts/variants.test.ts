@@ -18,20 +18,22 @@ import { podsIn } from "./rendered.ts";
 import { contradictions, variants } from "./variants.ts";
 
 const BIN = {
-  "gloo-mesh-agent": "../../../apps/agent/bin/agent.js",
-  "gloo-mesh-mgmt-server": "../../../apps/mgmt-server/bin/mgmt-server.js",
+  agent: "../../../apps/agent/bin/agent.js",
+  "mgmt-server": "../../../apps/mgmt-server/bin/mgmt-server.js",
+  ui: "../../../apps/ui/bin/ui.js",
 } as const;
 /** Not in the help of a program: Node's own, and those that have a flag of their own beside them. */
 const OTHER_VARIABLES = ["NODE_OPTIONS", "LEADER_ELECTION", "LEGACY_NAMES"];
 
 const helpTexts = new Map<string, string>();
 
-/** What a program says of its flags and variables. */
-function helpOf(chart: keyof typeof BIN): string {
-  const known = helpTexts.get(chart);
+/** What the program of a container says of its flags and variables. */
+function helpOf(container: string): string {
+  const known = helpTexts.get(container);
   if (known !== undefined) return known;
-  const help = execFileSync(process.execPath, [fileURLToPath(new URL(BIN[chart], import.meta.url)), "--help"], { encoding: "utf8" });
-  helpTexts.set(chart, help);
+  const bin = fileURLToPath(new URL(BIN[container as keyof typeof BIN], import.meta.url));
+  const help = execFileSync(process.execPath, [bin, "--help"], { encoding: "utf8" });
+  helpTexts.set(container, help);
   return help;
 }
 
@@ -92,20 +94,19 @@ describeReal("the charts, on a real Kubernetes", (components) => {
     it("sets only flags and variables that the program has", async () => {
       const { chart, values } = variant;
       if (chart === "gloo-mesh-crds") return;
-      const help = helpOf(chart);
-      const [pod, ...others] = podsIn(await renderedObjects({ components, chart, values })).filter(
-        ({ name }) => name !== "gloo-mesh-redis",
-      );
-      expect(others).toEqual([]);
-      const [{ args, env = [], command } = { args: [] }] = pod?.spec.containers ?? [];
-      expect(command).toBeUndefined();
-      expect(args.length).toBeGreaterThan(4);
-      for (const arg of args) expect(help).toMatch(new RegExp(`^ *(-\\w, )?${arg.replace(/=.*/, "")}[ ,\\n]`, "m"));
-      const known = new Set([...(help.match(/\b[A-Z]+(?:_[A-Z]+)*\b/g) ?? []), ...OTHER_VARIABLES]);
-      const names = env.map(({ name }) => name);
-      expect(names.length).toBeGreaterThan(1);
-      expect(names.filter((name) => !known.has(name))).toEqual([]);
-      expect(new Set(names).size).toBe(names.length);
+      const pods = podsIn(await renderedObjects({ components, chart, values })).filter(({ name }) => name !== "gloo-mesh-redis");
+      expect(pods.length).toBeGreaterThan(0);
+      for (const { name, args, env = [], command } of pods.flatMap(({ spec }) => spec.containers)) {
+        const help = helpOf(name);
+        expect(command).toBeUndefined();
+        expect(args.length).toBeGreaterThan(4);
+        for (const arg of args) expect(help).toMatch(new RegExp(`^ *(-\\w, )?${arg.replace(/=.*/, "")}[ ,\\n]`, "m"));
+        const known = new Set([...(help.match(/\b[A-Z]+(?:_[A-Z]+)*\b/g) ?? []), ...OTHER_VARIABLES]);
+        const names = env.map((variable) => variable.name);
+        expect(names.length).toBeGreaterThan(1);
+        expect(names.filter((variable) => !known.has(variable))).toEqual([]);
+        expect(new Set(names).size).toBe(names.length);
+      }
     });
   });
 
@@ -150,6 +151,28 @@ describeReal("the charts, on a real Kubernetes", (components) => {
     expect(await settingsOf({})).toEqual([]);
   });
 
+  it.each([
+    ["by default", {}, true],
+    ["with an external Redis", { redis: { deployment: { enabled: false }, address: "redis.example:6379" } }, true],
+    ["without Redis", { redis: { deployment: { enabled: false } } }, false],
+    ["with legacy names", { legacyNames: true }, false],
+    ["with legacy names, on", { legacyNames: true, glooUi: { enabled: true } }, true],
+    ["off", { glooUi: { enabled: false } }, false],
+  ] as const)("install the console %s or not, and admit nobody but Redis' clients to Redis: %s", async (_, values, isInstalled) => {
+    const objects = await renderedObjects({ components, chart: "gloo-mesh-mgmt-server", values });
+    expect(new Set(objects.filter(({ metadata }) => metadata.name === "gloo-mesh-ui").map(({ kind }) => kind))).toEqual(
+      new Set(isInstalled ? ["Deployment", "NetworkPolicy", "ServiceAccount"] : []),
+    );
+    // No right at all: its account is in no binding.
+    expect(JSON.stringify(objects.filter(({ kind }) => kind.endsWith("RoleBinding")))).not.toContain("gloo-mesh-ui");
+    const policies = objects.filter(({ kind }) => kind === "NetworkPolicy") as unknown as readonly Ports[];
+    const rulesOf = (name: string) => policies.find(({ metadata }) => metadata.name === name)?.spec.ingress;
+    if (isInstalled) expect(rulesOf("gloo-mesh-ui")?.flatMap(({ ports }) => ports.map(({ port }) => port))).toEqual(["stats"]);
+    const server = "legacyNames" in values ? "enterprise-networking" : "gloo-mesh-mgmt-server";
+    const clients = rulesOf("gloo-mesh-redis")?.flatMap(({ from = [] }) => from.map(({ podSelector }) => podSelector?.matchLabels.app));
+    expect(clients ?? []).toEqual("redis" in values ? [] : [server, ...(isInstalled ? ["gloo-mesh-ui"] : [])]);
+  });
+
   it.each(contradictions.map((variant) => [variant.name, variant] as const))("refuses %s, with a sentence", async (_, variant) => {
     const { code, stdout, stderr } = await renderChart({ components, chart: variant.chart, values: variant.values });
     expect([code, stdout]).toEqual([1, ""]);
@@ -192,7 +215,10 @@ interface Ports {
   readonly metadata: { readonly name: string };
   readonly spec: {
     readonly ports?: readonly { readonly port: number; readonly targetPort: number | string }[];
-    readonly ingress?: readonly { readonly ports: readonly { readonly port: number | string }[] }[];
+    readonly ingress?: readonly {
+      readonly ports: readonly { readonly port: number | string }[];
+      readonly from?: readonly { readonly podSelector?: { readonly matchLabels: { readonly app: string } } }[];
+    }[];
   };
 }
 

@@ -111,6 +111,17 @@ export const variants: readonly Variant[] = [
       redis: { ...external, db: 3, auth: { enabled: true }, certs: { enabled: true, serverName: "redis.internal" } },
     },
   },
+  {
+    name: "server with a console that only reads an external Redis",
+    chart: "gloo-mesh-mgmt-server",
+    values: {
+      redis: { ...external, auth: { enabled: true }, certs: { enabled: true, serverName: "redis" } },
+      glooUi: { ports: { console: 8091, stats: 9094 }, redis: { authSecretName: "redis-reader" }, image: { tag: "0.1.0-fix" } },
+      serviceMonitor: { enabled: true },
+      verbose: true,
+      disallowIntersectingConfig: true,
+    },
+  },
   { name: "server with its memory alone", chart: "gloo-mesh-mgmt-server", values: { redis: { deployment: { enabled: false } } } },
   {
     name: "server behind an ingress gateway",
@@ -192,6 +203,18 @@ export const contradictions: readonly (Variant & { readonly says: string })[] = 
     chart: "gloo-mesh-mgmt-server",
     values: { replicas: 2, redis: { deployment: { enabled: false } } },
     says: "replicas: 2 servers share their state through Redis, but there is none: set redis.deployment.enabled or redis.address, or 1 replica",
+  },
+  {
+    name: "a console without Redis",
+    chart: "gloo-mesh-mgmt-server",
+    values: { glooUi: { enabled: true }, redis: { deployment: { enabled: false } } },
+    says: "glooUi.enabled: the console shows what servers keep in Redis, but there is none: set redis.deployment.enabled or redis.address",
+  },
+  {
+    name: "a user of the Redis of the chart, which has none",
+    chart: "gloo-mesh-mgmt-server",
+    values: { glooUi: { redis: { authSecretName: "redis-reader" } }, redis: { auth: { enabled: true } } },
+    says: "glooUi.redis.authSecretName is for an external Redis with users",
   },
   {
     name: "two Redis",

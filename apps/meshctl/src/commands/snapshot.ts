@@ -1,6 +1,7 @@
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, Option } from "commander";
 import { version } from "../../package.json";
 import type { CommandRuntime } from "./commandRuntime.ts";
+import { localPort } from "./localPort.ts";
 
 /** `meshctl snapshot`: what was saved of a fleet. */
 export function snapshotCommand(runtime: CommandRuntime): Command {
@@ -13,7 +14,7 @@ function serveCommand({ io, finish, catchInterrupts }: CommandRuntime): Command 
     .description("Serve the console of a saved fleet on this machine, until Ctrl-C.")
     .argument("<file>", "the page /snapshots/input of a server's admin port, saved to a file; also YAML or JSON of what clusters hold")
     .option("-n, --namespace <name>", "namespace of the management plane", "gloo-mesh")
-    .addOption(new Option("--port <number>", "port on 127.0.0.1; 0 selects any free port").default(8090).argParser(port))
+    .addOption(new Option("--port <number>", "port on 127.0.0.1; 0 selects any free port").default(8090).argParser(localPort))
     .allowExcessArguments(false)
     .addHelpText("after", HELP)
     .action(async (file: string, flags: { readonly namespace: string; readonly port: number }) => {
@@ -21,13 +22,6 @@ function serveCommand({ io, finish, catchInterrupts }: CommandRuntime): Command 
       await serveSnapshot({ file, ...flags, version }, io, catchInterrupts());
       finish(0);
     });
-}
-
-function port(text: string): number {
-  const number = Number(text);
-  if (text.trim() === "" || !Number.isInteger(number) || number < 0 || number > 65_535)
-    throw new InvalidArgumentError(`${text} is not a port number from 0 to 65535`);
-  return number;
 }
 
 const HELP = `

@@ -1,10 +1,11 @@
-import type { Kind, Resource } from "@isthmus/core";
+import type { Kind, LabelSelector, Resource } from "@isthmus/core";
 import { NAMES } from "@isthmus/plane/installation";
 
 /** A Deployment, as far as commands read it. */
 export interface DeploymentState extends Resource {
   readonly spec?: {
     readonly replicas?: number;
+    readonly selector?: LabelSelector;
     readonly template?: { readonly spec?: { readonly containers?: readonly ContainerState[] } };
   };
   readonly status?: { readonly availableReplicas?: number };

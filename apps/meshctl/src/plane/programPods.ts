@@ -1,4 +1,4 @@
-import type { Kind, LabelSelector, Resource } from "@isthmus/core";
+import type { Kind, Resource } from "@isthmus/core";
 import { UsageError } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
 import { type DeploymentState, DeploymentStates, deploymentOf } from "./deployments.ts";
@@ -12,7 +12,10 @@ export interface ProgramPlace {
 /** A pod, as far as commands read it. */
 export interface PodState extends Resource {
   readonly spec?: { readonly containers?: readonly PodContainer[] };
-  readonly status?: { readonly phase?: string };
+  readonly status?: {
+    readonly phase?: string;
+    readonly conditions?: readonly { readonly type?: string; readonly status?: string }[];
+  };
 }
 
 interface PodContainer {
@@ -37,18 +40,25 @@ export async function programPods(
   signal: AbortSignal,
 ): Promise<readonly PodState[]> {
   const { items } = await cluster.list(DeploymentStates, { namespace }, signal);
-  const deployment = deploymentOf(program, items) as
-    | (DeploymentState & { readonly spec?: { readonly selector?: LabelSelector } })
-    | undefined;
+  const deployment = deploymentOf(program, items);
   if (deployment?.spec?.selector === undefined) {
     const hint = program === "server" ? "--context selects the management cluster" : "--context selects the cluster of the agent";
     throw new UsageError(
       `no Deployment of ${program === "server" ? "a management server" : "an agent"} in namespace ${namespace}: ${hint}, and --namespace its namespace`,
     );
   }
-  const pods = await cluster.list(PodStates, { namespace, labels: deployment.spec.selector }, signal);
+  return podsOf(cluster, deployment, signal);
+}
+
+/** The pods of a Deployment with a selector, as many as anybody looks at. Throws UsageError when there are none. */
+export async function podsOf(
+  cluster: Cluster,
+  { metadata: { name, namespace = "" }, spec }: DeploymentState,
+  signal: AbortSignal,
+): Promise<readonly PodState[]> {
+  const labels = spec?.selector ?? {};
+  const pods = await cluster.list(PodStates, { namespace, labels }, signal);
   if (pods.items.length === 0) {
-    const { name } = deployment.metadata;
     throw new UsageError(`Deployment ${namespace}/${name} has no pods: kubectl -n ${namespace} describe deployment ${name}`);
   }
   return pods.items.slice(0, MOST_PODS);

@@ -19,6 +19,12 @@
 {{- if and (gt (int .Values.replicas) 1) (eq (include "gloo-mesh-mgmt-server.redisAddress" .) "") }}
 {{- fail (printf "replicas: %d servers share their state through Redis, but there is none: set redis.deployment.enabled or redis.address, or 1 replica" (int .Values.replicas)) }}
 {{- end }}
+{{- if and (eq (toString .Values.glooUi.enabled) "true") (eq (include "gloo-mesh-mgmt-server.redisAddress" .) "") }}
+{{- fail "glooUi.enabled: the console shows what servers keep in Redis, but there is none: set redis.deployment.enabled or redis.address, or glooUi.enabled: false" }}
+{{- end }}
+{{- if and .Values.glooUi.redis.authSecretName (or (not $redis.auth.enabled) $redis.deployment.enabled) }}
+{{- fail "glooUi.redis.authSecretName is for an external Redis with users: set redis.auth.enabled and redis.address, or leave it empty" }}
+{{- end }}
 {{- $accessPolicies := dig "cilium" "accessPolicies" "" .Values.settings }}
 {{- if and .Values.glooNetwork.enabled $accessPolicies (ne $accessPolicies "ENABLED") }}
 {{- fail (printf "settings.cilium.accessPolicies: %s contradicts glooNetwork.enabled, which is ENABLED: set one of them" $accessPolicies) }}

@@ -32,6 +32,22 @@ gloo-mesh-redis.{{ .Release.Namespace }}:{{ .Values.redis.deployment.port }}
 {{- end -}}
 {{- end }}
 
+{{- /* Whether the console is installed; empty: it is not. */}}
+{{- define "gloo-mesh-mgmt-server.hasConsole" -}}
+{{- $enabled := toString .Values.glooUi.enabled -}}
+{{- if eq $enabled "auto" -}}
+{{- if and (ne (include "gloo-mesh-mgmt-server.redisAddress" .) "") (not .Values.legacyNames) }}true{{ end }}
+{{- else if eq $enabled "true" -}}
+true
+{{- end -}}
+{{- end }}
+
+{{- define "gloo-mesh-mgmt-server.consoleLabels" -}}
+app: gloo-mesh-ui
+app.kubernetes.io/name: gloo-mesh-ui
+app.kubernetes.io/part-of: gloo-mesh
+{{- end }}
+
 {{- /* A DNS name that the certificate of the server has, whichever it was made with. */}}
 {{- define "gloo-mesh-mgmt-server.authority" -}}
 {{ .Values.ingress.authority | default (printf "gloo-mesh-mgmt-server.%s" .Release.Namespace) }}

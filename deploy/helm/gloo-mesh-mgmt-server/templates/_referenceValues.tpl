@@ -29,6 +29,16 @@
   instead: "Use singleCluster, or meshctl cluster register with an agent in the management cluster."
 - value: redis.connection
   instead: "Timeouts and retries of connections to Redis are fixed: remove it."
+- value: glooUi.ports.grpc
+  instead: "The console has no port for gRPC: remove it."
+- value: glooUi.ports.healthcheck
+  instead: "Health is on the port of glooUi.ports.stats: remove it."
+- value: glooUi.serviceType
+  accepted: "ClusterIP"
+  instead: "No Service leads to the console, which listens on loopback alone: use meshctl dashboard (docs/operations/console.md)."
+- value: glooUi.settingsName
+  accepted: "settings"
+  instead: "The Settings are named settings, in the namespace of the release: use the value settings."
 - value: ports.healthcheck
   instead: "Health is on the port of ports.stats: remove it."
 - value: statsPort

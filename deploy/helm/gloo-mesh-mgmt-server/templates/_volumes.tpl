@@ -3,14 +3,7 @@ Secrets as files. The program reads its own Secrets from the API server, where i
 mounted, so that the kubelet does not start the container before they exist.
 */}}
 {{- define "gloo-mesh-mgmt-server.volumes" -}}
-{{- if .Values.redis.certs.enabled }}
-- name: redis-certs
-  secret:
-    secretName: {{ .Values.redis.certs.secretName }}
-    items:
-      - key: {{ .Values.redis.certs.caCertKey }}
-        path: ca.crt
-{{- end }}
+{{- include "gloo-mesh-mgmt-server.redisVolumes" . }}
 {{- if .Values.relay.disableCaCertGeneration }}
 - name: relay-server-tls
   secret:
