@@ -18,6 +18,7 @@ const PAGES = [
   `/policies/what-if?of=${encodeURIComponent("/object/networking.mesh.gloo.solo.io/VirtualMesh/_/gloo-mesh/bookinfo")}`,
   "/access",
   "/access?view=services&q=no:match",
+  "/access/cilium",
   "/access?view=services&from=cluster-1/bookinfo/bookinfo-productpage&to=cluster-1/bookinfo/reviews&method=GET",
   "/topology",
   "/topology?view=table",

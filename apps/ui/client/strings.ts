@@ -1,5 +1,6 @@
 import { accessStrings } from "./strings/access.ts";
 import { certificateStrings } from "./strings/certificates.ts";
+import { ciliumStrings } from "./strings/cilium.ts";
 import { effectStrings } from "./strings/effect.ts";
 import { eventStrings } from "./strings/events.ts";
 import { whatIfStrings } from "./strings/whatIf.ts";
@@ -250,6 +251,7 @@ export const t = {
     hostname: "Host name",
   },
   certificates: certificateStrings,
+  cilium: ciliumStrings,
   events: eventStrings,
   access: accessStrings,
   effect: effectStrings,
