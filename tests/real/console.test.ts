@@ -35,6 +35,8 @@ const PAGES = [
   "/object/networking.mesh.gloo.solo.io/VirtualMesh/_/gloo-mesh/bookinfo?tab=effect",
   "/object/networking.mesh.gloo.solo.io/VirtualMesh/_/gloo-mesh/bookinfo?tab=events",
   `${DESTINATION}/reviews-bookinfo-cluster-1?tab=generated`,
+  "/object/networking.mesh.gloo.solo.io/VirtualMesh/_/gloo-mesh/bookinfo?tab=generated",
+  "/object/networking.mesh.gloo.solo.io/VirtualMesh/_/gloo-mesh/bookinfo?tab=generated&view=compared",
   `${DESTINATION}/reviews-bookinfo-cluster-1?tab=yaml`,
   "/object/discovery.mesh.gloo.solo.io/Workload/_/gloo-mesh/reviews-v1-bookinfo-cluster-1-deployment",
   "/object/_/Service/cluster-1/bookinfo/no-such-object",
@@ -127,8 +129,9 @@ describeInBrowser("the console in a browser", (executablePath) => {
         .locator(".mantine-Tabs-panel")
         .getByText(/What requests meet|Objects of this kind/)
         .waitFor();
-    if (path.startsWith("/access")) await page.getByRole("heading", { name: "Matrix" }).waitFor();
+    if (path.startsWith("/access") && path !== "/access/cilium") await page.getByRole("heading", { name: "Matrix" }).waitFor();
     if (path.startsWith("/policies/what-if")) await page.waitForSelector(".what-if-result > *");
+    if (path.includes("view=compared")) await page.getByRole("heading", { name: /Without it/ }).waitFor();
     if (path === "/topology") await page.waitForSelector(".service-node");
   }
 
@@ -208,6 +211,19 @@ describeInBrowser("the console in a browser", (executablePath) => {
     await page.getByRole("tab", { name: /Generated/ }).click();
     await page.getByRole("button", { name: /VirtualService .* cluster-2/ }).click();
     await page.locator(".yaml").getByText("kind: VirtualService").waitFor();
+    const item = page.locator(".generated-item").filter({ hasText: "VirtualService" }).filter({ hasText: "cluster-2" });
+    await item.getByText("Applied", { exact: true }).first().waitFor();
+    expect(await faults(page, "generated")).toEqual([]);
+    await page.getByRole("button", { name: "Before and after" }).click();
+    await page.getByRole("heading", { name: "Without it, and with it · 2" }).waitFor();
+    await page
+      .locator(".yaml")
+      .getByText(/^\+.*weight: 75/)
+      .first()
+      .waitFor();
+    expect(await faults(page, "before and after")).toEqual([]);
+    await page.reload();
+    await page.getByRole("heading", { name: /Without it, and with it/ }).waitFor();
     await show(page, "/topology?view=table&q=type:routing");
     await page.getByRole("cell", { name: "25 %" }).waitFor();
     demo.press("u");

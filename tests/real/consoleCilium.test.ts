@@ -99,6 +99,16 @@ describeInBrowser("the console, of what Cilium does", (executablePath) => {
     await page.getByRole("heading", { name: "reviews-callers" }).waitFor();
   });
 
+  it("shows what somebody else has under the name of a generated object, beside what is generated", async () => {
+    const page = await open(`${url}/object/networking.mesh.gloo.solo.io/AccessPolicy/_/bookinfo/details-callers?tab=generated`);
+    const item = page.locator(".generated-item").filter({ hasText: "CiliumNetworkPolicy" });
+    await item.getByText("Name is taken").waitFor();
+    await item.getByRole("button", { name: /Difference/ }).click();
+    await item.getByText(/^-.*- cluster/).waitFor();
+    await item.getByText(/^\+.*serviceaccount.*bookinfo-productpage/).waitFor();
+    expect(await faults(page)).toEqual([]);
+  });
+
   it("shows the endpoints that are reported", async () => {
     const page = await open(`${url}/access/cilium`);
     await page.getByRole("button", { name: "Endpoints 2" }).click();

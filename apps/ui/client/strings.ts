@@ -3,6 +3,7 @@ import { certificateStrings } from "./strings/certificates.ts";
 import { ciliumStrings } from "./strings/cilium.ts";
 import { effectStrings } from "./strings/effect.ts";
 import { eventStrings } from "./strings/events.ts";
+import { generatedStrings } from "./strings/generated.ts";
 import { whatIfStrings } from "./strings/whatIf.ts";
 
 /** Every word of the console that is not somebody's data; those of larger pages are in a folder of their own, and read from here. */
@@ -252,6 +253,7 @@ export const t = {
   },
   certificates: certificateStrings,
   cilium: ciliumStrings,
+  generated: generatedStrings,
   events: eventStrings,
   access: accessStrings,
   effect: effectStrings,

@@ -33,6 +33,8 @@ function accessPolicy(service: string): object {
         },
       ],
     },
+    // As a server publishes it.
+    status: { state: "ACCEPTED", destinations: { [`${service}-bookinfo-cluster-1.gloo-mesh.`]: { state: "ACCEPTED" } } },
   };
 }
 

@@ -48,7 +48,7 @@ export function ciliumPolicyRows({ snapshot, generated }: Pick<Fleet, "snapshot"
         isGenerated: true,
         because: reasonsOf(snapshot, object),
         ...(isTaken
-          ? { status: { tone: "bad", word: t.cilium.conflict }, message: t.cilium.conflictWhy, counts: undefined }
+          ? { status: { tone: "bad", word: t.generated.states.taken }, message: t.generated.takenWhy, counts: undefined }
           : { status: statusOf(state.valid), message: state.message ?? "", counts: countsOf(state) }),
       };
     }),

@@ -28,8 +28,6 @@ export const ciliumStrings = {
   enforced: "Enforced",
   enforcedOf: (enforcing: number, all: number) => `${enforcing} of ${all}`,
   wholeCluster: "all",
-  conflict: "Name is taken",
-  conflictWhy: "An object of somebody else has this name in the cluster: it is left as it is, and this one is not written.",
   identity: "Identity",
   node: "Node",
   addresses: "Addresses",

@@ -10,14 +10,21 @@ import type { OutputChange } from "../translation/whatIf.ts";
 
 const PAGE = 50;
 
+export interface OutputChangesProps {
+  readonly changes: readonly OutputChange[];
+  readonly title?: string;
+  /** Instead of the list, if it is empty. */
+  readonly none?: string;
+}
+
 /** Objects that would be written, changed or deleted, cluster by cluster; each opens as its difference. */
-export function OutputChanges({ changes }: { readonly changes: readonly OutputChange[] }) {
+export function OutputChanges({ changes, title = t.whatIf.outputs, none = t.whatIf.outputsNone }: OutputChangesProps) {
   const [most, setMost] = useState(PAGE);
   const counts = clusterCounts(changes);
   return (
     <Section
-      title={`${t.whatIf.outputs} · ${changes.length}`}
-      note={changes.length === 0 ? t.whatIf.outputsNone : counts.map(([cluster, count]) => `${cluster} ${count}`).join(" · ")}
+      title={`${title} · ${changes.length}`}
+      note={changes.length === 0 ? none : counts.map(([cluster, count]) => `${cluster} ${count}`).join(" · ")}
     >
       <div className="generated">
         {changes.slice(0, most).map((change, i) => (
