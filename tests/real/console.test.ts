@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import axe from "axe-core";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
@@ -13,7 +14,9 @@ const PAGES = [
   "/meshes/certificates",
   "/destinations",
   "/workloads?q=cluster:cluster-1",
+  "/workloads?hide=mesh,version&open=/object/discovery.mesh.gloo.solo.io/Workload/_/gloo-mesh/reviews-v1-bookinfo-cluster-1-deployment",
   "/policies",
+  "/policies?open=/object/networking.mesh.gloo.solo.io/VirtualMesh/_/gloo-mesh/bookinfo",
   "/policies/what-if",
   `/policies/what-if?of=${encodeURIComponent("/object/networking.mesh.gloo.solo.io/VirtualMesh/_/gloo-mesh/bookinfo")}`,
   "/access",
@@ -406,6 +409,75 @@ describeInBrowser("the console in a browser", (executablePath) => {
     await page.getByText("2 of 9 workloads").waitFor();
     expect(await names()).toEqual(["reviews-v2", "reviews-v1"]);
     expect(new URL(page.url()).searchParams.get("q")).toBe('cluster:cluster-1 ns:bookinfo "reviews"');
+  });
+
+  it("shows a row beside the table, by pointer and by keyboard, and the address has it", async () => {
+    const page = await open("/workloads?q=ns:bookinfo%20cluster:cluster-1&sort=name");
+    const { keyboard } = page;
+    const panel = page.getByRole("complementary");
+    await page.getByRole("row").filter({ hasText: "ratings-v1" }).getByRole("cell").nth(2).click();
+    await panel.getByRole("heading", { name: /^ratings-v1/ }).waitFor();
+    await page.getByRole("heading", { name: "Workloads" }).waitFor();
+    expect(await faults(page, "panel")).toEqual([]);
+    expect(new URL(page.url()).searchParams.get("open")).toMatch(/^\/object\/.*\/Workload\/.*ratings-v1/);
+    await page.reload();
+    await panel.getByRole("heading", { name: /^ratings-v1/ }).waitFor();
+    await page.getByText("of 9 workloads").waitFor();
+    await keyboard.press("Escape");
+    await panel.waitFor({ state: "detached" });
+    expect(new URL(page.url()).searchParams.has("open")).toBe(false);
+
+    // The row has the focus again.
+    await keyboard.press("k");
+    await keyboard.press("Space");
+    await panel.getByRole("heading", { name: /^productpage-v1/ }).waitFor();
+    // What is beside follows the row that has the focus; the focus stays in the table.
+    await keyboard.press("k");
+    await panel.getByRole("heading", { name: /^details-v1/ }).waitFor();
+    await keyboard.press("Space");
+    await expect.poll(() => page.evaluate("document.activeElement?.tagName")).toBe("H2");
+    await keyboard.press("Escape");
+    await panel.waitFor({ state: "detached" });
+    await expect.poll(() => page.evaluate("document.activeElement?.textContent")).toBe("details-v1");
+    await keyboard.press("Enter");
+    await page.getByRole("tab", { name: "Summary" }).waitFor();
+    await show(page, "/workloads?open=/object/_/Pod/x/y/no-such-object");
+    await panel.getByText("This object is not in the snapshot.").waitFor();
+    await show(page, "/workloads?open=javascript:alert(1)");
+    expect(await panel.count()).toBe(0);
+  });
+
+  it("shows the columns that are chosen, and the address has which", async () => {
+    const page = await open("/workloads");
+    const titles = async () => (await page.getByRole("columnheader").allInnerTexts()).map((title) => title.trim());
+    expect(await titles()).toEqual(["Name", "Cluster", "Namespace", "Mesh", "Version", "Service account", "Insights"]);
+    await page.getByRole("button", { name: /^Columns/ }).click();
+    await page.getByRole("menuitemcheckbox", { name: "Mesh" }).click();
+    await page.getByRole("menuitemcheckbox", { name: "Mesh" }).focus();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await expect.poll(titles).toEqual(["Name", "Cluster", "Namespace", "Service account", "Insights"]);
+    expect(await page.getByRole("menuitemcheckbox", { name: "Mesh", checked: false }).count()).toBe(1);
+    expect(await faults(page, "columns")).toEqual([]);
+    await page.keyboard.press("Escape");
+    expect(new URL(page.url()).searchParams.get("hide")).toBe("mesh,version");
+    await page.reload();
+    await expect.poll(titles).toEqual(["Name", "Cluster", "Namespace", "Service account", "Insights"]);
+    // What is hidden still filters, and what is exported is what is seen.
+    await page.getByRole("searchbox").fill("mesh:istiod-istio-system-cluster-1");
+    await page.getByText(/of 9 workloads/).waitFor();
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "CSV" }).click()]);
+    expect(
+      readFileSync(await download.path(), "utf8")
+        .split("\n")[0]
+        ?.trim(),
+    ).toBe("Name,Cluster,Namespace,Service account,Insights");
+    await page.getByRole("button", { name: /^Columns 5\/7/ }).click();
+    await page.getByRole("menuitem", { name: "All columns" }).click();
+    await expect.poll(titles).toHaveLength(7);
+    // The first column says what a row is.
+    await show(page, "/workloads?hide=name,nothing");
+    await expect.poll(titles).toHaveLength(7);
   });
 
   it("is used by keyboard alone", async () => {

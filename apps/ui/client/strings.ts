@@ -4,6 +4,7 @@ import { ciliumStrings } from "./strings/cilium.ts";
 import { effectStrings } from "./strings/effect.ts";
 import { eventStrings } from "./strings/events.ts";
 import { generatedStrings } from "./strings/generated.ts";
+import { panelStrings } from "./strings/panel.ts";
 import { whatIfStrings } from "./strings/whatIf.ts";
 
 /** Every word of the console that is not somebody's data; those of larger pages are in a folder of their own, and read from here. */
@@ -86,12 +87,13 @@ export const t = {
       ["/ or Ctrl K", "search for any object, policy or insight code"],
       ["f", "filter the table"],
       ["j, k", "next, previous row of the table"],
-      ["Enter", "open the row"],
+      ["Enter", "open the page of the row"],
+      ["Space", "show the row beside the table; once more: go there"],
       [
         "g then o, c, m, d, w, p, t, a, i",
         "go to Overview, Clusters, Meshes, Destinations, Workloads, Policies, Topology, Access, Insights",
       ],
-      ["Esc", "close a dialog; leave the filter"],
+      ["Esc", "close a dialog, or the panel beside the table; leave the filter"],
       ["?", "this map"],
     ],
   },
@@ -254,6 +256,7 @@ export const t = {
   certificates: certificateStrings,
   cilium: ciliumStrings,
   generated: generatedStrings,
+  panel: panelStrings,
   events: eventStrings,
   access: accessStrings,
   effect: effectStrings,

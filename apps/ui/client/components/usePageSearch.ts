@@ -19,9 +19,13 @@ export interface PageSearch {
   readonly path?: string;
   /** Path of the object that a page is about beside its own. */
   readonly of?: string;
+  /** Path of the object that is shown beside the table. */
+  readonly open?: string;
+  /** Columns of the table that are not shown, with commas between them. */
+  readonly hide?: string;
 }
 
-const MEMBERS = ["q", "sort", "tab", "view", "policy", "of", "from", "to", "port", "method", "path"] as const;
+const MEMBERS = ["q", "sort", "tab", "view", "policy", "of", "open", "hide", "from", "to", "port", "method", "path"] as const;
 const LONGEST = 2_000;
 const LONGEST_POLICY = 16_000;
 

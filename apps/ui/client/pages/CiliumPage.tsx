@@ -7,7 +7,6 @@ import { Name } from "../components/Name.tsx";
 import { ClusterChip } from "../components/ObjectLink.tsx";
 import { Page } from "../components/Page.tsx";
 import { PlainTable } from "../components/PlainTable.tsx";
-import { ResourceTable } from "../components/ResourceTable.tsx";
 import { Section } from "../components/Section.tsx";
 import { usePageSearch } from "../components/usePageSearch.ts";
 import { CiliumEndpoint, Settings } from "../data/kinds.ts";
@@ -18,8 +17,8 @@ import { t } from "../strings.ts";
 import { Problems } from "../summaries/ObjectErrors.tsx";
 import { CILIUM_ENDPOINT_COLUMNS, CILIUM_POLICY_COLUMNS } from "./ciliumColumns.tsx";
 import { rowKey } from "./discoveredColumns.tsx";
+import { ObjectTable } from "./ObjectTable.tsx";
 import { useDiscovered } from "./useDiscovered.ts";
-import { useOpenObject } from "./useOpenObject.ts";
 
 const VIEWS = ["policies", "endpoints"] as const;
 const policyKey = ({ key }: CiliumPolicyRow) => key;
@@ -27,7 +26,6 @@ const policyKey = ({ key }: CiliumPolicyRow) => key;
 /** The network layer: what Cilium enforces in each cluster, and of whom it is. */
 export function CiliumPage() {
   const { snapshot, generated } = useFleet();
-  const open = useOpenObject();
   const [{ view }, change] = usePageSearch();
   const policies = useMemo(() => ciliumPolicyRows({ snapshot, generated }), [snapshot, generated]);
   const clusters = useMemo(() => ciliumClusters(snapshot, policies), [snapshot, policies]);
@@ -55,23 +53,23 @@ export function CiliumPage() {
             choose={(each) => change({ view: each === "endpoints" ? each : undefined, sort: undefined })}
           />
           {chosen === "policies" ? (
-            <ResourceTable
+            <ObjectTable
               key="policies"
               what={t.cilium.policiesWhat}
               rows={policies}
               keyOf={policyKey}
               columns={CILIUM_POLICY_COLUMNS}
-              open={({ object }) => open(object)}
+              objectOf={({ object }) => object}
               empty={<NoPolicies settings={settings} />}
             />
           ) : (
-            <ResourceTable
+            <ObjectTable
               key="endpoints"
               what={t.cilium.endpointsWhat}
               rows={endpoints}
               keyOf={rowKey}
               columns={CILIUM_ENDPOINT_COLUMNS}
-              open={({ object }) => open(object)}
+              objectOf={({ object }) => object}
               empty={<NoEndpoints settings={settings} />}
             />
           )}
