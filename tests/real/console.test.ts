@@ -419,6 +419,12 @@ describeInBrowser("the console in a browser", (executablePath) => {
     await panel.getByRole("heading", { name: /^ratings-v1/ }).waitFor();
     await page.getByRole("heading", { name: "Workloads" }).waitFor();
     expect(await faults(page, "panel")).toEqual([]);
+    // Escape closes the menu in it, and the panel stays.
+    await panel.getByRole("button", { name: /^Copy/ }).click();
+    await page.getByRole("menuitem", { name: "kubectl command" }).waitFor();
+    await keyboard.press("Escape");
+    await page.getByRole("menuitem").first().waitFor({ state: "detached" });
+    expect(await panel.count()).toBe(1);
     expect(new URL(page.url()).searchParams.get("open")).toMatch(/^\/object\/.*\/Workload\/.*ratings-v1/);
     await page.reload();
     await panel.getByRole("heading", { name: /^ratings-v1/ }).waitFor();
@@ -614,6 +620,12 @@ describeInBrowser("the console in a browser", (executablePath) => {
       const wider = await page.evaluate("document.querySelector('main').scrollWidth - document.querySelector('main').clientWidth");
       expect([path, wider]).toEqual([path, 0]);
     }
+    await show(page, "/workloads");
+    await page.locator(".table-body [role=cell]").nth(4).click();
+    await page.getByRole("complementary").getByRole("heading", { level: 2 }).first().getByText("\\u202egpj.exe").waitFor();
+    const overflow = "['main', '.side-panel'].map((one) => document.querySelector(one)).map((one) => one.scrollWidth - one.clientWidth)";
+    expect(await page.evaluate(overflow)).toEqual([0, 0]);
+    await show(page, "/debug/discovery.mesh.gloo.solo.io/Workload");
     await page.locator(".table-body .object-link").first().click();
     for (const tab of ["YAML", "Summary"]) {
       await page.getByRole("tab", { name: tab }).click();

@@ -1,6 +1,7 @@
 import { kindKeyOf, type Resource, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
 import { Link } from "@tanstack/react-router";
 import { type RefObject, useEffect } from "react";
+import { CopyMenu } from "../components/CopyMenu.tsx";
 import { Empty } from "../components/Empty.tsx";
 import { ErrorBoundary } from "../components/ErrorBoundary.tsx";
 import { isTyping } from "../components/isTyping.ts";
@@ -51,12 +52,15 @@ export function SidePanel({ of, close, title }: SidePanelProps) {
         <Empty title={t.objects.absent} how={t.objects.absentWhy} />
       ) : (
         <>
-          <p className="panel-links">
+          <div className="panel-links">
             <ObjectState object={object} />
-            <Link className="button small" to="/object/$group/$kind/$cluster/$namespace/$name" params={paramsOf(refOf(object))}>
-              {t.panel.page}
-            </Link>
-          </p>
+            <span className="inline">
+              <Link className="button" to="/object/$group/$kind/$cluster/$namespace/$name" params={paramsOf(refOf(object))}>
+                {t.panel.page}
+              </Link>
+              <CopyMenu object={object} />
+            </span>
+          </div>
           <nav className="panel-tabs" aria-label={t.panel.tabs}>
             {TABS.map((tab) => (
               <Link key={tab} to="/object/$group/$kind/$cluster/$namespace/$name" params={paramsOf(refOf(object))} search={{ tab }}>
