@@ -214,7 +214,7 @@ export const folderTable: Readonly<Record<string, Readonly<Record<string, Folder
       imports: ["strings.ts", "data", "model"],
     },
     effect: {
-      holds: "What requests meet because of an object: where they go, and which policy sets each value.",
+      holds: "What requests meet because of an object: where they go, and which policy sets each value; what differs in clusters.",
       imports: ["strings.ts", "data", "model", "components", "summaries", "translation"],
     },
     access: {
@@ -223,11 +223,11 @@ export const folderTable: Readonly<Record<string, Readonly<Record<string, Folder
     },
     whatIf: {
       holds: "What would follow from a policy that nobody has written.",
-      imports: ["strings.ts", "data", "model", "components", "summaries", "translation"],
+      imports: ["strings.ts", "data", "model", "components", "summaries", "translation", "effect"],
     },
     changes: {
       holds: "What differs between an earlier time and now.",
-      imports: ["strings.ts", "data", "model", "components", "translation", "whatIf"],
+      imports: ["strings.ts", "data", "model", "components", "translation", "effect"],
     },
     pages: {
       holds: "The pages by their addresses, but for those that are loaded when they are opened.",

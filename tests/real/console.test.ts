@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import axe from "axe-core";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
@@ -13,11 +14,14 @@ const PAGES = [
   "/meshes/certificates",
   "/destinations",
   "/workloads?q=cluster:cluster-1",
+  "/workloads?hide=mesh,version&open=/object/discovery.mesh.gloo.solo.io/Workload/_/gloo-mesh/reviews-v1-bookinfo-cluster-1-deployment",
   "/policies",
+  "/policies?open=/object/networking.mesh.gloo.solo.io/VirtualMesh/_/gloo-mesh/bookinfo",
   "/policies/what-if",
   `/policies/what-if?of=${encodeURIComponent("/object/networking.mesh.gloo.solo.io/VirtualMesh/_/gloo-mesh/bookinfo")}`,
   "/access",
   "/access?view=services&q=no:match",
+  "/access/cilium",
   "/access?view=services&from=cluster-1/bookinfo/bookinfo-productpage&to=cluster-1/bookinfo/reviews&method=GET",
   "/topology",
   "/topology?view=table",
@@ -34,6 +38,8 @@ const PAGES = [
   "/object/networking.mesh.gloo.solo.io/VirtualMesh/_/gloo-mesh/bookinfo?tab=effect",
   "/object/networking.mesh.gloo.solo.io/VirtualMesh/_/gloo-mesh/bookinfo?tab=events",
   `${DESTINATION}/reviews-bookinfo-cluster-1?tab=generated`,
+  "/object/networking.mesh.gloo.solo.io/VirtualMesh/_/gloo-mesh/bookinfo?tab=generated",
+  "/object/networking.mesh.gloo.solo.io/VirtualMesh/_/gloo-mesh/bookinfo?tab=generated&view=compared",
   `${DESTINATION}/reviews-bookinfo-cluster-1?tab=yaml`,
   "/object/discovery.mesh.gloo.solo.io/Workload/_/gloo-mesh/reviews-v1-bookinfo-cluster-1-deployment",
   "/object/_/Service/cluster-1/bookinfo/no-such-object",
@@ -127,8 +133,9 @@ describeInBrowser("the console in a browser", (executablePath) => {
         .locator(".mantine-Tabs-panel")
         .getByText(/What requests meet|Objects of this kind/)
         .waitFor();
-    if (path.startsWith("/access")) await page.getByRole("heading", { name: "Matrix" }).waitFor();
+    if (path.startsWith("/access") && path !== "/access/cilium") await page.getByRole("heading", { name: "Matrix" }).waitFor();
     if (path.startsWith("/policies/what-if")) await page.waitForSelector(".what-if-result > *");
+    if (path.includes("view=compared")) await page.getByRole("heading", { name: /Without it/ }).waitFor();
     if (path === "/topology") await page.waitForSelector(".service-node");
   }
 
@@ -208,6 +215,19 @@ describeInBrowser("the console in a browser", (executablePath) => {
     await page.getByRole("tab", { name: /Generated/ }).click();
     await page.getByRole("button", { name: /VirtualService .* cluster-2/ }).click();
     await page.locator(".yaml").getByText("kind: VirtualService").waitFor();
+    const item = page.locator(".generated-item").filter({ hasText: "VirtualService" }).filter({ hasText: "cluster-2" });
+    await item.getByText("Applied", { exact: true }).first().waitFor();
+    expect(await faults(page, "generated")).toEqual([]);
+    await page.getByRole("button", { name: "Before and after" }).click();
+    await page.getByRole("heading", { name: "Without it, and with it · 2" }).waitFor();
+    await page
+      .locator(".yaml")
+      .getByText(/^\+.*weight: 75/)
+      .first()
+      .waitFor();
+    expect(await faults(page, "before and after")).toEqual([]);
+    await page.reload();
+    await page.getByRole("heading", { name: /Without it, and with it/ }).waitFor();
     await show(page, "/topology?view=table&q=type:routing");
     await page.getByRole("cell", { name: "25 %" }).waitFor();
     demo.press("u");
@@ -445,6 +465,81 @@ describeInBrowser("the console in a browser", (executablePath) => {
     expect(new URL(page.url()).searchParams.get("q")).toBe('cluster:cluster-1 ns:bookinfo "reviews"');
   });
 
+  it("shows a row beside the table, by pointer and by keyboard, and the address has it", async () => {
+    const page = await open("/workloads?q=ns:bookinfo%20cluster:cluster-1&sort=name");
+    const { keyboard } = page;
+    const panel = page.getByRole("complementary");
+    await page.getByRole("row").filter({ hasText: "ratings-v1" }).getByRole("cell").nth(2).click();
+    await panel.getByRole("heading", { name: /^ratings-v1/ }).waitFor();
+    await page.getByRole("heading", { name: "Workloads" }).waitFor();
+    expect(await faults(page, "panel")).toEqual([]);
+    // Escape closes the menu in it, and the panel stays.
+    await panel.getByRole("button", { name: /^Copy/ }).click();
+    await page.getByRole("menuitem", { name: "kubectl command" }).waitFor();
+    await keyboard.press("Escape");
+    await page.getByRole("menuitem").first().waitFor({ state: "detached" });
+    expect(await panel.count()).toBe(1);
+    expect(new URL(page.url()).searchParams.get("open")).toMatch(/^\/object\/.*\/Workload\/.*ratings-v1/);
+    await page.reload();
+    await panel.getByRole("heading", { name: /^ratings-v1/ }).waitFor();
+    await page.getByText("of 9 workloads").waitFor();
+    await keyboard.press("Escape");
+    await panel.waitFor({ state: "detached" });
+    expect(new URL(page.url()).searchParams.has("open")).toBe(false);
+
+    // The row has the focus again.
+    await keyboard.press("k");
+    await keyboard.press("Space");
+    await panel.getByRole("heading", { name: /^productpage-v1/ }).waitFor();
+    // What is beside follows the row that has the focus; the focus stays in the table.
+    await keyboard.press("k");
+    await panel.getByRole("heading", { name: /^details-v1/ }).waitFor();
+    await keyboard.press("Space");
+    await expect.poll(() => page.evaluate("document.activeElement?.tagName")).toBe("H2");
+    await keyboard.press("Escape");
+    await panel.waitFor({ state: "detached" });
+    await expect.poll(() => page.evaluate("document.activeElement?.textContent")).toBe("details-v1");
+    await keyboard.press("Enter");
+    await page.getByRole("tab", { name: "Summary" }).waitFor();
+    await show(page, "/workloads?open=/object/_/Pod/x/y/no-such-object");
+    await panel.getByText("This object is not in the snapshot.").waitFor();
+    await show(page, "/workloads?open=javascript:alert(1)");
+    expect(await panel.count()).toBe(0);
+  });
+
+  it("shows the columns that are chosen, and the address has which", async () => {
+    const page = await open("/workloads");
+    const titles = async () => (await page.getByRole("columnheader").allInnerTexts()).map((title) => title.trim());
+    expect(await titles()).toEqual(["Name", "Cluster", "Namespace", "Mesh", "Version", "Service account", "Insights"]);
+    await page.getByRole("button", { name: /^Columns/ }).click();
+    await page.getByRole("menuitemcheckbox", { name: "Mesh" }).click();
+    await page.getByRole("menuitemcheckbox", { name: "Mesh" }).focus();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await expect.poll(titles).toEqual(["Name", "Cluster", "Namespace", "Service account", "Insights"]);
+    expect(await page.getByRole("menuitemcheckbox", { name: "Mesh", checked: false }).count()).toBe(1);
+    expect(await faults(page, "columns")).toEqual([]);
+    await page.keyboard.press("Escape");
+    expect(new URL(page.url()).searchParams.get("hide")).toBe("mesh,version");
+    await page.reload();
+    await expect.poll(titles).toEqual(["Name", "Cluster", "Namespace", "Service account", "Insights"]);
+    // What is hidden still filters, and what is exported is what is seen.
+    await page.getByRole("searchbox").fill("mesh:istiod-istio-system-cluster-1");
+    await page.getByText(/of 9 workloads/).waitFor();
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "CSV" }).click()]);
+    expect(
+      readFileSync(await download.path(), "utf8")
+        .split("\n")[0]
+        ?.trim(),
+    ).toBe("Name,Cluster,Namespace,Service account,Insights");
+    await page.getByRole("button", { name: /^Columns 5\/7/ }).click();
+    await page.getByRole("menuitem", { name: "All columns" }).click();
+    await expect.poll(titles).toHaveLength(7);
+    // The first column says what a row is.
+    await show(page, "/workloads?hide=name,nothing");
+    await expect.poll(titles).toHaveLength(7);
+  });
+
   it("is used by keyboard alone", async () => {
     const page = await open("/");
     const { keyboard } = page;
@@ -579,6 +674,12 @@ describeInBrowser("the console in a browser", (executablePath) => {
       const wider = await page.evaluate("document.querySelector('main').scrollWidth - document.querySelector('main').clientWidth");
       expect([path, wider]).toEqual([path, 0]);
     }
+    await show(page, "/workloads");
+    await page.locator(".table-body [role=cell]").nth(4).click();
+    await page.getByRole("complementary").getByRole("heading", { level: 2 }).first().getByText("\\u202egpj.exe").waitFor();
+    const overflow = "['main', '.side-panel'].map((one) => document.querySelector(one)).map((one) => one.scrollWidth - one.clientWidth)";
+    expect(await page.evaluate(overflow)).toEqual([0, 0]);
+    await show(page, "/debug/discovery.mesh.gloo.solo.io/Workload");
     await page.locator(".table-body .object-link").first().click();
     for (const tab of ["YAML", "Summary"]) {
       await page.getByRole("tab", { name: tab }).click();

@@ -4,6 +4,7 @@ import { Loading } from "./components/Loading.tsx";
 import { Shell } from "./components/Shell.tsx";
 import { readPageSearch } from "./components/usePageSearch.ts";
 import { CertificatesPage } from "./pages/CertificatesPage.tsx";
+import { CiliumPage } from "./pages/CiliumPage.tsx";
 import { ClustersPage } from "./pages/ClustersPage.tsx";
 import { DebugPage } from "./pages/DebugPage.tsx";
 import { DestinationsPage } from "./pages/DestinationsPage.tsx";
@@ -33,6 +34,7 @@ const routes = [
   createRoute({ getParentRoute, path: "/destinations", component: DestinationsPage }),
   createRoute({ getParentRoute, path: "/workloads", component: WorkloadsPage }),
   createRoute({ getParentRoute, path: "/policies", component: PoliciesPage }),
+  createRoute({ getParentRoute, path: "/access/cilium", component: CiliumPage }),
   createRoute({ getParentRoute, path: "/insights", component: InsightsPage }),
   createRoute({ getParentRoute, path: "/insights/$code", component: InsightPage }),
   createRoute({ getParentRoute, path: "/debug", component: DebugPage }),

@@ -1,7 +1,10 @@
 import { accessStrings } from "./strings/access.ts";
 import { certificateStrings } from "./strings/certificates.ts";
+import { ciliumStrings } from "./strings/cilium.ts";
 import { effectStrings } from "./strings/effect.ts";
 import { eventStrings } from "./strings/events.ts";
+import { generatedStrings } from "./strings/generated.ts";
+import { panelStrings } from "./strings/panel.ts";
 import { pastStrings } from "./strings/past.ts";
 import { viewerStrings } from "./strings/viewer.ts";
 import { whatIfStrings } from "./strings/whatIf.ts";
@@ -86,12 +89,13 @@ export const t = {
       ["/ or Ctrl K", "search for any object, policy or insight code"],
       ["f", "filter the table"],
       ["j, k", "next, previous row of the table"],
-      ["Enter", "open the row"],
+      ["Enter", "open the page of the row"],
+      ["Space", "show the row beside the table; once more: go there"],
       [
         "g then o, c, m, d, w, p, t, a, i",
         "go to Overview, Clusters, Meshes, Destinations, Workloads, Policies, Topology, Access, Insights",
       ],
-      ["Esc", "close a dialog; leave the filter"],
+      ["Esc", "close a dialog, or the panel beside the table; leave the filter"],
       ["?", "this map"],
     ],
   },
@@ -252,6 +256,9 @@ export const t = {
     hostname: "Host name",
   },
   certificates: certificateStrings,
+  cilium: ciliumStrings,
+  generated: generatedStrings,
+  panel: panelStrings,
   events: eventStrings,
   access: accessStrings,
   effect: effectStrings,

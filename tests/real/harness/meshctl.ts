@@ -2,7 +2,8 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { ApiServer } from "./apiServer.ts";
 
-const MESHCTL = fileURLToPath(new URL("../../../apps/meshctl/bin/meshctl.js", import.meta.url));
+/** The program that is tested. */
+export const MESHCTL = fileURLToPath(new URL("../../../apps/meshctl/bin/meshctl.js", import.meta.url));
 
 /** What a command printed, and how it ended. */
 export interface Answer {

@@ -36,6 +36,11 @@ export function AccessPage() {
   return (
     <Page title={t.nav.access}>
       <p className="note">{t.access.why}</p>
+      <p>
+        <Link className="button" to="/access/cilium">
+          {t.cilium.title}
+        </Link>
+      </p>
       {pasted.objects.length === 0 ? null : (
         <p className="note inline">
           {t.access.asIf(pasted.objects.map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? ""}/${metadata.name}`).join(", "))}

@@ -1,14 +1,13 @@
 import { useEffect, useRef, useState } from "react";
 import { Empty } from "../components/Empty.tsx";
 import { Page } from "../components/Page.tsx";
-import { Section } from "../components/Section.tsx";
 import { useServerNow } from "../components/Times.tsx";
 import { useFleetState } from "../data/store.ts";
+import { OutputChanges } from "../effect/OutputChanges.tsx";
 import { timeText } from "../model/age.ts";
 import { type FleetChanges, fleetChanges } from "../model/fleetChanges.ts";
 import { t } from "../strings.ts";
 import { inSlices } from "../translation/slices.ts";
-import { OutputChanges } from "../whatIf/OutputChanges.tsx";
 import "../styles/whatIf.css";
 
 /** What differs between an earlier time and now. */
@@ -45,15 +44,9 @@ export function ChangesPage() {
       {changes === undefined ? (
         <p role="status">{t.past.comparing}</p>
       ) : (
-        (["objects", "generated"] as const).map((which) =>
-          changes[which].length === 0 ? (
-            <Section key={which} title={`${t.past[which]} · 0`} note={t.past.same}>
-              {null}
-            </Section>
-          ) : (
-            <OutputChanges key={which} title={t.past[which]} changes={changes[which]} />
-          ),
-        )
+        (["objects", "generated"] as const).map((which) => (
+          <OutputChanges key={which} title={t.past[which]} none={t.past.same} changes={changes[which]} />
+        ))
       )}
     </Page>
   );

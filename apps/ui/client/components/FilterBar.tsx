@@ -1,6 +1,7 @@
 import { useId, useLayoutEffect, useRef } from "react";
 import { csvText } from "../model/csv.ts";
 import { t } from "../strings.ts";
+import { ColumnChooser } from "./ColumnChooser.tsx";
 import { isTyping } from "./isTyping.ts";
 import { type Column, tokenKeys } from "./tableColumns.ts";
 import { usePageSearch } from "./usePageSearch.ts";
@@ -9,12 +10,14 @@ import { useTyped } from "./useTyped.ts";
 export interface FilterBarProps<R> {
   readonly what: string;
   readonly columns: readonly Column<R>[];
+  /** Those that are shown, where a person chooses them; they are exported. */
+  readonly chosen?: readonly Column<R>[];
   readonly shown: readonly R[];
   readonly total: number;
 }
 
 /** The filter of a table, how many rows match it, and their export. */
-export function FilterBar<R>({ what, columns, shown, total }: FilterBarProps<R>) {
+export function FilterBar<R>({ what, columns, chosen, shown, total }: FilterBarProps<R>) {
   const [{ q = "" }, change] = usePageSearch();
   const [text, type] = useTyped(q, (next) => change({ q: next }));
   const id = useId();
@@ -29,8 +32,9 @@ export function FilterBar<R>({ what, columns, shown, total }: FilterBarProps<R>)
     document.addEventListener("keydown", onKey);
     return () => document.removeEventListener("keydown", onKey);
   }, []);
-  const headers = columns.map(({ title }) => title);
-  const valuesOf = (row: R) => columns.map((column) => column.text(row));
+  const exported = chosen ?? columns;
+  const headers = exported.map(({ title }) => title);
+  const valuesOf = (row: R) => exported.map((column) => column.text(row));
   return (
     <div className="filter-bar">
       <label htmlFor={id} className="visually-hidden">
@@ -57,6 +61,7 @@ export function FilterBar<R>({ what, columns, shown, total }: FilterBarProps<R>)
         {t.table.count(shown.length, total, what)}
       </span>
       <span className="exports">
+        {chosen === undefined ? null : <ColumnChooser columns={columns} />}
         <button type="button" className="button small" onClick={() => save(`${what}.csv`, csvText([headers, ...shown.map(valuesOf)]))}>
           CSV
         </button>
@@ -64,7 +69,7 @@ export function FilterBar<R>({ what, columns, shown, total }: FilterBarProps<R>)
           type="button"
           className="button small"
           onClick={() => {
-            const objects = shown.map((row) => Object.fromEntries(columns.map((column) => [column.id, column.text(row)])));
+            const objects = shown.map((row) => Object.fromEntries(exported.map((column) => [column.id, column.text(row)])));
             save(`${what}.json`, JSON.stringify(objects, null, 2));
           }}
         >

@@ -7,7 +7,7 @@ import { Empty } from "./Empty.tsx";
 import { FilterBar } from "./FilterBar.tsx";
 import { TableHeader } from "./TableHeader.tsx";
 import { TableRow } from "./TableRow.tsx";
-import { type Column, gridOf, matchesRow, tokenKeys } from "./tableColumns.ts";
+import { type Column, gridOf, hiddenIds, matchesRow, tokenKeys } from "./tableColumns.ts";
 import { useHeldOrder } from "./useHeldOrder.ts";
 import { usePageSearch } from "./usePageSearch.ts";
 import { useRowKeys } from "./useRowKeys.ts";
@@ -22,13 +22,23 @@ export interface ResourceTableProps<R> {
   open(row: R): void;
   /** Shown when there is no row at all. */
   readonly empty: ReactNode;
+  /** What is beside the table, where rows open there. */
+  readonly panel?: TablePanel<R>;
+}
+
+/** How a table sees what is shown beside it. */
+export interface TablePanel<R> {
+  readonly isShown: boolean;
+  /** Whether that is this row. */
+  isOf(row: R): boolean;
+  focus(): void;
 }
 
 const ROW_PX = 38;
 
 /** A table of any length: filter and order are in the address, rows stay where they are while somebody points at them. */
-export function ResourceTable<R>({ what, rows, keyOf, columns, open, empty }: ResourceTableProps<R>) {
-  const [{ q = "", sort }] = usePageSearch();
+export function ResourceTable<R>({ what, rows, keyOf, columns, open, empty, panel }: ResourceTableProps<R>) {
+  const [{ q = "", sort, hide }] = usePageSearch();
   const filterText = useDeferredValue(q);
   const shown = useMemo(() => {
     const filter = parseFilter(filterText);
@@ -55,13 +65,31 @@ export function ResourceTable<R>({ what, rows, keyOf, columns, open, empty }: Re
     overscan: 12,
     getItemKey: (index) => held.rows[index]?.key ?? index,
   });
-  useRowKeys(held.rows.length, (index) => virtualizer.scrollToIndex(index), body);
+  const opened = (index: number, isAgain: boolean): void => {
+    const row = held.rows[index]?.row;
+    if (row === undefined || panel === undefined) return;
+    if (!panel.isOf(row)) open(row);
+    else if (isAgain) panel.focus();
+  };
+  useRowKeys(
+    {
+      count: held.rows.length,
+      scrollTo: (index) => virtualizer.scrollToIndex(index),
+      ...(panel === undefined ? {} : { peek: (index: number) => opened(index, true) }),
+      ...(panel?.isShown === true ? { moved: (index: number) => opened(index, false) } : {}),
+    },
+    body,
+  );
+  const visible = useMemo(() => {
+    const hidden = hiddenIds(columns, hide);
+    return columns.filter(({ id }) => !hidden.includes(id));
+  }, [columns, hide]);
 
   if (rows.length === 0) return <>{empty}</>;
-  const grid = gridOf(columns);
+  const grid = gridOf(visible);
   return (
     <div className="table-page">
-      <FilterBar what={what} columns={columns} shown={[...shown.values()]} total={rows.length} />
+      <FilterBar what={what} columns={columns} chosen={visible} shown={[...shown.values()]} total={rows.length} />
       <div className="table-notice" aria-live="polite">
         {held.added > 0 || held.isReordered ? (
           <button type="button" className="button small" onClick={held.show}>
@@ -83,7 +111,7 @@ export function ResourceTable<R>({ what, rows, keyOf, columns, open, empty }: Re
           onFocus={() => setIsFocused(true)}
           onBlur={({ currentTarget, relatedTarget }) => setIsFocused(currentTarget.contains(relatedTarget))}
         >
-          <TableHeader columns={columns} grid={grid} />
+          <TableHeader columns={visible} grid={grid} />
           <div role="rowgroup" className="table-body" style={{ height: virtualizer.getTotalSize(), minWidth: grid.minWidth }}>
             {virtualizer.getVirtualItems().map(({ index, key, start }) => {
               const item = held.rows[index];
@@ -94,7 +122,8 @@ export function ResourceTable<R>({ what, rows, keyOf, columns, open, empty }: Re
                   isGone={item.isGone}
                   index={index}
                   start={start}
-                  columns={columns}
+                  columns={visible}
+                  isOpen={panel?.isOf(item.row) === true}
                   grid={grid}
                   open={open}
                 />

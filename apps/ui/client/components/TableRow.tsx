@@ -5,6 +5,8 @@ import type { Column } from "./tableColumns.ts";
 interface TableRowProps<R> {
   readonly row: R;
   readonly isGone: boolean;
+  /** Whether it is shown beside the table. */
+  readonly isOpen: boolean;
   readonly index: number;
   /** Pixels from the top of the table's body. */
   readonly start: number;
@@ -14,7 +16,7 @@ interface TableRowProps<R> {
 }
 
 /** One row; it pulses once when its values change. */
-function Row<R>({ row, isGone, index, start, columns, grid, open }: TableRowProps<R>) {
+function Row<R>({ row, isGone, isOpen, index, start, columns, grid, open }: TableRowProps<R>) {
   const last = useRef({ text: textOf(columns, row), changes: 0 });
   const text = textOf(columns, row);
   if (text !== last.current.text) last.current = { text, changes: last.current.changes + 1 };
@@ -30,6 +32,8 @@ function Row<R>({ row, isGone, index, start, columns, grid, open }: TableRowProp
       role="row"
       aria-rowindex={index + 2}
       data-index={index}
+      data-open={isOpen ? "" : undefined}
+      aria-current={isOpen ? "true" : undefined}
       className={`table-row${isGone ? " gone" : ""}`}
       data-pulse={changes === 0 ? undefined : changes % 2 === 0 ? "a" : "b"}
       style={{ ...grid, transform: `translateY(${start}px)` }}

@@ -30,6 +30,12 @@ export function matchesRow<R>(columns: readonly Column<R>[], filter: Filter, row
   return matchesFilter(filter, { fields, text: text.toLowerCase() });
 }
 
+/** The columns that an address hides: names that no column has are left out, as is the first column, which says what a row is. */
+export function hiddenIds<R>(columns: readonly Column<R>[], hide: string | undefined): readonly string[] {
+  const named = new Set((hide ?? "").split(","));
+  return columns.slice(1).flatMap(({ id }) => (named.has(id) ? [id] : []));
+}
+
 /** The keys of filter tokens that columns answer. */
 export function tokenKeys<R>(columns: readonly Column<R>[]): readonly string[] {
   return columns.flatMap(({ token }) => (token === undefined ? [] : [token]));

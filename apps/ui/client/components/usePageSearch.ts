@@ -21,9 +21,13 @@ export interface PageSearch {
   readonly of?: string;
   /** The earlier time that is shown, in ISO 8601; on every page, until it is taken away. */
   readonly at?: string | undefined;
+  /** Path of the object that is shown beside the table. */
+  readonly open?: string;
+  /** Columns of the table that are not shown, with commas between them. */
+  readonly hide?: string;
 }
 
-const MEMBERS = ["q", "sort", "tab", "view", "policy", "of", "from", "to", "port", "method", "path", "at"] as const;
+const MEMBERS = ["q", "sort", "tab", "view", "policy", "of", "open", "hide", "from", "to", "port", "method", "path", "at"] as const;
 const LONGEST = 2_000;
 const LONGEST_POLICY = 16_000;
 

@@ -1,8 +1,18 @@
 import { type RefObject, useLayoutEffect, useRef } from "react";
 import { isTyping } from "./isTyping.ts";
 
-/** `j` and `k` move the focus from row to row of a table; `index` counts from 0. */
-export function useRowKeys(count: number, scrollTo: (index: number) => void, body: RefObject<HTMLDivElement | null>): void {
+export interface RowKeys {
+  readonly count: number;
+  /** Rows are counted from 0. */
+  scrollTo(index: number): void;
+  /** Space was pressed in a row. */
+  peek?(index: number): void;
+  /** The focus goes to another row. */
+  moved?(index: number): void;
+}
+
+/** `j` and `k` move the focus from row to row of a table, Space shows the row that has it. */
+export function useRowKeys({ count, scrollTo, peek, moved }: RowKeys, body: RefObject<HTMLDivElement | null>): void {
   // The row that is on its way into the page, when keys are faster than it.
   const coming = useRef<number>(undefined);
   // Before the page is painted: keys work as soon as it is seen.
@@ -13,11 +23,19 @@ export function useRowKeys(count: number, scrollTo: (index: number) => void, bod
       return link !== undefined && link !== null;
     };
     const onKey = (event: KeyboardEvent): void => {
+      if (event.key === " " && peek !== undefined && event.target instanceof Element && event.target.matches("[data-index] a")) {
+        const row = event.target.closest<HTMLElement>("[data-index]");
+        // The page would scroll.
+        event.preventDefault();
+        if (body.current?.contains(row) === true) peek(Number(row?.dataset["index"]));
+        return;
+      }
       if ((event.key !== "j" && event.key !== "k") || event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
       const row = document.activeElement?.closest("[data-index]");
       const at = coming.current ?? (row instanceof HTMLElement ? Number(row.dataset["index"]) : undefined);
       const next = at === undefined ? 0 : Math.min(count - 1, Math.max(0, at + (event.key === "j" ? 1 : -1)));
       scrollTo(next);
+      moved?.(next);
       coming.current = focus(next) ? undefined : next;
       if (coming.current === undefined) return;
       const focusLater = (): void => {

@@ -1,9 +1,15 @@
 import type {
   AccessPolicy as AccessPolicyObject,
+  CiliumClusterwideNetworkPolicy as CiliumClusterwideNetworkPolicyObject,
+  CiliumEndpoint as CiliumEndpointObject,
+  CiliumNetworkPolicy as CiliumNetworkPolicyObject,
+  CiliumPolicyReport as CiliumPolicyReportObject,
+  CiliumReport as CiliumReportObject,
   Destination as DestinationObject,
   IssuedCertificate as IssuedCertificateObject,
   KubernetesCluster as KubernetesClusterObject,
   Mesh as MeshObject,
+  Settings as SettingsObject,
   TrafficPolicy as TrafficPolicyObject,
   VirtualDestination as VirtualDestinationObject,
   VirtualMesh as VirtualMeshObject,
@@ -57,6 +63,29 @@ export const VirtualDestination = nameOf<VirtualDestinationObject>(
   "virtualdestinations",
 );
 export type VirtualDestination = VirtualDestinationObject;
+export const Settings = nameOf<SettingsObject>("settings.mesh.gloo.solo.io/v1", "Settings", "settings");
+export type Settings = SettingsObject;
+const CILIUM = "cilium.io/v2";
+export const CiliumNetworkPolicy = nameOf<CiliumNetworkPolicyObject>(CILIUM, "CiliumNetworkPolicy", "ciliumnetworkpolicies");
+export type CiliumNetworkPolicy = CiliumNetworkPolicyObject;
+export const CiliumClusterwideNetworkPolicy: Kind<CiliumClusterwideNetworkPolicyObject> = {
+  ...nameOf(CILIUM, "CiliumClusterwideNetworkPolicy", "ciliumclusterwidenetworkpolicies"),
+  namespaced: false,
+};
+export type CiliumClusterwideNetworkPolicy = CiliumClusterwideNetworkPolicyObject;
+export const CiliumEndpoint = nameOf<CiliumEndpointObject>(CILIUM, "CiliumEndpoint", "ciliumendpoints");
+export type CiliumEndpoint = CiliumEndpointObject;
+export const CiliumPolicyReport = nameOf<CiliumPolicyReportObject>(
+  "reports.mesh.gloo.solo.io/v1",
+  "CiliumPolicyReport",
+  "ciliumpolicyreports",
+);
+export type CiliumPolicyReport = CiliumPolicyReportObject;
+export const CiliumReport: Kind<CiliumReportObject> = {
+  ...nameOf("reports.mesh.gloo.solo.io/v1", "CiliumReport", "ciliumreports"),
+  namespaced: false,
+};
+export type CiliumReport = CiliumReportObject;
 
 /** The kinds with a status that answers their users, of all that the page of policies lists. */
 export const POLICY_KINDS: readonly Kind[] = [

@@ -1,4 +1,5 @@
 import { groupOf, type Resource } from "@isthmus/core";
+import type { Settings } from "../data/kinds.ts";
 
 /** Words as a line for a shell: what is more than a plain word is quoted. */
 function shellLine(...words: readonly string[]): string {
@@ -19,6 +20,13 @@ export function kubectlGet({ apiVersion, kind, metadata }: Resource): string {
     "--output",
     "yaml",
   );
+}
+
+/** The command that sets members of the Settings, by default of those that an installation has. */
+export function settingsPatch(settings: Settings | undefined, spec: object): string {
+  const { namespace = "gloo-mesh", name = "settings" } = settings?.metadata ?? {};
+  const type = "settings.settings.mesh.gloo.solo.io";
+  return shellLine("kubectl", "--namespace", namespace, "patch", type, name, "--type", "merge", "--patch", JSON.stringify({ spec }));
 }
 
 // Kinds that `meshctl describe` knows.

@@ -2,13 +2,12 @@ import { refOf } from "@isthmus/core";
 import { Empty } from "../components/Empty.tsx";
 import { ObjectLink } from "../components/ObjectLink.tsx";
 import { Page } from "../components/Page.tsx";
-import { ResourceTable } from "../components/ResourceTable.tsx";
 import type { Column } from "../components/tableColumns.ts";
 import { Destination } from "../data/kinds.ts";
 import { t } from "../strings.ts";
 import { clusterColumn, type DiscoveredRow, insightsColumn, rowKey, textColumn } from "./discoveredColumns.tsx";
+import { ObjectTable } from "./ObjectTable.tsx";
 import { useDiscovered } from "./useDiscovered.ts";
-import { useOpenObject } from "./useOpenObject.ts";
 
 function serviceName({ metadata, spec }: Destination): string {
   return spec?.kubeService?.ref?.name ?? spec?.externalService?.name ?? metadata.name;
@@ -45,15 +44,14 @@ const COLUMNS: readonly Column<DiscoveredRow<Destination>>[] = [
 
 /** Everything that traffic can be sent to. */
 export function DestinationsPage() {
-  const open = useOpenObject();
   return (
     <Page title={t.nav.destinations}>
-      <ResourceTable
+      <ObjectTable
         what={t.destinations.what}
         rows={useDiscovered(Destination)}
         keyOf={rowKey}
         columns={COLUMNS}
-        open={({ object }) => open(object)}
+        objectOf={({ object }) => object}
         empty={<Empty title={t.destinations.empty} how={t.destinations.emptyHow} command={t.destinations.emptyCommand} />}
       />
     </Page>

@@ -4,12 +4,11 @@ import { useMemo } from "react";
 import { Empty } from "../components/Empty.tsx";
 import { Name } from "../components/Name.tsx";
 import { ObjectLink } from "../components/ObjectLink.tsx";
-import { ResourceTable } from "../components/ResourceTable.tsx";
 import type { Column } from "../components/tableColumns.ts";
 import { usePageTitle } from "../components/usePageTitle.ts";
 import { useFleet } from "../data/store.ts";
 import { t } from "../strings.ts";
-import { useOpenObject } from "./useOpenObject.ts";
+import { ObjectTable } from "./ObjectTable.tsx";
 
 interface Row {
   readonly object: Resource;
@@ -52,7 +51,6 @@ const keyOf = ({ object, isGenerated }: Row) => `${isGenerated ? "generated " : 
 export function KindPage() {
   const { group = "", kind = "" } = useParams({ strict: false });
   const { snapshot, generated } = useFleet();
-  const open = useOpenObject();
   usePageTitle(kind);
   const key = `${group === "_" ? "" : group}/${kind}`;
   const [reported, made] = [snapshot.collections().get(key), generated.collections().get(key)];
@@ -71,12 +69,12 @@ export function KindPage() {
       <h1>
         <Name text={t.debug.kindTitle(kind)} />
       </h1>
-      <ResourceTable
+      <ObjectTable
         what={t.debug.kindWhat}
         rows={rows}
         keyOf={keyOf}
         columns={COLUMNS}
-        open={({ object }) => open(object)}
+        objectOf={({ object }) => object}
         empty={<Empty title={t.debug.kindEmpty} />}
       />
     </div>

@@ -3,7 +3,6 @@ import { Link } from "@tanstack/react-router";
 import { Empty } from "../components/Empty.tsx";
 import { ObjectLink } from "../components/ObjectLink.tsx";
 import { Page } from "../components/Page.tsx";
-import { ResourceTable } from "../components/ResourceTable.tsx";
 import { Section } from "../components/Section.tsx";
 import { StatusMark } from "../components/StatusMark.tsx";
 import { Mesh, VirtualMesh } from "../data/kinds.ts";
@@ -13,12 +12,11 @@ import { t } from "../strings.ts";
 import { MeshProgress } from "../summaries/MeshProgress.tsx";
 import { rowKey } from "./discoveredColumns.tsx";
 import { MESH_COLUMNS } from "./meshColumns.tsx";
+import { ObjectTable } from "./ObjectTable.tsx";
 import { useDiscovered } from "./useDiscovered.ts";
-import { useOpenObject } from "./useOpenObject.ts";
 
 /** VirtualMeshes with their progress, and all meshes. */
 export function MeshesPage() {
-  const open = useOpenObject();
   const virtualMeshes = [...useFleet().snapshot.of(VirtualMesh)];
   return (
     <Page title={t.nav.meshes}>
@@ -42,12 +40,12 @@ export function MeshesPage() {
         ))}
       </Section>
       <Section title={t.meshes.members}>
-        <ResourceTable
+        <ObjectTable
           what={t.meshes.what}
           rows={useDiscovered(Mesh)}
           keyOf={rowKey}
           columns={MESH_COLUMNS}
-          open={({ object }) => open(object)}
+          objectOf={({ object }) => object}
           empty={<Empty title={t.meshes.empty} how={t.meshes.emptyHow} command={t.meshes.emptyCommand} />}
         />
       </Section>

@@ -5,7 +5,6 @@ import { lazy, Suspense, useMemo } from "react";
 import { CopyMenu } from "../components/CopyMenu.tsx";
 import { Empty } from "../components/Empty.tsx";
 import { ErrorBoundary } from "../components/ErrorBoundary.tsx";
-import { GeneratedList } from "../components/GeneratedList.tsx";
 import { InsightCard } from "../components/InsightCard.tsx";
 import { Loading } from "../components/Loading.tsx";
 import { Name } from "../components/Name.tsx";
@@ -22,6 +21,7 @@ import { type ObjectParams, objectPath, refOfParams } from "../model/objectPath.
 import { t } from "../strings.ts";
 import { Summary } from "../summaries/Summary.tsx";
 import { EventsTab } from "./EventsTab.tsx";
+import { GeneratedTab } from "./GeneratedTab.tsx";
 
 // With the translators.
 const EffectTab = lazy(() => import("../effect/EffectTab.tsx").then((module) => ({ default: module.EffectTab })));
@@ -72,7 +72,7 @@ export function ObjectPage() {
       </header>
       <Tabs
         value={current}
-        onChange={(next) => change({ tab: next === "summary" || next === null ? undefined : next })}
+        onChange={(next) => change({ tab: next === "summary" || next === null ? undefined : next, view: undefined })}
         keepMounted={false}
       >
         <Tabs.List>
@@ -96,7 +96,7 @@ export function ObjectPage() {
           </ErrorBoundary>
         </Tabs.Panel>
         <Tabs.Panel value="generated">
-          <GeneratedList objects={generated} />
+          <GeneratedTab object={object} generated={generated} />
         </Tabs.Panel>
         <Tabs.Panel value="yaml">
           <YamlView value={object} label={`${object.kind} ${name}`} />

@@ -5,7 +5,6 @@ import { Empty } from "../components/Empty.tsx";
 import { Name } from "../components/Name.tsx";
 import { ObjectLink } from "../components/ObjectLink.tsx";
 import { Page } from "../components/Page.tsx";
-import { ResourceTable } from "../components/ResourceTable.tsx";
 import { StatusMark } from "../components/StatusMark.tsx";
 import { When } from "../components/Times.tsx";
 import type { Column } from "../components/tableColumns.ts";
@@ -15,7 +14,7 @@ import { clusterOf } from "../model/clusterOf.ts";
 import { policyMessage, policyTargets } from "../model/policyFacts.ts";
 import { approvalOf } from "../model/status.ts";
 import { t } from "../strings.ts";
-import { useOpenObject } from "./useOpenObject.ts";
+import { ObjectTable } from "./ObjectTable.tsx";
 
 const COLUMNS: readonly Column<Resource>[] = [
   {
@@ -83,7 +82,6 @@ const COLUMNS: readonly Column<Resource>[] = [
 /** Everything that users ask of the plane, with how it stands. */
 export function PoliciesPage() {
   const { snapshot, source, viewer } = useFleet();
-  const open = useOpenObject();
   const rows = useMemo(() => POLICY_KINDS.flatMap((kind) => [...snapshot.of(kind)]), [snapshot]);
   return (
     <Page title={t.nav.policies}>
@@ -92,12 +90,12 @@ export function PoliciesPage() {
           {t.whatIf.link}
         </Link>
       </p>
-      <ResourceTable
+      <ObjectTable
         what={t.policies.what}
         rows={rows}
         keyOf={fullKeyOf}
         columns={COLUMNS}
-        open={open}
+        objectOf={(policy) => policy}
         empty={
           source?.kind === "store" && viewer?.isPartial !== true && snapshot.of(KubernetesCluster).size === 0 ? (
             <Empty title={t.policies.notInStore} how={t.policies.notInStoreHow} command={t.policies.notInStoreCommand} />

@@ -2,13 +2,12 @@ import { refOf } from "@isthmus/core";
 import { Empty } from "../components/Empty.tsx";
 import { ObjectLink } from "../components/ObjectLink.tsx";
 import { Page } from "../components/Page.tsx";
-import { ResourceTable } from "../components/ResourceTable.tsx";
 import type { Column } from "../components/tableColumns.ts";
 import { Workload } from "../data/kinds.ts";
 import { t } from "../strings.ts";
 import { clusterColumn, type DiscoveredRow, insightsColumn, rowKey, textColumn } from "./discoveredColumns.tsx";
+import { ObjectTable } from "./ObjectTable.tsx";
 import { useDiscovered } from "./useDiscovered.ts";
-import { useOpenObject } from "./useOpenObject.ts";
 
 function controllerName({ metadata, spec }: Workload): string {
   return spec?.kubernetes?.controller?.name ?? metadata.name;
@@ -41,15 +40,14 @@ const COLUMNS: readonly Column<DiscoveredRow<Workload>>[] = [
 
 /** All controllers whose pods are in a mesh. */
 export function WorkloadsPage() {
-  const open = useOpenObject();
   return (
     <Page title={t.nav.workloads}>
-      <ResourceTable
+      <ObjectTable
         what={t.workloads.what}
         rows={useDiscovered(Workload)}
         keyOf={rowKey}
         columns={COLUMNS}
-        open={({ object }) => open(object)}
+        objectOf={({ object }) => object}
         empty={<Empty title={t.workloads.empty} how={t.workloads.emptyHow} command={t.workloads.emptyCommand} />}
       />
     </Page>

@@ -12,7 +12,7 @@ import { formatFilter } from "../model/tokens.ts";
 import { t } from "../strings.ts";
 
 /** The registration of a cluster, whether or not there is one. */
-export function clusterRef({ name, cluster }: Pick<ClusterRow, "name" | "cluster">): ResourceRef {
+function clusterRef({ name, cluster }: Pick<ClusterRow, "name" | "cluster">): ResourceRef {
   const { apiVersion, kind } = KubernetesCluster;
   return cluster === undefined ? { apiVersion, kind, name, namespace: "gloo-mesh", clusterName: "" } : refOf(cluster);
 }

@@ -36,7 +36,14 @@ export function MeshSummary({ mesh }: { readonly mesh: Mesh }) {
             [t.meshes.region, installation?.region],
             [t.columns.trustDomain, istio?.trustDomain === undefined ? undefined : <Name key="trust" text={istio.trustDomain} />],
             [t.meshes.gatewaysApplied, gateways.length === 0 ? t.meshes.gatewaysNone : <Name key="gateways" text={gateways.join(", ")} />],
-            [t.meshes.cilium, cilium === undefined ? undefined : [cilium.version, cilium.enforcement].filter(Boolean).join(" · ")],
+            [
+              t.meshes.cilium,
+              cilium === undefined ? undefined : (
+                <Link key="cilium" to="/access/cilium" search={{ q }}>
+                  <Name text={[cilium.version, cilium.enforcement].filter(Boolean).join(" · ") || t.meshes.cilium} />
+                </Link>
+              ),
+            ],
             [
               t.meshes.destinations,
               <Link key="destinations" to="/destinations" search={{ q }}>

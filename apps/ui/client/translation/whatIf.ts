@@ -1,4 +1,14 @@
-import { type CooperativeTask, equalJson, keyOf, keyOfResource, kindKeyOf, type Resource, refOf, resourceKeyOf } from "@isthmus/core";
+import {
+  type CooperativeTask,
+  equalJson,
+  keyOf,
+  keyOfResource,
+  kindKeyOf,
+  type Resource,
+  type ResourceRef,
+  refOf,
+  resourceKeyOf,
+} from "@isthmus/core";
 import { changedStatuses, computeStatuses, type Translation, translatedFieldsOf, translateInSteps } from "@isthmus/translators";
 import { POLICY_KINDS } from "../data/kinds.ts";
 import type { FleetTranslation } from "./fleetTranslation.ts";
@@ -49,13 +59,24 @@ export function* whatIf(base: FleetTranslation, objects: readonly Resource[]): C
   return {
     translation: after,
     proposed: objects.map((object) => ({ before: known(object), after: withStatus(object) })),
-    outputs: after.networking
-      .changesSince(translation.networking)
-      .flatMap(({ key, before, after: now }) =>
-        equalJson(before?.resource, now?.resource) ? [] : [{ key, before: before?.resource, after: now?.resource }],
-      ),
+    outputs: outputChanges(translation, after),
     others,
   };
+}
+
+/** What is in clusters because of a policy: each object as it would be without it, and as it is. Costs what follows from the policy. */
+export function* withoutPolicy({ translation }: FleetTranslation, policy: ResourceRef): CooperativeTask<readonly OutputChange[]> {
+  const { given, options } = translation.cache;
+  const without = yield* translateInSteps(given.apply({ put: [], remove: [policy] }), options, translation);
+  return outputChanges(without, translation);
+}
+
+function outputChanges(from: Translation, to: Translation): readonly OutputChange[] {
+  return to.networking
+    .changesSince(from.networking)
+    .flatMap(({ key, before, after }) =>
+      equalJson(before?.resource, after?.resource) ? [] : [{ key, before: before?.resource, after: after?.resource }],
+    );
 }
 
 const POLICIES: ReadonlySet<string> = new Set(POLICY_KINDS.map(kindKeyOf));

@@ -14,11 +14,11 @@ import { yamlText } from "../model/yamlLines.ts";
 import { t } from "../strings.ts";
 import { Problems } from "../summaries/ObjectErrors.tsx";
 import "../styles/whatIf.css";
+import { OutputChanges } from "../effect/OutputChanges.tsx";
 import { LONGEST_PASTE, pastedObjects } from "../translation/pastedObjects.ts";
 import { useFleetTranslation } from "../translation/useFleetTranslation.ts";
 import { useWhatIf } from "../translation/useWhatIf.ts";
 import type { OutputChange } from "../translation/whatIf.ts";
-import { OutputChanges } from "./OutputChanges.tsx";
 import { OtherPolicies, ProposedPolicies } from "./StatusChanges.tsx";
 
 // Longer texts are not in the address: servers and chats cut it.

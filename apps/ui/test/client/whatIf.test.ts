@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { equalJson, kindKeyOf, type Resource, runToCompletion, snapshotOf } from "@isthmus/core";
+import { equalJson, kindKeyOf, type Resource, refOf, runToCompletion, snapshotOf } from "@isthmus/core";
 import { readInput, sampled } from "@isthmus/testing";
 import { statusesOf, translate } from "@isthmus/translators";
 import { describe, expect, it } from "vitest";
@@ -8,7 +8,7 @@ import { emptyFleet, type Fleet } from "../../client/data/fleet.ts";
 import { POLICY_KINDS } from "../../client/data/kinds.ts";
 import { fleetTranslation } from "../../client/translation/fleetTranslation.ts";
 import { pastedObjects } from "../../client/translation/pastedObjects.ts";
-import { whatIf } from "../../client/translation/whatIf.ts";
+import { whatIf, withoutPolicy } from "../../client/translation/whatIf.ts";
 
 const NOW = "2026-01-02T03:04:05.000Z";
 const OPTIONS = { namespace: "gloo-mesh", stage: "networking" } as const;
@@ -50,6 +50,19 @@ describe("what if", () => {
     expect(result.outputs.map((change) => [change.key, change.before, change.after])).toEqual(expected);
     const status = statusesOf(after).find(({ ref }) => ref.name === written.metadata.name && ref.kind === written.kind)?.status;
     expect(result.proposed[0]?.after).toMatchObject({ status });
+  });
+
+  it.each(sampled(cases))("shows what is there because of a policy: what differs without it: $name", ({ resources }) => {
+    const policy = resources.find(isPolicy) as Resource;
+    const base = runToCompletion(fleetTranslation(fleetOf(resources), undefined));
+    const changes = runToCompletion(withoutPolicy(base, refOf(policy)));
+    const before = translate(snapshotOf(resources.filter((resource) => resource !== policy)), OPTIONS);
+    const after = translate(snapshotOf(resources), OPTIONS);
+    const expected = after.networking
+      .changesSince(before.networking)
+      .filter((change) => !equalJson(change.before?.resource, change.after?.resource))
+      .map((change) => [change.key, change.before?.resource, change.after?.resource]);
+    expect(changes.map((change) => [change.key, change.before, change.after]).sort()).toEqual(expected.sort());
   });
 
   it("covers objects that change, and policies that are refused", () => {

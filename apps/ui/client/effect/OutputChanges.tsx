@@ -10,20 +10,21 @@ import type { OutputChange } from "../translation/whatIf.ts";
 
 const PAGE = 50;
 
-/** Objects that would be written, changed or deleted, cluster by cluster; each opens as its difference. */
-export function OutputChanges({
-  changes,
-  title = t.whatIf.outputs,
-}: {
+export interface OutputChangesProps {
   readonly changes: readonly OutputChange[];
   readonly title?: string;
-}) {
+  /** Instead of the list, if it is empty. */
+  readonly none?: string;
+}
+
+/** Objects that would be written, changed or deleted, cluster by cluster; each opens as its difference. */
+export function OutputChanges({ changes, title = t.whatIf.outputs, none = t.whatIf.outputsNone }: OutputChangesProps) {
   const [most, setMost] = useState(PAGE);
   const counts = clusterCounts(changes);
   return (
     <Section
       title={`${title} · ${changes.length}`}
-      note={changes.length === 0 ? t.whatIf.outputsNone : counts.map(([cluster, count]) => `${cluster} ${count}`).join(" · ")}
+      note={changes.length === 0 ? none : counts.map(([cluster, count]) => `${cluster} ${count}`).join(" · ")}
     >
       <div className="generated">
         {changes.slice(0, most).map((change, i) => (

@@ -1,0 +1,141 @@
+import { keyOfResource } from "@isthmus/core";
+import { Link } from "@tanstack/react-router";
+import { useMemo } from "react";
+import { Choices } from "../components/Choices.tsx";
+import { Empty } from "../components/Empty.tsx";
+import { Name } from "../components/Name.tsx";
+import { ClusterChip } from "../components/ObjectLink.tsx";
+import { Page } from "../components/Page.tsx";
+import { PlainTable } from "../components/PlainTable.tsx";
+import { Section } from "../components/Section.tsx";
+import { usePageSearch } from "../components/usePageSearch.ts";
+import { CiliumEndpoint, Settings } from "../data/kinds.ts";
+import { useFleet } from "../data/store.ts";
+import { type CiliumCluster, type CiliumPolicyRow, ciliumClusters, ciliumPolicyRows } from "../model/ciliumRows.ts";
+import { settingsPatch } from "../model/commands.ts";
+import { t } from "../strings.ts";
+import { Problems } from "../summaries/ObjectErrors.tsx";
+import { CILIUM_ENDPOINT_COLUMNS, CILIUM_POLICY_COLUMNS } from "./ciliumColumns.tsx";
+import { rowKey } from "./discoveredColumns.tsx";
+import { ObjectTable } from "./ObjectTable.tsx";
+import { useDiscovered } from "./useDiscovered.ts";
+
+const VIEWS = ["policies", "endpoints"] as const;
+const policyKey = ({ key }: CiliumPolicyRow) => key;
+
+/** The network layer: what Cilium enforces in each cluster, and of whom it is. */
+export function CiliumPage() {
+  const { snapshot, generated } = useFleet();
+  const [{ view }, change] = usePageSearch();
+  const policies = useMemo(() => ciliumPolicyRows({ snapshot, generated }), [snapshot, generated]);
+  const clusters = useMemo(() => ciliumClusters(snapshot, policies), [snapshot, policies]);
+  const endpoints = useDiscovered(CiliumEndpoint);
+  const [settings] = snapshot.of(Settings);
+  const chosen = view === "endpoints" ? view : "policies";
+  return (
+    <Page title={t.cilium.title}>
+      <p className="crumbs">
+        <Link to="/access">{t.nav.access}</Link>
+      </p>
+      <p className="note">
+        {t.cilium.why} {t.cilium.modes.get(settings?.spec?.cilium?.accessPolicies ?? "DISABLED")}
+      </p>
+      {clusters.length === 0 && policies.length === 0 && endpoints.length === 0 ? (
+        <Empty title={t.cilium.noCilium} how={t.cilium.noCiliumHow} command={t.cilium.noCiliumCommand} />
+      ) : (
+        <>
+          <Clusters clusters={clusters} />
+          <Choices
+            label={t.cilium.show}
+            choices={VIEWS}
+            chosen={chosen}
+            textOf={(each) => `${t.cilium.views[each]} ${(each === "policies" ? policies : endpoints).length}`}
+            choose={(each) => change({ view: each === "endpoints" ? each : undefined, sort: undefined })}
+          />
+          {chosen === "policies" ? (
+            <ObjectTable
+              key="policies"
+              what={t.cilium.policiesWhat}
+              rows={policies}
+              keyOf={policyKey}
+              columns={CILIUM_POLICY_COLUMNS}
+              objectOf={({ object }) => object}
+              empty={<NoPolicies settings={settings} />}
+            />
+          ) : (
+            <ObjectTable
+              key="endpoints"
+              what={t.cilium.endpointsWhat}
+              rows={endpoints}
+              keyOf={rowKey}
+              columns={CILIUM_ENDPOINT_COLUMNS}
+              objectOf={({ object }) => object}
+              empty={<NoEndpoints settings={settings} />}
+            />
+          )}
+        </>
+      )}
+    </Page>
+  );
+}
+
+function Clusters({ clusters }: { readonly clusters: readonly CiliumCluster[] }) {
+  if (clusters.length === 0) return null;
+  const { cluster, nameInCilium, enforcement, clusterMesh, identities, nodes, byHand, generated } = t.cilium;
+  return (
+    <Section title={t.cilium.clusters}>
+      <PlainTable
+        label={t.cilium.clusters}
+        headers={[cluster, t.columns.version, nameInCilium, enforcement, clusterMesh, identities, nodes, byHand, generated]}
+        rows={clusters.map((row) => {
+          const { cilium } = row.mesh.spec ?? {};
+          return {
+            key: keyOfResource(row.mesh),
+            cells: [
+              <ClusterChip key="cluster" name={row.cluster} />,
+              <Name key="version" text={cilium?.version || "–"} />,
+              <Name key="name" text={[cilium?.clusterName, cilium?.clusterId].filter(Boolean).join(" · ") || "–"} />,
+              <Name key="enforcement" text={cilium?.enforcement || "–"} />,
+              cilium?.clusterMesh === true ? t.cilium.yes : t.cilium.no,
+              row.identities ?? "–",
+              row.nodes ?? "–",
+              row.byHand,
+              row.generated,
+            ],
+          };
+        })}
+      />
+      <Problems
+        errors={[]}
+        warnings={clusters.flatMap(({ cluster, mesh }) => (mesh.spec?.cilium?.warnings ?? []).map((text) => `${cluster}: ${text}`))}
+      />
+    </Section>
+  );
+}
+
+interface OfSettings {
+  /** Undefined where the source has none. */
+  readonly settings: Settings | undefined;
+}
+
+function NoPolicies({ settings }: OfSettings) {
+  const isOff = (settings?.spec?.cilium?.accessPolicies ?? "DISABLED") === "DISABLED";
+  return (
+    <Empty
+      title={t.cilium.noPolicies}
+      {...(isOff ? { how: t.cilium.noPoliciesHow, command: settingsPatch(settings, { cilium: { accessPolicies: "AUDIT" } }) } : {})}
+    />
+  );
+}
+
+function NoEndpoints({ settings }: OfSettings) {
+  const mode = settings?.spec?.discovery?.cilium?.endpoints ?? "SUMMARY";
+  const how = t.cilium.endpointsModes.get(mode);
+  return (
+    <Empty
+      title={t.cilium.noEndpoints}
+      {...(how === undefined ? {} : { how })}
+      {...(mode === "FULL" ? {} : { command: settingsPatch(settings, { discovery: { cilium: { endpoints: "FULL" } } }) })}
+    />
+  );
+}

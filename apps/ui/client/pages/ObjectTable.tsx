@@ -1,0 +1,44 @@
+import type { Resource } from "@isthmus/core";
+import { useCallback, useMemo, useRef } from "react";
+import { ResourceTable, type ResourceTableProps } from "../components/ResourceTable.tsx";
+import { usePageSearch } from "../components/usePageSearch.ts";
+import { objectPath, refOfPath } from "../model/objectPath.ts";
+import { isSameObject, SidePanel } from "./SidePanel.tsx";
+
+export interface ObjectTableProps<R> extends Omit<ResourceTableProps<R>, "open" | "panel"> {
+  /** The object that a row is about; undefined: there is none to show. */
+  objectOf(row: R): Resource | undefined;
+}
+
+/** A table of objects: a row opens beside it, and the address has which one. */
+export function ObjectTable<R>({ objectOf, ...table }: ObjectTableProps<R>) {
+  const [{ open }, change] = usePageSearch();
+  const shown = useMemo(() => (open === undefined ? undefined : refOfPath(open)), [open]);
+  const title = useRef<HTMLHeadingElement>(null);
+  const close = useCallback(() => {
+    const row = document.querySelector<HTMLElement>(".table-row[data-open] a");
+    change({ open: undefined });
+    row?.focus();
+  }, [change]);
+  const show = (row: R): void => {
+    const object = objectOf(row);
+    if (object !== undefined) change({ open: objectPath(object) });
+  };
+  return (
+    <div className="beside">
+      <ResourceTable
+        {...table}
+        open={show}
+        panel={{
+          isShown: shown !== undefined,
+          isOf(row) {
+            const object = shown === undefined ? undefined : objectOf(row);
+            return object !== undefined && shown !== undefined && isSameObject(object, shown);
+          },
+          focus: () => title.current?.focus(),
+        }}
+      />
+      {shown === undefined ? null : <SidePanel of={shown} close={close} title={title} />}
+    </div>
+  );
+}
