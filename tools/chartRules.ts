@@ -122,6 +122,21 @@ const CERTIFICATE_RULES: ChartRules = {
 };
 
 // What the ClusterRole system:auth-delegator grants.
+const CONSOLE_RULES: readonly AccessRule[] = [
+  {
+    about: "users of the console: who sends the token, and whether it still counts",
+    apiGroup: "authentication.k8s.io",
+    resources: ["tokenreviews"],
+    verbs: { create: "a review is a request that is created" },
+  },
+  {
+    about: "users of the console: what they may list is what they see",
+    apiGroup: "authorization.k8s.io",
+    resources: ["subjectaccessreviews"],
+    verbs: { create: "a review is a request that is created" },
+  },
+];
+
 const ADMIN_RULES: readonly AccessRule[] = [
   {
     about: "protected pages of the admin port: who sends the token",
@@ -189,6 +204,7 @@ export function serverRules(): ChartRules {
     ],
     electionRules: [LEASES],
     adminRules: ADMIN_RULES,
+    consoleRules: CONSOLE_RULES,
   };
 }
 

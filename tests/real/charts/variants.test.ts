@@ -173,6 +173,24 @@ describeReal("the charts, on a real Kubernetes", (components) => {
     expect(clients ?? []).toEqual("redis" in values ? [] : [server, ...(isInstalled ? ["gloo-mesh-ui"] : [])]);
   });
 
+  it("give a console with a login the right to ask who users are and what they may list, a Service, and nothing else", async () => {
+    const values = { glooUi: { login: { kind: "kubernetes", publicUrl: "https://console.example.com", tlsSecretName: "console-tls" } } };
+    const objects = await renderedObjects({ components, chart: "gloo-mesh-mgmt-server", values });
+    const named = (kind: string, name: string) => objects.find((object) => object.kind === kind && object.metadata.name === name);
+    const { rules } = named("ClusterRole", "gloo-mesh-ui-gloo-mesh") as unknown as { readonly rules: readonly object[] };
+    expect(rules).toEqual([
+      { apiGroups: ["authentication.k8s.io"], resources: ["tokenreviews"], verbs: ["create"] },
+      { apiGroups: ["authorization.k8s.io"], resources: ["subjectaccessreviews"], verbs: ["create"] },
+    ]);
+    const bindings = objects.filter(
+      ({ kind, ...object }) => kind.endsWith("RoleBinding") && JSON.stringify(object).includes("gloo-mesh-ui"),
+    );
+    expect(bindings.map(({ kind, metadata }) => [kind, metadata.name])).toEqual([["ClusterRoleBinding", "gloo-mesh-ui-gloo-mesh"]]);
+    expect(named("Service", "gloo-mesh-ui")).toMatchObject({ spec: { type: "ClusterIP", ports: [{ port: 8090, appProtocol: "https" }] } });
+    expect(named("NetworkPolicy", "gloo-mesh-ui")).toMatchObject({ spec: { policyTypes: ["Ingress"] } });
+    expect(named("Deployment", "gloo-mesh-ui")).toMatchObject({ spec: { template: { spec: { automountServiceAccountToken: true } } } });
+  });
+
   it.each(contradictions.map((variant) => [variant.name, variant] as const))("refuses %s, with a sentence", async (_, variant) => {
     const { code, stdout, stderr } = await renderChart({ components, chart: variant.chart, values: variant.values });
     expect([code, stdout]).toEqual([1, ""]);

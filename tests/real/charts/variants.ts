@@ -122,6 +122,22 @@ export const variants: readonly Variant[] = [
       disallowIntersectingConfig: true,
     },
   },
+  {
+    name: "server with a console with a login, behind an ingress",
+    chart: "gloo-mesh-mgmt-server",
+    values: { glooUi: { login: { kind: "kubernetes", publicUrl: "https://console.example.com" } } },
+  },
+  {
+    name: "server with a console with a login, with its own certificate",
+    chart: "gloo-mesh-mgmt-server",
+    values: {
+      redis: { ...external, auth: { enabled: true } },
+      glooUi: {
+        serviceType: "LoadBalancer",
+        login: { kind: "kubernetes", publicUrl: "https://console.example.com/", tlsSecretName: "console-tls" },
+      },
+    },
+  },
   { name: "server with its memory alone", chart: "gloo-mesh-mgmt-server", values: { redis: { deployment: { enabled: false } } } },
   {
     name: "server behind an ingress gateway",
@@ -203,6 +219,36 @@ export const contradictions: readonly (Variant & { readonly says: string })[] = 
     chart: "gloo-mesh-mgmt-server",
     values: { replicas: 2, redis: { deployment: { enabled: false } } },
     says: "replicas: 2 servers share their state through Redis, but there is none: set redis.deployment.enabled or redis.address, or 1 replica",
+  },
+  {
+    name: "a console with a login of which nobody knows the address",
+    chart: "gloo-mesh-mgmt-server",
+    values: { glooUi: { login: { kind: "kubernetes" } } },
+    says: 'glooUi.login.publicUrl: "" is not where browsers see the console',
+  },
+  {
+    name: "a console with a login that is not encrypted",
+    chart: "gloo-mesh-mgmt-server",
+    values: { glooUi: { login: { kind: "kubernetes", publicUrl: "http://console.example.com" } } },
+    says: 'glooUi.login.publicUrl: "http://console.example.com" is not',
+  },
+  {
+    name: "a certificate of a console without a login",
+    chart: "gloo-mesh-mgmt-server",
+    values: { glooUi: { login: { tlsSecretName: "console-tls" } } },
+    says: "glooUi.login: publicUrl and tlsSecretName have no effect without a login",
+  },
+  {
+    name: "a load balancer of a console without a login",
+    chart: "gloo-mesh-mgmt-server",
+    values: { glooUi: { serviceType: "LoadBalancer" } },
+    says: "glooUi.serviceType: LoadBalancer has no effect without a login",
+  },
+  {
+    name: "a console with the reference's login",
+    chart: "gloo-mesh-mgmt-server",
+    values: { glooUi: { auth: { enabled: true } } },
+    says: "use glooUi.login",
   },
   {
     name: "a console without Redis",

@@ -99,12 +99,11 @@ describeReal("a login to the console", (components) => {
       metadata: { name, namespace: "default" },
     }));
     await applyAll(management, [...namespaces, ...accounts] as unknown as AnyResource[]);
-    // The rights of the console itself, and no other.
-    const subjects = [{ kind: "ServiceAccount", name: "console", namespace: "default" }];
-    const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "system:auth-delegator" };
-    await applyAll(management, [
-      { apiVersion: RBAC, kind: "ClusterRoleBinding", metadata: { name: "console" }, subjects, roleRef },
-    ] as unknown as AnyResource[]);
+    // The rights that the chart gives the console, and no other.
+    await grant("console", "ClusterRole", [
+      { apiGroups: ["authentication.k8s.io"], resources: ["tokenreviews"], verbs: ["create"] },
+      { apiGroups: ["authorization.k8s.io"], resources: ["subjectaccessreviews"], verbs: ["create"] },
+    ]);
     await grant("admin", "ClusterRole", [{ apiGroups: ["*"], resources: ["*"], verbs: ["list", "get"] }]);
     await grant("developer", "Role", [{ apiGroups: ["", "networking.istio.io"], resources: ["*"], verbs: ["list"] }], "bookinfo");
     const one = [{ apiGroups: ["multicluster.solo.io"], resources: ["kubernetesclusters"], resourceNames: ["cluster-1"], verbs: ["get"] }];

@@ -22,6 +22,17 @@
 {{- if and (eq (toString .Values.glooUi.enabled) "true") (eq (include "gloo-mesh-mgmt-server.redisAddress" .) "") }}
 {{- fail "glooUi.enabled: the console shows what servers keep in Redis, but there is none: set redis.deployment.enabled or redis.address, or glooUi.enabled: false" }}
 {{- end }}
+{{- with .Values.glooUi.login }}
+{{- if and (eq .kind "kubernetes") (not (hasPrefix "https://" .publicUrl)) }}
+{{- fail (printf "glooUi.login.publicUrl: %q is not where browsers see the console: set a URL that begins with https://, such as https://console.example.com" .publicUrl) }}
+{{- end }}
+{{- if and (ne .kind "kubernetes") (or .publicUrl .tlsSecretName) }}
+{{- fail "glooUi.login: publicUrl and tlsSecretName have no effect without a login: set glooUi.login.kind: kubernetes" }}
+{{- end }}
+{{- if and (ne .kind "kubernetes") (ne $.Values.glooUi.serviceType "ClusterIP") }}
+{{- fail (printf "glooUi.serviceType: %s has no effect without a login, as the console listens on loopback alone: set glooUi.login.kind: kubernetes, or use meshctl dashboard" $.Values.glooUi.serviceType) }}
+{{- end }}
+{{- end }}
 {{- if and .Values.glooUi.redis.authSecretName (or (not $redis.auth.enabled) $redis.deployment.enabled) }}
 {{- fail "glooUi.redis.authSecretName is for an external Redis with users: set redis.auth.enabled and redis.address, or leave it empty" }}
 {{- end }}

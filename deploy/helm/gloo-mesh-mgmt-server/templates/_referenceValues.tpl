@@ -33,9 +33,13 @@
   instead: "The console has no port for gRPC: remove it."
 - value: glooUi.ports.healthcheck
   instead: "Health is on the port of glooUi.ports.stats: remove it."
-- value: glooUi.serviceType
-  accepted: "ClusterIP"
-  instead: "No Service leads to the console, which listens on loopback alone: use meshctl dashboard (docs/operations/console.md)."
+- value: glooUi.auth.enabled
+  accepted: false
+  instead: "Users log in with tokens of the Kubernetes API: use glooUi.login (docs/operations/console.md)."
+- value: glooUi.auth.backend
+  instead: "Users log in with tokens of the Kubernetes API: use glooUi.login (docs/operations/console.md)."
+- value: glooUi.auth.oidc
+  instead: "Users log in with tokens of the Kubernetes API: use glooUi.login (docs/operations/console.md)."
 - value: glooUi.settingsName
   accepted: "settings"
   instead: "The Settings are named settings, in the namespace of the release: use the value settings."

@@ -145,6 +145,19 @@
     - create # a review is a request that is created
 {{- end }}
 
+{{- define "gloo-mesh-mgmt-server.consoleRules" -}}
+# users of the console: who sends the token, and whether it still counts
+- apiGroups: ["authentication.k8s.io"]
+  resources: [tokenreviews]
+  verbs:
+    - create # a review is a request that is created
+# users of the console: what they may list is what they see
+- apiGroups: ["authorization.k8s.io"]
+  resources: [subjectaccessreviews]
+  verbs:
+    - create # a review is a request that is created
+{{- end }}
+
 {{- define "gloo-mesh-mgmt-server.ownClusterRules" -}}
 # the UID of kube-system, which identifies the cluster
 - apiGroups: [""]
