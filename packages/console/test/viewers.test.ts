@@ -65,7 +65,7 @@ function viewed(rules: readonly Rule[], { most, moment }: { most?: number; momen
     }),
   };
   const rights = viewerRights({ user: { username: "alice" }, reviews, namespace, ...KINDS, ...(most === undefined ? {} : { most }) });
-  const source = viewerSource({ username: "alice", rights, hub, clock });
+  const source = viewerSource({ username: "alice", rights, hub, clock, log: silent });
   const read = async () => (await source.read(stop.signal)) as FleetMoment;
   return { hub, clock, source, read };
 }
@@ -194,7 +194,7 @@ describe("what a user sees", () => {
     reviews.problem = "down";
     hub.moment = momentOf([policy({ name: "new" })]);
     await clock.move(60_000);
-    await expect(read()).rejects.toThrow("down");
+    await expect(read()).rejects.toThrow("the Kubernetes API cannot be asked what you may list");
     reviews.problem = undefined;
     expect(keysIn(await read())).not.toEqual(before);
   });
@@ -276,7 +276,7 @@ describe("hubs of users", () => {
     expect(seen?.clock).toEqual({ now: at, at, clusters: [] });
     expect(keysIn(seen?.moment as FleetMoment).objects).toEqual([resourceKeyOf(refOf(policy({ name: "q", namespace: "other" })))]);
     reviews.problem = "down";
-    await expect(hubs.of({ username: "bob" })?.visible(past, stop.signal)).rejects.toThrow("down");
+    await expect(hubs.of({ username: "bob" })?.visible(past, stop.signal)).rejects.toThrow("cannot be asked");
   });
 
   it("are one for each user, few, and forgotten when nobody follows", async () => {
@@ -296,6 +296,28 @@ describe("hubs of users", () => {
     expect(await follow("bob", stop.signal)).toBeDefined();
     expect(hubs.size).toBe(2);
     expect(await follow("carol", stop.signal)).toBeUndefined();
+  });
+
+  it("are shared by the tokens of one ServiceAccount, and no user has many", async () => {
+    const clock = movedClock();
+    const hub = startConsoleHub({ source: scriptedSource(), epoch: "e", clock, log: silent }, stop.signal);
+    const hubs = startViewerHubs({ hub, reviews, kinds: KINDS, namespace, clock, log: silent }, stop.signal);
+    const token = (id: string, more = {}) => ({
+      username: "alice",
+      extra: { "authentication.kubernetes.io/credential-id": [id], ...more },
+    });
+    const follow = async (user: Parameters<typeof hubs.of>[0]) => {
+      const events = hubs.of(user)?.follow(undefined, stop.signal)[Symbol.asyncIterator]();
+      await events?.next();
+      return events !== undefined;
+    };
+    for (let i = 0; i < 30; i++) expect(await follow(token(`JTI=${i}`))).toBe(true);
+    expect(hubs.size).toBe(1);
+    const others = await Promise.all(
+      Array.from({ length: 10 }, (_, i) => follow(token("", { "authentication.kubernetes.io/pod-name": [`p${i}`] }))),
+    );
+    expect(others.filter((isIn) => isIn)).toHaveLength(4);
+    expect(await follow({ username: "bob" })).toBe(true);
   });
 
   it("make room for others as soon as nobody follows", async () => {

@@ -29,7 +29,7 @@ export interface ViewerHubsOptions {
   readonly namespace: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** Users at a time. Default: 20. */
+  /** Users at a time. Default: 20; of them 5 of one name. */
   readonly most?: number;
   /** How long what a user sees is kept after the last stream, in milliseconds. Default: a minute. */
   readonly keptMs?: number;
@@ -40,6 +40,7 @@ export interface ViewerHubsOptions {
 }
 
 interface Kept {
+  readonly username: string;
   readonly hub: ConsoleHub;
   readonly rights: ViewerRights;
   readonly stop: AbortController;
@@ -62,23 +63,34 @@ export function startViewerHubs(options: ViewerHubsOptions, signal: AbortSignal)
     }
   }
 
-  function kept(user: KubernetesUser): Kept | undefined {
+  function kept(given: KubernetesUser): Kept | undefined {
     forgetIdle(false);
+    const user = withoutCredential(given);
     const key = identityOf(user);
     const known = hubs.get(key);
     if (known !== undefined) return known;
+    // One user cannot keep others out.
+    if ([...hubs.values()].filter(({ username, streams }) => username === user.username && streams > 0).length >= MOST_OF_USER)
+      return undefined;
     if (hubs.size >= most) forgetIdle(true);
     if (hubs.size >= most) return undefined;
     const stop = new AbortController();
     const rights = viewerRights({ user, reviews, namespace, ...kinds });
-    const source = viewerSource({ username: user.username, rights, hub: all, clock, ...(refreshMs === undefined ? {} : { refreshMs }) });
+    const source = viewerSource({
+      username: user.username,
+      rights,
+      hub: all,
+      clock,
+      log,
+      ...(refreshMs === undefined ? {} : { refreshMs }),
+    });
     const epoch = randomUUID().replaceAll("-", "");
     const bounds = { mostEvents: MOST_EVENTS, mostBytes: MOST_BYTES };
     const hub = startConsoleHub(
       { source, epoch, clock, log, ...bounds, ...(readMs === undefined ? {} : { readMs }) },
       AbortSignal.any([signal, stop.signal]),
     );
-    const made: Kept = { hub, rights, stop, streams: 0, idleSince: uptimeOf(clock) };
+    const made: Kept = { username: user.username, hub, rights, stop, streams: 0, idleSince: uptimeOf(clock) };
     hubs.set(key, made);
     return made;
   }
@@ -90,7 +102,7 @@ export function startViewerHubs(options: ViewerHubsOptions, signal: AbortSignal)
       return {
         async visible(past, until) {
           const hub = { about: all.about, moment: past.moment, clock: () => past.clock };
-          const source = viewerSource({ username: user.username, rights: own.rights, hub, clock });
+          const source = viewerSource({ username: user.username, rights: own.rights, hub, clock, log });
           const moment = (await source.read(until)) ?? NOTHING_KNOWN;
           return { moment, clock: { now: past.clock.now, ...source.clock() } };
         },
@@ -116,10 +128,20 @@ export function startViewerHubs(options: ViewerHubsOptions, signal: AbortSignal)
 }
 
 const MOST = 20;
+const MOST_OF_USER = 5;
 const KEPT_MS = 60_000;
 // A browser that lags further behind begins again.
 const MOST_EVENTS = 2_000;
 const MOST_BYTES = 4 * 1024 * 1024;
+
+/** Without what tells one token of a ServiceAccount from another: for audit logs, and no reason to be let in. Source: Kubernetes, KEP 4193. */
+function withoutCredential({ extra, ...user }: KubernetesUser): KubernetesUser {
+  if (extra === undefined) return user;
+  return {
+    ...user,
+    extra: Object.fromEntries(Object.entries(extra).filter(([name]) => name !== "authentication.kubernetes.io/credential-id")),
+  };
+}
 
 /** Who is one to the Kubernetes API: what a webhook authorizer may look at counts, too. */
 function identityOf({ username, uid, groups = [], extra = {} }: KubernetesUser): string {

@@ -1,4 +1,14 @@
-import { type Clock, deltaBetween, emptySnapshot, equalJson, type ResourceRef, type Snapshot, uptimeOf } from "@isthmus/core";
+import {
+  type Clock,
+  deltaBetween,
+  emptySnapshot,
+  equalJson,
+  type Log,
+  messageOf,
+  type ResourceRef,
+  type Snapshot,
+  uptimeOf,
+} from "@isthmus/core";
 import { type FleetMoment, type FleetSource, NO_INSIGHTS, NOTHING_KNOWN } from "../events/fleet.ts";
 import type { ConsoleHub } from "../events/hub.ts";
 import { isSameMoment } from "../sources/sameMoment.ts";
@@ -11,6 +21,7 @@ export interface ViewerSourceOptions {
   /** Of those who see everything. */
   readonly hub: Pick<ConsoleHub, "about" | "moment" | "clock">;
   readonly clock: Clock;
+  readonly log: Log;
   /** How often the rights are asked for again, in milliseconds. Default: a minute. */
   readonly refreshMs?: number;
 }
@@ -19,12 +30,22 @@ export interface ViewerSourceOptions {
  * The fleet as one user may see it: objects, insights about them, certificates and clocks of clusters; nothing else of the rest, its number and names included. What an object
  * or an insight that is seen says of others is seen with it. Costs what changed, until rights change.
  */
-export function viewerSource({ username, rights, hub, clock, refreshMs = REFRESH_MS }: ViewerSourceOptions): FleetSource {
+export function viewerSource({ username, rights, hub, clock, log, refreshMs = REFRESH_MS }: ViewerSourceOptions): FleetSource {
   let askedAt = uptimeOf(clock);
   let last: FleetMoment | undefined;
   let parts = new Map<string, Part>();
   let insights = NOTHING_KNOWN.insights;
   let insightsOf = NOTHING_KNOWN.insights;
+
+  /** Users are not told the addresses in it. */
+  async function asked<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work;
+    } catch (error) {
+      log.warn({ user: username }, `cannot ask the Kubernetes API what a user of the console may list: ${messageOf(error)}`);
+      throw new Error("the Kubernetes API cannot be asked what you may list", { cause: error });
+    }
+  }
 
   function forget(): void {
     parts = new Map();
@@ -43,7 +64,7 @@ export function viewerSource({ username, rights, hub, clock, refreshMs = REFRESH
       }
       const { put, remove } = deltaBetween(of, now);
       const placed = put.map((object) => ({ object, place: placeOf(object) }));
-      await rights.learn(placesOf(placed), signal);
+      await asked(rights.learn(placesOf(placed), signal));
       const next = visible.apply({ put: placed.filter(({ place }) => rights.sees(place)).map(({ object }) => object), remove });
       parts.set(key, { of: now, visible: next });
       shown.set(name, next);
@@ -58,7 +79,7 @@ export function viewerSource({ username, rights, hub, clock, refreshMs = REFRESH
     if (now === insightsOf) return insights;
     const changed = now.objects.changesSince(insightsOf.objects);
     const about = changed.flatMap(({ before, after }) => [before, after].flatMap((list) => (list === undefined ? [] : [list.object])));
-    await rights.learn([...about, ...now.ended.map(({ object }) => object)], signal);
+    await asked(rights.learn([...about, ...now.ended.map(({ object }) => object)], signal));
     const rows = changed.map(({ key, after }) => [key, after !== undefined && rights.sees(after.object) ? after : undefined] as const);
     const ended = now.ended === insightsOf.ended ? insights.ended : now.ended.filter(({ object }) => rights.sees(object));
     const objects = (insightsOf === NOTHING_KNOWN.insights ? NO_INSIGHTS : insights.objects).with(rows);
@@ -79,7 +100,7 @@ export function viewerSource({ username, rights, hub, clock, refreshMs = REFRESH
       const { moment } = hub;
       if (moment === undefined) return undefined;
       if (uptimeOf(clock) - askedAt >= refreshMs) {
-        if (await rights.refresh(signal)) forget();
+        if (await asked(rights.refresh(signal))) forget();
         askedAt = uptimeOf(clock);
       }
       const objects = await visibleParts("objects", moment.objects, signal);
