@@ -5,4 +5,7 @@ export function bundle(entry: string, outfile: string, plugins?: readonly import
 export function bundleApp(app: string, outdir: string): Promise<readonly string[]>;
 
 /** Bundles the browser's part of an app. Gives the files that the first page loads, as paths below `outdir`. */
-export function bundleClient(app: string, outdir: string): Promise<readonly string[]>;
+export function bundleClient(
+  app: string,
+  outdir: string,
+): Promise<{ readonly first: readonly string[]; readonly packages: readonly string[] }>;

@@ -99,7 +99,8 @@ export async function bundleApp(app, outdir) {
 
 /**
  * Bundles the browser's part of an app, its folder `client`, to `outdir`: index.html, and below `assets` files whose names change with their content. All of npm is bundled in. There is
- * no source map, as it would have paths of this machine. Gives the files that the first page loads, the largest first, as paths below `outdir`.
+ * no source map, as it would have paths of this machine. Gives the files that the first page loads, the largest first, as paths below `outdir`, and the places in the lock file of the
+ * packages that are in the pages.
  */
 export async function bundleClient(app, outdir) {
   const { build } = await import("esbuild");
@@ -145,7 +146,19 @@ export async function bundleClient(app, outdir) {
   }
   const html = readFileSync(join(client, "index.html"), "utf8");
   writeFileSync(join(outdir, "index.html"), html.replace("/main.css", `/assets/${style}`).replace("/main.js", `/assets/${main.name}`));
-  return ["index.html", ...[style, ...first].map((name) => `assets/${name}`)];
+  return {
+    first: ["index.html", ...[style, ...first].map((name) => `assets/${name}`)],
+    packages: packagesIn(outputs.flatMap(({ inputs }) => Object.entries(inputs))),
+  };
+}
+
+/** `node_modules/a/node_modules/@scope/b/file.js` is of `node_modules/a/node_modules/@scope/b`. What is not in a package of npm is ours. */
+function packagesIn(inputs) {
+  const places = inputs.flatMap(([path, { bytesInOutput }]) => {
+    const [, place] = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path) ?? [];
+    return place === undefined || bytesInOutput === 0 ? [] : [place];
+  });
+  return [...new Set(places)].sort();
 }
 
 async function main() {

@@ -16,9 +16,10 @@ export async function writeProductionTree(app, folder) {
   if (existsSync(folder) && readdirSync(folder).length > 0) throw new Error(`${folder} is not empty`);
   // Not the app's own `dist`, which may be running.
   const imports = (await bundleApp(source, join(folder, "dist"))).filter((path) => !isBuiltin(path)).map(packageOf);
-  // After the programs, as that leaves nothing else in `dist`.
-  if (existsSync(join(source, "client/main.tsx"))) await bundleClient(source, join(folder, "dist/client"));
   const { packages } = read("package-lock.json");
+  // After the programs, as that leaves nothing else in `dist`.
+  const pages = PAGES[app];
+  const bundled = pages === undefined ? undefined : (await bundleClient(join(root, "apps/ui"), join(folder, pages))).packages;
   const { name, version, license, bin } = read("apps", app, "package.json");
   const { engines, overrides = {}, devDependencies } = read("package.json");
   const [program] = Object.keys(bin);
@@ -35,10 +36,52 @@ export async function writeProductionTree(app, folder) {
   };
   cpSync(join(source, "bin"), join(folder, "bin"), { recursive: true });
   for (const file of ["LICENSE", "NOTICE"]) cpSync(join(root, file), join(folder, file));
+  if (bundled !== undefined) writeJson(join(folder, BUNDLED), bundledList(about, bundled, packages));
   const lock = { name: about.name, version, lockfileVersion: 3, requires: true };
   const locked = { "": { ...about, type: undefined }, ...closure(Object.keys(dependencies), packages) };
-  writeJson(join(folder, "package.json"), { ...about, files: ["bin", "dist", "LICENSE", "NOTICE"] });
+  writeJson(join(folder, "package.json"), { ...about, files: ["bin", "dist", "LICENSE", "NOTICE", BUNDLED] });
   writeJson(join(folder, "package-lock.json"), { ...lock, packages: locked });
+}
+
+/** Where the pages of the console are in the trees of the programs that serve them. */
+const PAGES = { ui: "dist/client", meshctl: "dist/console" };
+/** Of the packages that are in the pages, which `npm sbom` does not see. */
+const BUNDLED = "bundled.spdx.json";
+
+/** A list in SPDX 2.3, as `npm sbom` makes it of what is installed. */
+function bundledList({ name, version }, places, packages) {
+  const seconds = process.env.SOURCE_DATE_EPOCH;
+  const list = places.map((place) => {
+    const { version: of, license = "NOASSERTION", name: alias } = packages[place] ?? {};
+    if (of === undefined) throw new Error(`${place} is in the pages, and the lock file does not have it`);
+    const called = alias ?? place.slice(place.lastIndexOf("node_modules/") + "node_modules/".length);
+    return {
+      name: called,
+      SPDXID: `SPDXRef-Package-${`${called}-${of}`.replace(/[^\w.]+/g, "-")}`,
+      versionInfo: of,
+      downloadLocation: "NOASSERTION",
+      filesAnalyzed: false,
+      licenseDeclared: license,
+      externalRefs: [
+        { referenceCategory: "PACKAGE-MANAGER", referenceType: "purl", referenceLocator: `pkg:npm/${called.replace("@", "%40")}@${of}` },
+      ],
+    };
+  });
+  const document = "SPDXRef-DOCUMENT";
+  return {
+    spdxVersion: "SPDX-2.3",
+    dataLicense: "CC0-1.0",
+    SPDXID: document,
+    name: `${name}-pages@${version}`,
+    documentNamespace: `urn:isthmus:${name}:${version}:pages`,
+    creationInfo: {
+      created: new Date(seconds === undefined ? Date.now() : Number(seconds) * 1_000).toISOString(),
+      creators: ["Tool: productionTree"],
+    },
+    documentDescribes: list.map(({ SPDXID }) => SPDXID),
+    packages: list,
+    relationships: list.map(({ SPDXID }) => ({ spdxElementId: document, relatedSpdxElement: SPDXID, relationshipType: "DESCRIBES" })),
+  };
 }
 
 /** `$name` stands for the version that the project itself asks for. */

@@ -76,13 +76,30 @@ describe("the production tree of an app", () => {
     expect(names).not.toContain("vitest");
   });
 
-  it("has the pages of the console, and all that these load at first", () => {
-    const client = join(treeOf("ui"), "dist/client");
-    const html = readFileSync(join(client, "index.html"), "utf8");
-    const loaded = [...html.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, path = ""]) => path);
-    expect(loaded.length).toBeGreaterThan(1);
-    expect(loaded.filter((path) => !existsSync(join(client, path)))).toEqual([]);
+  it.for(["ui", "meshctl"] as const)("has a list of the software that is in the pages of the console (%s)", (app) => {
+    const list = JSON.parse(readFileSync(join(treeOf(app), "bundled.spdx.json"), "utf8")) as {
+      packages: readonly { name: string; versionInfo: string; licenseDeclared: string }[];
+    };
+    const names = list.packages.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(["react", "react-dom", "@mantine/core", "@xyflow/react", "scheduler"]));
+    for (const name of ["typescript", "esbuild", "pino"]) expect(names).not.toContain(name);
+    const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")) as {
+      packages: Record<string, { version: string }>;
+    };
+    const react = list.packages.find(({ name }) => name === "react");
+    expect(react).toMatchObject({ versionInfo: packages["node_modules/react"]?.version, licenseDeclared: "MIT" });
   });
+
+  it.for(["ui/dist/client", "meshctl/dist/console"] as const)(
+    "has the pages of the console, and all that these load at first (%s)",
+    (place) => {
+      const client = join(folder, place);
+      const html = readFileSync(join(client, "index.html"), "utf8");
+      const loaded = [...html.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, path = ""]) => path);
+      expect(loaded.length).toBeGreaterThan(1);
+      expect(loaded.filter((path) => !existsSync(join(client, path)))).toEqual([]);
+    },
+  );
 
   it.for(APPS)("starts (%s)", async (app) => {
     const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
@@ -99,6 +116,16 @@ it("meshctl can be packed, installed from the package, and checks files", async 
   const installed = await run("npm", ["install", "--no-audit", "--no-fund", "--prefer-offline", `../${file}`], { cwd: place });
   expect(installed).toMatchObject({ code: 0 });
   const meshctl = join(place, "node_modules/.bin/meshctl");
+  const served = execFile(meshctl, ["snapshot", "serve", "--port", "0", join(root, "docs/examples/cluster-1.yaml")], {
+    cwd: place,
+  });
+  let printed = "";
+  served.stdout?.on("data", (data: Buffer) => {
+    printed += data.toString();
+  });
+  await waitFor("the address of the console", () => printed.startsWith("http:"));
+  expect(await (await fetch(printed.trim())).text()).toContain("/assets/main-");
+  served.kill("SIGTERM");
   const { code, err } = await run(meshctl, ["validate", "-f", join(root, "docs/examples")], { cwd: place });
   expect([code, err]).toEqual([0, expect.stringContaining("0 rejected")]);
 });

@@ -10,7 +10,7 @@ let first: readonly string[] = [];
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "isthmus-client-"));
-  first = await bundleClient(join(process.cwd(), "apps/ui"), folder);
+  ({ first } = await bundleClient(join(process.cwd(), "apps/ui"), folder));
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 

@@ -31,9 +31,15 @@ export async function serveSnapshot(options: ServeSnapshotOptions, io: Io, signa
   const stop = new AbortController();
   const hub = startConsoleHub({ source, epoch: `file${Math.round(savedAt)}`, clock: systemClock, log: SILENT }, stop.signal);
   try {
-    // Where this program lies in the project's tree; elsewhere it has no pages.
-    const pages = fileURLToPath(new URL("../../ui/dist/client/", import.meta.url));
-    const served = await startConsoleServer({ host: "127.0.0.1", port, hub, log: SILENT, ...(existsSync(pages) ? { files: pages } : {}) });
+    // In its package; and where this program lies in the project's tree.
+    const pages = ["./console/", "../../ui/dist/client/"].map((path) => fileURLToPath(new URL(path, import.meta.url))).find(existsSync);
+    const served = await startConsoleServer({
+      host: "127.0.0.1",
+      port,
+      hub,
+      log: SILENT,
+      ...(pages === undefined ? {} : { files: pages }),
+    });
     await io.out(`http://127.0.0.1:${served.port}/\n`);
     io.note(`${counted(count, "object")} of ${name}, as of ${new Date(savedAt).toISOString()}; Ctrl-C ends\n`);
     await new Promise<void>((resolve) => {
