@@ -37,7 +37,7 @@ export function viewerSource({ username, rights, hub, clock, log, refreshMs = RE
   let insights = NOTHING_KNOWN.insights;
   let insightsOf = NOTHING_KNOWN.insights;
 
-  /** Users are not told the addresses in it. */
+  /** Addresses in it are not for users. */
   async function asked<T>(work: Promise<T>): Promise<T> {
     try {
       return await work;
