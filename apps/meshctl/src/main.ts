@@ -1,8 +1,9 @@
 import { interruptsOf } from "./cluster/interruption.ts";
+import { adjustableIo } from "./commands/loudness.ts";
 import { processIo } from "./io.ts";
 import { meshctl } from "./meshctl.ts";
 
-const io = processIo();
+const io = adjustableIo(processIo());
 const catchInterrupts = interruptsOf(process, (line) => {
   io.progress("");
   io.err(`${line}\n`);
