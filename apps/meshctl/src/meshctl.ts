@@ -7,6 +7,7 @@ import { Interrupted } from "./cluster/interruption.ts";
 import { connectWithKubeconfig } from "./cluster/managementCluster.ts";
 import { WaitTimeout } from "./cluster/waitTimeout.ts";
 import { isActing } from "./commands/actingCommand.ts";
+import { asCalled } from "./commands/calledAs.ts";
 import { certCommand } from "./commands/cert.ts";
 import { checkCommand, precheckCommand } from "./commands/check.ts";
 import { clusterCommand } from "./commands/cluster.ts";
@@ -37,19 +38,23 @@ import { whatIfCommand } from "./commands/whatIf.ts";
 import type { ExitCode, Io } from "./io.ts";
 
 /** What a command line reaches beside its streams; a test gives its own. */
-export type Outside = Omit<CommandRuntime, "io" | "finish">;
+export interface Outside extends Omit<CommandRuntime, "io" | "finish"> {
+  /** How the program was called: `meshctl`, or `kubectl mesh`. */
+  readonly call: string;
+}
 
 const OUTSIDE: Outside = {
   connect: connectWithKubeconfig,
   connectApiServer: apiServerOfKubeconfig,
   readAdminPage,
   now: Date.now,
+  call: "meshctl",
   catchInterrupts: () => new AbortController().signal,
 };
 
 /** Runs one command line, without the program's own name, and gives its exit code. A user's mistake never shows a stack trace. */
 export async function meshctl(args: readonly string[], streams: Io, outside: Partial<Outside> = {}): Promise<ExitCode> {
-  const { now, ...places } = { ...OUTSIDE, ...outside };
+  const { now, call, ...places } = { ...OUTSIDE, ...outside };
   const io = adjustableIo(streams, now);
   io.adjust(earlyLoudness(args));
   const begun = now();
@@ -59,7 +64,7 @@ export async function meshctl(args: readonly string[], streams: Io, outside: Par
   };
   try {
     const { connectRemote: toRemote, ...connections } = verboseConnections({ ...places, connectRemote, now }, io);
-    const program = programOf({ io, finish, ...places, ...connections }, toRemote);
+    const program = programOf({ io, finish, ...places, ...connections }, { toRemote, call });
     program.hook("preAction", (_, command) => io.adjust(command.opts<Loudness>()));
     await program.parseAsync(args, { from: "user" });
     io.detail(1, `ended with exit code ${exitCode} after ${now() - begun} ms`);
@@ -74,7 +79,7 @@ export async function meshctl(args: readonly string[], streams: Io, outside: Par
   }
 }
 
-function programOf(runtime: CommandRuntime, toRemote: ConnectRemote): Command {
+function programOf(runtime: CommandRuntime, { toRemote, call }: { readonly toRemote: ConnectRemote; readonly call: string }): Command {
   const { io, finish } = runtime;
   const program = new Command("meshctl")
     .description("Manage service meshes of many clusters from the command line.")
@@ -82,7 +87,10 @@ function programOf(runtime: CommandRuntime, toRemote: ConnectRemote): Command {
     // Of a command, --version is its own: `install --version 1.2` must not print ours and end well.
     .enablePositionalOptions()
     .exitOverride()
-    .configureOutput({ writeOut: (text) => void io.out(text), writeErr: io.err })
+    .configureOutput({
+      writeOut: (text) => void io.out(asCalled(text, call, program)),
+      writeErr: (text) => io.err(asCalled(text, call, program)),
+    })
     .showHelpAfterError("See 'meshctl --help' or 'meshctl COMMAND --help'.")
     .showSuggestionAfterError()
     .addHelpText("after", EXAMPLES);
@@ -121,7 +129,7 @@ function clusterGroup(runtime: CommandRuntime, toRemote: ConnectRemote): Command
 
 /** All commands as help texts show them, for the reference page. */
 export function documentedProgram(io: Io): Command {
-  return programOf({ io, finish: () => undefined, ...OUTSIDE }, connectRemote);
+  return programOf({ io, finish: () => undefined, ...OUTSIDE }, { toRemote: connectRemote, call: OUTSIDE.call });
 }
 
 /** Gives a command and all commands below it the settings of the one above: how it ends, and where it writes. */
