@@ -128,6 +128,9 @@ it("meshctl can be packed, installed from the package, and checks files", async 
   served.kill("SIGTERM");
   const { code, err } = await run(meshctl, ["validate", "-f", join(root, "docs/examples")], { cwd: place });
   expect([code, err]).toEqual([0, expect.stringContaining("0 rejected")]);
+  // The name by which kubectl finds its plugins.
+  const plugin = await run(join(place, "node_modules/.bin/kubectl-mesh"), ["get", "--help"], { cwd: place });
+  expect([plugin.code, plugin.out]).toEqual([0, expect.stringContaining("Usage: kubectl mesh get")]);
 });
 
 describe("the images' files", () => {

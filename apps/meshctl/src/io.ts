@@ -5,7 +5,7 @@ export interface Io {
   /** All of standard input. */
   readInput(): Promise<Uint8Array>;
   /** Asks a question that is answered with yes or no; undefined where nobody can be asked. */
-  readonly ask?: (question: string) => Promise<boolean>;
+  readonly ask?: ((question: string) => Promise<boolean>) | undefined;
   /** Writes data; resolves when the reader can take more. */
   out(text: string): Promise<void>;
   /** Writes errors, warnings and findings, and what is asked about. */

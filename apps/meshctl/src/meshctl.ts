@@ -1,5 +1,5 @@
 import { UsageError } from "@isthmus/core";
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { version } from "../package.json";
 import { readAdminPage } from "./cluster/adminPort.ts";
 import { apiServerOfKubeconfig } from "./cluster/apiServer.ts";
@@ -7,6 +7,7 @@ import { Interrupted } from "./cluster/interruption.ts";
 import { connectWithKubeconfig } from "./cluster/managementCluster.ts";
 import { WaitTimeout } from "./cluster/waitTimeout.ts";
 import { isActing } from "./commands/actingCommand.ts";
+import { asCalled } from "./commands/calledAs.ts";
 import { certCommand } from "./commands/cert.ts";
 import { checkCommand, precheckCommand } from "./commands/check.ts";
 import { clusterCommand } from "./commands/cluster.ts";
@@ -24,39 +25,50 @@ import { getCommand } from "./commands/get.ts";
 import { insightsCommand } from "./commands/insights.ts";
 import { installCommand } from "./commands/install.ts";
 import { logsCommand } from "./commands/logs.ts";
+import { adjustableIo, earlyLoudness, LOG_FORMATS, type Loudness, VERBOSITIES, type Verbosity } from "./commands/loudness.ts";
 import { namesCommand } from "./commands/names.ts";
+import type { ConnectRemote } from "./commands/registrationOptions.ts";
 import { snapshotCommand } from "./commands/snapshot.ts";
 import { syncCommand } from "./commands/sync.ts";
 import { translateCommand } from "./commands/translate.ts";
 import { uninstallCommand } from "./commands/uninstall.ts";
 import { validateCommand } from "./commands/validate.ts";
+import { verboseConnections } from "./commands/verboseConnections.ts";
 import { versionCommand } from "./commands/version.ts";
 import { whatIfCommand } from "./commands/whatIf.ts";
 import type { ExitCode, Io } from "./io.ts";
-import { adjustableIo, type Loudness } from "./loudness.ts";
 
 /** What a command line reaches beside its streams; a test gives its own. */
-export type Outside = Omit<CommandRuntime, "io" | "finish">;
+export interface Outside extends Omit<CommandRuntime, "io" | "finish"> {
+  /** How the program was called: `meshctl`, or `kubectl mesh`. */
+  readonly call: string;
+}
 
 const OUTSIDE: Outside = {
   connect: connectWithKubeconfig,
   connectApiServer: apiServerOfKubeconfig,
   readAdminPage,
   now: Date.now,
+  call: "meshctl",
   catchInterrupts: () => new AbortController().signal,
 };
 
 /** Runs one command line, without the program's own name, and gives its exit code. A user's mistake never shows a stack trace. */
 export async function meshctl(args: readonly string[], streams: Io, outside: Partial<Outside> = {}): Promise<ExitCode> {
-  const io = adjustableIo(streams);
+  const { now, call, ...places } = { ...OUTSIDE, ...outside };
+  const io = adjustableIo(streams, now);
+  io.adjust(earlyLoudness(args));
+  const begun = now();
   let exitCode: ExitCode = 0;
   const finish = (code: ExitCode): void => {
     exitCode = code;
   };
   try {
-    const program = programOf({ io, finish, ...OUTSIDE, ...outside });
+    const { connectRemote: toRemote, ...connections } = verboseConnections({ ...places, connectRemote, now }, io);
+    const program = programOf({ io, finish, ...places, ...connections }, { toRemote, call });
     program.hook("preAction", (_, command) => io.adjust(command.opts<Loudness>()));
     await program.parseAsync(args, { from: "user" });
+    io.detail(1, `ended with exit code ${exitCode} after ${now() - begun} ms`);
     return exitCode;
   } catch (error) {
     // commander has printed its own; help and version end this way too, with 0.
@@ -68,7 +80,7 @@ export async function meshctl(args: readonly string[], streams: Io, outside: Par
   }
 }
 
-function programOf(runtime: CommandRuntime): Command {
+function programOf(runtime: CommandRuntime, { toRemote, call }: { readonly toRemote: ConnectRemote; readonly call: string }): Command {
   const { io, finish } = runtime;
   const program = new Command("meshctl")
     .description("Manage service meshes of many clusters from the command line.")
@@ -76,7 +88,10 @@ function programOf(runtime: CommandRuntime): Command {
     // Of a command, --version is its own: `install --version 1.2` must not print ours and end well.
     .enablePositionalOptions()
     .exitOverride()
-    .configureOutput({ writeOut: (text) => void io.out(text), writeErr: io.err })
+    .configureOutput({
+      writeOut: (text) => void io.out(asCalled(text, call, program)),
+      writeErr: (text) => io.err(asCalled(text, call, program)),
+    })
     .showHelpAfterError("See 'meshctl --help' or 'meshctl COMMAND --help'.")
     .showSuggestionAfterError()
     .addHelpText("after", EXAMPLES);
@@ -94,7 +109,7 @@ function programOf(runtime: CommandRuntime): Command {
     explainCommand(runtime),
     installCommand(runtime),
     uninstallCommand(runtime),
-    clusterGroup(runtime),
+    clusterGroup(runtime, toRemote),
     certCommand(runtime),
     dashboardCommand(runtime),
     logsCommand(runtime),
@@ -108,15 +123,15 @@ function programOf(runtime: CommandRuntime): Command {
 }
 
 /** `meshctl cluster`: who may join, how those that have joined are, and whether anything is written in them. */
-function clusterGroup(runtime: CommandRuntime): Command {
-  const group = clusterCommand(runtime.io, runtime.connect, connectRemote, runtime);
+function clusterGroup(runtime: CommandRuntime, toRemote: ConnectRemote): Command {
+  const group = clusterCommand(runtime.io, runtime.connect, toRemote, runtime);
   for (const command of [...clusterStateCommands(runtime), ...clusterModeCommands(runtime)]) group.addCommand(command);
   return group;
 }
 
 /** All commands as help texts show them, for the reference page. */
 export function documentedProgram(io: Io): Command {
-  return programOf({ io, finish: () => undefined, ...OUTSIDE });
+  return programOf({ io, finish: () => undefined, ...OUTSIDE }, { toRemote: connectRemote, call: OUTSIDE.call });
 }
 
 /** Gives a command and all commands below it the settings of the one above: how it ends, and where it writes. */
@@ -124,9 +139,25 @@ export function inheriting(command: Command, from: Command): Command {
   command.copyInheritedSettings(from);
   for (const below of command.commands) inheriting(below, command);
   if (isActing(command)) {
-    command.option("--plain", "neither colors nor a progress line").option("-q, --quiet", "only data, errors, warnings and findings");
+    command
+      .option("--plain", "neither colors nor a progress line")
+      .option("-q, --quiet", "only data, errors, warnings and findings")
+      .addOption(verboseOption())
+      .addOption(new Option("--log-format <format>", "of standard error: text (default), or a JSON object a line").choices(LOG_FORMATS));
   }
   return command;
+}
+
+/** `-v`, `-v 2`, `-v=2`. */
+function verboseOption(): Option {
+  return new Option("-v, --verbose [level]", "say which clusters are asked; with 2 also each request")
+    .preset("1")
+    .conflicts("quiet")
+    .argParser((text: string): Verbosity => {
+      const level = VERBOSITIES.find((each) => [`${each}`, `=${each}`].includes(text));
+      if (level === undefined) throw new InvalidArgumentError(`A level is 0, 1 or 2; before a name write -v 1.`);
+      return level;
+    });
 }
 
 const EXAMPLES = `

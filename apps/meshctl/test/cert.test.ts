@@ -166,6 +166,8 @@ describe("meshctl cert inspect", () => {
   it("prints what a certificate says, within 80 columns", async () => {
     const options = { commonName: "root of bookinfo.gloo-mesh", organization: "gloo-mesh", lifetimeMs: 365 * DAY_MS, now: NOW };
     const { certificate, key } = await createMeshRoot(options, "P-256");
+    const { out: json } = await cert(["inspect", "bookinfo.gloo-mesh", "-o", "json"], [root({ certificate })]);
+    expect(JSON.parse(json)).toMatchObject({ use: "meshRoot", isAuthority: true, sha256: expect.stringMatching(/^[0-9A-F:]{95}$/) });
     const { code, out } = await cert(["inspect", "bookinfo.gloo-mesh"], [root({ certificate })], { columns: 80 });
     expect(code).toBe(1);
     for (const line of out.split("\n")) expect(line.length).toBeLessThanOrEqual(80);

@@ -76,7 +76,7 @@ describe("meshctl completion", () => {
     const { out } = await runIn(plane, ["completion", "fish"]);
     expect(out).toContain("complete -c meshctl -f -n '__fish_seen_subcommand_from cluster; and not __fish_seen_subcommand_from ");
     expect(out).toContain(
-      "complete -c meshctl -n '__fish_seen_subcommand_from get; and __fish_seen_subcommand_from meshes mesh' -l output -x -a 'table wide yaml json name'",
+      "complete -c meshctl -n '__fish_seen_subcommand_from get; and __fish_seen_subcommand_from meshes mesh' -l output -x -a 'table wide yaml json name jsonpath='",
     );
   });
 

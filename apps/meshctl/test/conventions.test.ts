@@ -46,4 +46,8 @@ describe("each command of meshctl", () => {
   it.each(ALL)("$path can print less", ({ options }) => {
     expect(options).toEqual(expect.arrayContaining(["--plain", "-q", "--quiet"]));
   });
+
+  it.each(ALL)("$path can say more, and say it in objects", ({ options }) => {
+    expect(options).toEqual(expect.arrayContaining(["-v", "--verbose", "--log-format"]));
+  });
 });

@@ -84,6 +84,41 @@ describe("meshctl get", () => {
     expect(none).toMatchObject({ code: 0, err: "No resources found.\n" });
   });
 
+  it("prints what a template asks for, over the List that it prints as JSON", async () => {
+    const names = await runIn(plane, [
+      "get",
+      "policies",
+      "-o",
+      'jsonpath={range .items[?(@.status.state=="INVALID")]}{.metadata.name}{"\\n"}{end}',
+    ]);
+    expect(names).toEqual({ code: 0, out: "shifted\nreviews\n", err: "" });
+    const one = ["mesh", "istiod-istio-system-east"];
+    const expected = { code: 0, out: "List istiod-istio-system-east", err: "" };
+    for (const spelling of [["-o", "jsonpath="], ["-o=jsonpath="], ["-ojsonpath="], ["--output=jsonpath="]]) {
+      const template = `${spelling.at(-1)}{.kind} {.items[*].metadata.name}`;
+      expect(await runIn(plane, ["get", ...one, ...spelling.slice(0, -1), template])).toEqual(expected);
+    }
+    expect((await runIn(plane, ["cluster", "list", "-o", "jsonpath={.items[*].metadata.name}"])).out).toBe("east west");
+  });
+
+  it("says why a template yields nothing", async () => {
+    const run = await runIn(plane, ["get", "mesh", "istiod-istio-system-east", "-o", "jsonpath={.metadata.name}"]);
+    expect(run).toEqual({ code: 0, out: "", err: "No value matches the template. It is read over a List: {.items[*].metadata.name}\n" });
+    const none = await runIn(plane, ["get", "policies", "-n", "nowhere", "-o", "jsonpath={.items[*].metadata.name}"]);
+    expect(none).toEqual({ code: 0, out: "", err: "No resources found.\n" });
+  });
+
+  it.each([
+    ["jsonpath={.items[}", "jsonpath, character 9: expected a number"],
+    ["jsonpath=", "a template is missing, such as jsonpath='{.items[*].metadata.name}'"],
+    ["jsonpath", "Allowed choices are table, wide, yaml, json, name, jsonpath=TEMPLATE."],
+    ["go-template={{.}}", "Allowed choices are table, wide, yaml, json, name, jsonpath=TEMPLATE."],
+  ])("refuses -o %s before a cluster is asked", async (format, problem) => {
+    const connect = async () => expect.unreachable();
+    const run = await runIn(plane, ["get", "meshes", "-o", format], undefined, { connect });
+    expect(run).toMatchObject({ code: 2, out: "", err: expect.stringContaining(problem) });
+  });
+
   it("names what is not there, and the nearest name", async () => {
     const run = await runIn(plane, ["get", "trafficpolicies", "slow", "bookinfo/shiftd"]);
     expect(run).toMatchObject({ code: 2, err: "error: TrafficPolicy bookinfo/shiftd not found: did you mean bookinfo/shifted?\n" });
@@ -96,17 +131,20 @@ describe("meshctl get", () => {
     );
   });
 
-  it.each(["table", "wide", "yaml", "json", "name"])("prints nothing that a terminal acts on with -o %s", async (format) => {
-    const hostile = "\u001b]0;owned\u0007\u001b[2J\u009b31m\u202eevil\r\nnext";
-    const object = managed(Mesh, "bad", {
-      spec: { istio: { installation: { version: hostile }, trustDomain: hostile } },
-      status: { appliedVirtualMesh: { ref: { name: hostile, namespace: "gloo-mesh" } } },
-    });
-    const { out, err } = await runIn(managementCluster([object]), ["get", "meshes", "-o", format]);
-    expect(err).toBe("");
-    expect(out).toContain("bad");
-    for (const character of ["\u001b", "\u0007", "\u009b", "\u202e", "\r"]) expect(out.includes(character)).toBe(false);
-  });
+  it.each(["table", "wide", "yaml", "json", "name", "jsonpath={.items}{range ..}{@}{end}"])(
+    "prints nothing that a terminal acts on with -o %s",
+    async (format) => {
+      const hostile = "\u001b]0;owned\u0007\u001b[2J\u009b31m\u202eevil\r\nnext";
+      const object = managed(Mesh, "bad", {
+        spec: { istio: { installation: { version: hostile }, trustDomain: hostile } },
+        status: { appliedVirtualMesh: { ref: { name: hostile, namespace: "gloo-mesh" } } },
+      });
+      const { out, err } = await runIn(managementCluster([object]), ["get", "meshes", "-o", format]);
+      expect(err).toBe("");
+      expect(out).toContain("bad");
+      for (const character of ["\u001b", "\u0007", "\u009b", "\u202e", "\r"]) expect(out.includes(character)).toBe(false);
+    },
+  );
 });
 
 describe("meshctl describe", () => {

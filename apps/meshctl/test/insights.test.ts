@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { RULES } from "@isthmus/insights";
 import { expect, test } from "vitest";
 import { meshctl } from "../src/meshctl.ts";
+import { expectOutput } from "./outputs/expectOutput.ts";
 import { recordedIo } from "./recordedIo.ts";
 import { sarifProblems } from "./sarifSchema.ts";
 
@@ -15,6 +16,7 @@ function pathOf(code: string): string {
 async function run(text: string, ...args: readonly string[]) {
   const io = recordedIo(text);
   const code = await meshctl(["insights", ...args], io, NOW);
+  expectOutput(["insights", ...args], io.written.out);
   return { code, out: io.written.out, err: io.written.err };
 }
 

@@ -1,6 +1,7 @@
 import type { Insight } from "@isthmus/insights";
 import { expect, test } from "vitest";
 import { meshctl } from "../src/meshctl.ts";
+import { expectOutput } from "./outputs/expectOutput.ts";
 import { recordedIo } from "./recordedIo.ts";
 
 const NOW = Date.parse("2026-02-01T12:00:00Z");
@@ -32,6 +33,7 @@ async function run(page: object | string, ...args: readonly string[]) {
       return typeof page === "string" ? page : JSON.stringify(page);
     },
   });
+  expectOutput(["insights", ...args], io.written.out);
   return { code, asked, ...io.written };
 }
 

@@ -5,6 +5,7 @@ import { simulatedCluster } from "@isthmus/simulator";
 import type { ExitCode } from "../src/io.ts";
 import { meshctl, type Outside } from "../src/meshctl.ts";
 import { NOW } from "./fleetObjects.ts";
+import { expectOutput } from "./outputs/expectOutput.ts";
 import { recordedIo } from "./recordedIo.ts";
 
 /** What a command line printed, and its exit code. */
@@ -27,5 +28,6 @@ export function managementCluster(objects: readonly AnyResource[], kinds: readon
 export async function runIn(cluster: Cluster, args: readonly string[], columns?: number, outside: Partial<Outside> = {}): Promise<Run> {
   const io = { ...recordedIo(), ...(columns === undefined ? {} : { columns }) };
   const code = await meshctl(args, io, { connect: async () => cluster, now: () => NOW, ...outside });
+  expectOutput(args, io.written.out);
   return { code, ...io.written };
 }

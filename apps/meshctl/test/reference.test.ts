@@ -45,7 +45,7 @@ commands below \`cluster\` do.
 
 | | |
 |---|---|
-| output | data on standard output, notes and errors on standard error; \`-o\` selects the format and never changes the exit code |
+| output | data on standard output, notes and errors on standard error; \`-o\` selects the format and never changes the exit code; what is printed as JSON has [schemas](outputs/README.md) |
 | text from clusters | bounded, and without control characters, in every format |
 | width | on a terminal messages are wrapped; of a table that is too wide, sentences in the last column are cut, or stand below their row, then columns are left out from the right, and a line below names them; in a pipe nothing is |
 | changes | a command that changes clusters has \`--dry-run\`; what deletes asks on a terminal, unless \`--yes\` |

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { meshctl } from "../src/meshctl.ts";
+import { expectOutput } from "./outputs/expectOutput.ts";
 import { recordedIo } from "./recordedIo.ts";
 
 // One cluster with one service in its mesh, as discovery publishes it.
@@ -90,6 +91,7 @@ function file(name: string, text: string): string {
 async function translate(args: readonly string[], input = "") {
   const io = recordedIo(input);
   const code = await meshctl(["translate", ...args], io);
+  expectOutput(["translate", ...args], io.written.out);
   return { code, out: io.written.out, err: io.written.err.replaceAll(`${folder}/`, "") };
 }
 
@@ -370,6 +372,7 @@ describe("meshctl validate", () => {
   async function validate(args: readonly string[], input: string) {
     const io = recordedIo(input);
     const code = await meshctl(["validate", ...args], io);
+    expectOutput(["validate", ...args], io.written.out);
     return { code, ...io.written };
   }
   const WRONG = `${DISCOVERED}---${policy("slow", "5")}`;

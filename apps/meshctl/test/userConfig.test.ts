@@ -5,6 +5,7 @@ import { UsageError } from "@isthmus/core";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { readUserConfig } from "../src/cluster/userConfig.ts";
 import { meshctl, type Outside } from "../src/meshctl.ts";
+import { expectOutput } from "./outputs/expectOutput.ts";
 import { recordedIo } from "./recordedIo.ts";
 
 let home: string;
@@ -75,6 +76,7 @@ describe("the configuration of meshctl", () => {
     vi.stubEnv("KUBECONFIG", join(home, "kubeconfig"));
     const io = recordedIo();
     expect(await meshctl(["config", "view", "-o", "json"], io)).toBe(0);
+    expectOutput(["config", "view", "-o", "json"], io.written.out);
     expect(JSON.parse(io.written.out)).toEqual({
       file,
       settings: [

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { meshctl } from "../src/meshctl.ts";
+import { expectOutput } from "./outputs/expectOutput.ts";
 import { recordedIo } from "./recordedIo.ts";
 import { sarifProblems } from "./sarifSchema.ts";
 
@@ -14,6 +15,7 @@ function fixture(code: string): string {
 async function validate(text: string, ...args: readonly string[]) {
   const io = recordedIo(text);
   const code = await meshctl(["validate", "-f", "-", ...args], io, NOW);
+  expectOutput(["validate", "-f", "-", ...args], io.written.out);
   return { code, out: io.written.out, err: io.written.err };
 }
 

@@ -11,6 +11,7 @@ import { stringify } from "yaml";
 import { meshctl } from "../src/meshctl.ts";
 import { cluster } from "./fleetObjects.ts";
 import { expectGolden } from "./goldenText.ts";
+import { expectOutput } from "./outputs/expectOutput.ts";
 import { recordedIo } from "./recordedIo.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "what-if-"));
@@ -146,6 +147,7 @@ writeFileSync(FILE, WORLD.map((object) => stringify(object)).join("---\n"));
 async function run(args: readonly string[], columns?: number) {
   const io = { ...recordedIo(), ...(columns === undefined ? {} : { columns }) };
   const code = await meshctl(["what-if", ...args], io);
+  expectOutput(["what-if", ...args], io.written.out);
   return { code, ...io.written };
 }
 

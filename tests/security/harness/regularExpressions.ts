@@ -33,6 +33,7 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
     "/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER|INVALID_CA|INVALID_PURPOSE/": { trusted: "a code of Node's own errors" },
   },
   "apps/meshctl/src/commands/accessLogs.ts": { "/^[1-5](\\d\\d|xx)$/": flag },
+  "apps/meshctl/src/output/jsonPath/parseTemplate.ts": { "/-?\\d{1,15}/y": flag, "/[+-]?\\d{1,15}(\\.\\d{1,15})?/y": flag },
   "apps/ui/client/model/commands.ts": { "/[\\w.,:/@=-]/": { bound: 1, worst: filled("!") } },
   "apps/ui/client/translation/schemaValidator.ts": {
     'new RegExp(pattern, "u")': { trusted: "the pattern of a schema of ours, which are judged where they are written" },

@@ -1,9 +1,10 @@
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import { inManagementCluster, type ManagementTarget } from "../cluster/managementCluster.ts";
 import { PRINTED_KINDS, type PrintedKind } from "../plane/kinds.ts";
 import type { Format } from "../plane/printObjects.ts";
 import { type CommandRuntime, inManagement } from "./commandRuntime.ts";
 import { examples, READ_EXIT_CODES } from "./helpText.ts";
+import { objectFormatOption } from "./objectFormat.ts";
 
 /** `meshctl get KIND`: what the management plane knows, as tables or objects. */
 export function getCommand(runtime: CommandRuntime): Command {
@@ -19,7 +20,7 @@ export function getKindCommand(command: Command, printed: PrintedKind, runtime: 
   command
     .argument("[names...]", "only these: name, or namespace/name")
     .option("-n, --namespace <name>", "only objects of this namespace; default: all namespaces")
-    .addOption(outputOption());
+    .addOption(objectFormatOption());
   if (printed.kinds.some((kind) => DISCOVERED.includes(kind))) command.option("--cluster <name>", "only objects of this cluster");
   return inManagement(command, { namespaceOption: false }).action(async (names: readonly string[], options: GetOptions) => {
     const { printKinds } = await import("../plane/printKinds.ts");
@@ -45,15 +46,12 @@ interface GetOptions extends Omit<ManagementTarget, "namespace"> {
   readonly output: Format;
 }
 
-/** `-o`, with the formats of `kubectl get`. */
-function outputOption(): Option {
-  return new Option("-o, --output <format>", "table, wide (more columns), yaml, json or name")
-    .choices(["table", "wide", "yaml", "json", "name"] satisfies Format[])
-    .default("table");
-}
-
 const HELP = `
 Data is printed to standard output, notes to standard error. On a terminal long cells are cut; in a pipe they are not.
+
+A template of -o jsonpath= is one of kubectl, over the List that -o json prints, also of one name: fields, [0], [1:3], [*], ['key'], ..,
+[?(@.a=="b")], {range PATH}…{end} and quoted text. What an object does not have is left out. Values are printed with their line breaks: where a
+script must tell them apart, take -o json.
 
 Examples:
   # What was discovered in cluster east
@@ -63,4 +61,7 @@ Examples:
   meshctl get policies -o wide
 
   # One object with its whole status
-  meshctl get trafficpolicy bookinfo/slow -o yaml`;
+  meshctl get trafficpolicy bookinfo/slow -o yaml
+
+  # A line for each policy that was rejected
+  meshctl get policies -o jsonpath='{range .items[?(@.status.state=="INVALID")]}{.metadata.name}{"\\n"}{end}'`;

@@ -27,7 +27,9 @@ export async function printKinds({ io, now, cluster, kinds, selection, names, fo
     noteMalformed(io, all);
   }
   const { columns } = io;
-  await io.out(objectsText(found, { format, now: now(), ...(columns === undefined ? {} : { width: columns }) }));
+  const text = objectsText(found, { format, now: now(), ...(columns === undefined ? {} : { width: columns }) });
+  await io.out(text);
+  if (typeof format === "object" && text.trim() === "" && found.some(({ items }) => items.length > 0)) io.note(NO_VALUE);
   requireNamed(names, known);
   if (known.every(({ items, malformed }) => items.length + malformed.length === 0)) io.note("No resources found.\n");
 }
@@ -38,6 +40,9 @@ export function noteMalformed(io: Io, { malformed }: Listed): void {
   for (const { message } of malformed.slice(0, MOST_NOTES)) io.err(`${yellow} ${plainText(message)}\n`);
   if (malformed.length > MOST_NOTES) io.err(`${yellow} ${malformed.length - MOST_NOTES} more objects cannot be read\n`);
 }
+
+// Most often the template was made for one object.
+const NO_VALUE = "No value matches the template. It is read over a List: {.items[*].metadata.name}\n";
 
 // There may be one for each object.
 const MOST_NOTES = 20;

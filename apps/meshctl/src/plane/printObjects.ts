@@ -2,12 +2,13 @@ import type { DefinedKind } from "@isthmus/api";
 import { groupOf, type Resource } from "@isthmus/core";
 import { yamlText } from "../offline/yamlText.ts";
 import { columnsText } from "../output/columns.ts";
+import type { Template } from "../output/jsonPath/template.ts";
+import { templateText } from "../output/jsonPath/templateText.ts";
 import { plainJson, plainText } from "../output/plainText.ts";
 import { type Column, cellOf } from "../output/printerColumn.ts";
 
 /** How objects are printed: those of `kubectl get`. */
-export const FORMATS = ["table", "wide", "yaml", "json", "name"] as const;
-export type Format = (typeof FORMATS)[number];
+export type Format = "table" | "wide" | "yaml" | "json" | "name" | { readonly jsonPath: Template };
 
 /** Objects of one kind. */
 export interface Printed {
@@ -26,9 +27,11 @@ export interface PrintOptions {
 /** The text of objects. Of a kind without objects a table shows nothing. */
 export function objectsText(groups: readonly Printed[], { format, now, width }: PrintOptions): string {
   const items = groups.flatMap((group) => group.items.map((resource) => shown(group.kind, resource)));
+  const list = { apiVersion: "v1", kind: "List", metadata: {}, items };
+  if (typeof format === "object") return templateText(format.jsonPath, list);
   switch (format) {
     case "json":
-      return `${JSON.stringify({ apiVersion: "v1", kind: "List", metadata: {}, items }, undefined, 2)}\n`;
+      return `${JSON.stringify(list, undefined, 2)}\n`;
     case "yaml":
       return items.map((item) => `---\n${yamlText(item)}`).join("");
     case "name":
