@@ -60,8 +60,23 @@ export function processIo(): Io {
     },
     progress: progressOn(stderr),
     colors: createColors(stderr.isTTY === true && env["TERM"] !== "dumb" && (env["NO_COLOR"] ?? "") === ""),
-    ...(stdout.isTTY === true && stdout.columns > 0 ? { columns: stdout.columns } : {}),
+    ...columnsOf(stdout, env),
   };
+}
+
+/** Of a terminal, as COLUMNS says or as it is; none of a pipe, where nothing is cut. */
+export function columnsOf(
+  out: { readonly isTTY?: boolean; readonly columns?: number },
+  env: Readonly<Record<string, string | undefined>>,
+): Pick<Io, "columns"> {
+  const columns = givenColumns(env) ?? out.columns ?? 0;
+  return out.isTTY === true && columns > 0 ? { columns } : {};
+}
+
+/** What COLUMNS says; undefined for what is no number of columns. */
+export function givenColumns(env: Readonly<Record<string, string | undefined>>): number | undefined {
+  const said = Number(env["COLUMNS"]);
+  return Number.isInteger(said) && said > 0 ? said : undefined;
 }
 
 /** Only "y" and "yes" are a yes; the end of the input is none. */

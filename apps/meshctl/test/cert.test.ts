@@ -137,7 +137,7 @@ async function cert(
 
 describe("meshctl cert list", () => {
   it("prints what needs somebody first, and exits with 1 as long as there is any", async () => {
-    for (const columns of [undefined, 80]) {
+    for (const columns of [undefined, 80, 120]) {
       const { code, out, err } = await cert(["list"], undefined, columns === undefined ? {} : { columns });
       expect({ code, err }).toEqual({ code: 1, err: "7 certificates and tokens: 1 expired or to be renewed now, 0 unknown\n" });
       expectGolden(`cert/list${columns === undefined ? "" : `-${columns}`}`, out);
@@ -265,10 +265,11 @@ describe("meshctl cert rotate", () => {
 
   it("says beforehand what restarts, how long it takes, and what blocks", async () => {
     const plan = ["rotate", "meshRoot/bookinfo.gloo-mesh", "--plan", "--workload-context", "east=ctx-east"];
-    const unseen = await cert(plan, undefined, { columns: 80 });
-    expect(unseen.code).toBe(3);
-    for (const line of unseen.out.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
-    expectGolden("cert/plan-80", unseen.out);
+    for (const columns of [80, 120]) {
+      const unseen = await cert(plan, undefined, { columns });
+      expect(unseen.code).toBe(3);
+      expectGolden(`cert/plan-${columns}`, unseen.out);
+    }
     const both = [...plan, "--workload-context", "west=ctx-west"];
     expect((await cert(both)).code).toBe(0);
     // Of other pods, and one that permits a disruption, nothing is said.

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { cluster, mesh } from "./fleetObjects.ts";
+import { expectGolden } from "./goldenText.ts";
 import { managementCluster, runIn } from "./planeRun.ts";
 
 const plane = managementCluster([cluster("east"), cluster("west", "OFFLINE"), mesh("east")]);
@@ -47,6 +48,8 @@ describe("what meshctl prints for programs", () => {
       "agent of west (not connected)",
       "",
     ]);
+    for (const columns of [80, 120])
+      expectGolden(`version/table-${columns}`, (await runIn(plane, ["version", "-o", "table"], columns)).out);
     const { out: client } = await runIn(plane, ["version", "--client", "-o", "table"]);
     expect(client.split("\n")).toHaveLength(3);
   });

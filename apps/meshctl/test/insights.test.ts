@@ -3,11 +3,14 @@ import { fileURLToPath } from "node:url";
 import { RULES } from "@isthmus/insights";
 import { expect, test } from "vitest";
 import { meshctl } from "../src/meshctl.ts";
+import { expectGolden } from "./goldenText.ts";
 import { expectOutput } from "./outputs/expectOutput.ts";
 import { recordedIo } from "./recordedIo.ts";
 import { sarifProblems } from "./sarifSchema.ts";
 
 const NOW = { now: () => Date.parse("2026-02-01T00:30:00Z") };
+
+const REPOSITORY = fileURLToPath(new URL("../../../", import.meta.url));
 
 function pathOf(code: string): string {
   return fileURLToPath(new URL(`../../../packages/insights/testdata/${code}/finds.in.yaml`, import.meta.url));
@@ -218,6 +221,18 @@ test.each([
   expect(out).toBe("");
   expect(err).toContain(message);
   expect(actedOn(err)).toEqual([]);
+});
+
+test.each([80, 120])("tables of insights and of codes fit into %d columns", async (columns) => {
+  for (const [name, args] of [
+    ["codes", ["list-rules"]],
+    ["insights", ["-f", pathOf("CFG0001"), "-o", "table"]],
+    ["code", ["explain", "SEC1013"]],
+  ] as const) {
+    const io = { ...recordedIo(), columns };
+    await meshctl(["insights", ...args], io, NOW);
+    expectGolden(`insights/${name}-${columns}`, io.written.out.replaceAll(REPOSITORY, ""));
+  }
 });
 
 test("each code is listed once, with what finds it, in every format", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { progressOn } from "../src/io.ts";
+import { columnsOf, progressOn } from "../src/io.ts";
 
 /** What a terminal gets of progress that is shown every 60 ms. */
 function written(texts: readonly string[], terminal: { readonly isTTY?: boolean; readonly term?: string } = {}): string {
@@ -29,4 +29,14 @@ test("progress is written over what was shown before, ten times a second, and ta
 test("progress is shown on terminals alone that can write over a line", () => {
   expect(written(["a", ""], { isTTY: false })).toBe("");
   expect(written(["a", ""], { term: "dumb" })).toBe("");
+});
+
+test.each([
+  [{ isTTY: true, columns: 100 }, {}, { columns: 100 }],
+  [{ isTTY: true, columns: 100 }, { COLUMNS: "80" }, { columns: 80 }],
+  [{ isTTY: true, columns: 100 }, { COLUMNS: "wide" }, { columns: 100 }],
+  [{ isTTY: true, columns: 0 }, { COLUMNS: "-1" }, {}],
+  [{ columns: 100 }, { COLUMNS: "80" }, {}],
+])("%j with %j has %j: data is cut on a terminal alone", (out, env, expected) => {
+  expect(columnsOf(out, env)).toEqual(expected);
 });

@@ -109,9 +109,11 @@ describe("meshctl sync status", () => {
 describe("meshctl explain delete", () => {
   it("prints the latest deletes first, with their causes", async () => {
     const admin = await answering(JSON.stringify(EVIDENCE));
-    const run = await runIn(PLANE, ["explain", "delete", "--admin-address", admin], 80);
-    expect(run).toMatchObject({ code: 0, err: "" });
-    expectGolden("explain/delete-80", run.out);
+    for (const columns of [80, 120]) {
+      const run = await runIn(PLANE, ["explain", "delete", "--admin-address", admin], columns);
+      expect(run).toMatchObject({ code: 0, err: "" });
+      expectGolden(`explain/delete-${columns}`, run.out);
+    }
     const one = await runIn(PLANE, [
       "explain",
       "delete",

@@ -47,7 +47,7 @@ commands below \`cluster\` do.
 |---|---|
 | output | data on standard output, notes and errors on standard error; \`-o\` selects the format and never changes the exit code; what is printed as JSON has [schemas](outputs/README.md) |
 | text from clusters | bounded, and without control characters, in every format |
-| width | on a terminal messages are wrapped; of a table that is too wide, sentences in the last column are cut, or stand below their row, then columns are left out from the right, and a line below names them; in a pipe nothing is |
+| width | on a terminal, as wide as COLUMNS says or as it is, messages are wrapped between words; of a table that is too wide, sentences in the last column are cut, or stand below their row, then columns are left out from the right, and a line below names them; in a pipe nothing is |
 | changes | a command that changes clusters has \`--dry-run\`; what deletes asks on a terminal, unless \`--yes\` |
 | color | only of the words error and warning, on a terminal, unless NO_COLOR is set or TERM is dumb |
 | exit code | 0 success; 1 something was found or rejected; 2 usage error, no answer, or no permission; 3 nothing was found, but not everything could be read, or an agent that was to be paused or resumed cannot be reached; 124 what was waited for did not come within \`--timeout\` |

@@ -41,10 +41,10 @@ const LONGEST_CODE = 40;
 
 function text(entry: ExplainedCode, columns: number | undefined): string {
   const { code, title } = entry;
-  const indented = (paragraph: string) =>
-    (columns === undefined ? [paragraph] : wrapped(paragraph, columns - INDENT.length)).map((line) => `${INDENT}${line}\n`).join("");
-  const parts = partsOf(entry).map(([heading, paragraph]) => `\n${heading}\n${indented(paragraph)}`);
-  return `${code}: ${title}\n${about(entry)}\n${parts.join("")}`;
+  const lines = (paragraph: string, indent: string) =>
+    (columns === undefined ? [paragraph] : wrapped(paragraph, columns - indent.length)).map((line) => `${indent}${line}\n`).join("");
+  const parts = partsOf(entry).map(([heading, paragraph]) => `\n${heading}\n${lines(paragraph, INDENT)}`);
+  return `${lines(`${code}: ${title}`, "")}${lines(about(entry), "")}${parts.join("")}`;
 }
 
 const INDENT = "  ";

@@ -1,4 +1,4 @@
-import { fittedWidths, wrapped } from "./fit.ts";
+import { fittedWidths, longestWord, wrapped } from "./fit.ts";
 import { plainText } from "./plainText.ts";
 
 /** The lines of a cell. */
@@ -14,12 +14,25 @@ export function boxedTable(headers: readonly string[], rows: readonly (readonly 
     Math.max(header.length, ...texts.flatMap((row) => (row[i] ?? []).map(({ length }) => length))),
   );
   // Each column has a border and two spaces, and the last one a border more.
-  const widths = width === undefined ? natural : fittedWidths(natural, width - 3 * headers.length - 1, LEAST);
+  const words = headers.map((header, i) =>
+    Math.max(longestWord(header), ...texts.flatMap((row) => (row[i] ?? []).map((line) => longestWord(line)))),
+  );
+  const widths = width === undefined ? natural : boxWidths(natural, words, width - 3 * headers.length - 1);
   const border = `+${widths.map((column) => "-".repeat(column + 2)).join("+")}+\n`;
   const titles = sideBySide(headers.map((header, i) => wrapped(header, widths[i] ?? header.length)));
   const centredTitles = titles.map((line) => line.map((title, i) => centred(title, widths[i] ?? 0)));
   const blocks = [centredTitles, ...texts.map((row) => linesOf(row, widths))];
   return [border, ...blocks.map((lines) => lines.map((line) => rowText(line, widths)).join("") + border)].join("");
+}
+
+/** `words`: the longest word of each column. Columns stay as wide as those, but for the widest where all of them together do not fit. */
+function boxWidths(natural: readonly number[], words: readonly number[], available: number): readonly number[] {
+  const least = fittedWidths(
+    words,
+    available,
+    words.map((word) => Math.min(word, LEAST)),
+  );
+  return fittedWidths(natural, available, least);
 }
 
 // Five columns fit into 80 characters, and the longest word of a header into its column.

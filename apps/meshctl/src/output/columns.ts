@@ -64,6 +64,9 @@ function sentenceLines(sentence: string, width: number): string {
     .join("");
 }
 
+/** The beginning of a sentence, between words unless too little is left. */
 function cut(cell: string, width: number): string {
-  return cell.length > width ? `${cell.slice(0, Math.max(0, width - 1))}…` : cell;
+  if (cell.length <= width) return cell;
+  const space = cell.lastIndexOf(" ", width - 1);
+  return `${cell.slice(0, space > width / 2 ? space : Math.max(0, width - 1))}…`;
 }

@@ -1,12 +1,14 @@
-/** The widths that columns get so that all of them together have `available` characters; the widest give first. None gets less than `least`. */
-export function fittedWidths(widths: readonly number[], available: number, least: number): readonly number[] {
+/** The widths that columns get so that all of them together have `available` characters; the widest give first. None gets less than its `least`. */
+export function fittedWidths(widths: readonly number[], available: number, least: readonly number[]): readonly number[] {
   const fitted = [...widths];
+  const leastOf = (column: number): number => least[column] ?? 0;
   let excess = fitted.reduce((sum, width) => sum + width, 0) - available;
   while (excess > 0) {
-    const widest = Math.max(...fitted);
-    if (widest <= least) break;
-    const next = Math.max(least, ...fitted.filter((width) => width < widest));
-    const columns = fitted.flatMap((width, i) => (width === widest ? [i] : []));
+    const open = fitted.flatMap((width, column) => (width > leastOf(column) ? [{ width, column }] : []));
+    if (open.length === 0) break;
+    const widest = Math.max(...open.map(({ width }) => width));
+    const columns = open.flatMap(({ width, column }) => (width === widest ? [column] : []));
+    const next = Math.max(...columns.map(leastOf), ...open.flatMap(({ width }) => (width < widest ? [width] : [])));
     const each = Math.min(widest - next, Math.ceil(excess / columns.length));
     for (const column of columns) {
       const cut = Math.min(each, excess);
@@ -17,15 +19,28 @@ export function fittedWidths(widths: readonly number[], available: number, least
   return fitted;
 }
 
-/** A text in lines of at most `width` characters, broken at spaces where there are any. */
+/** The length of the longest word. */
+export function longestWord(text: string): number {
+  return text.split(" ").reduce((most, word) => Math.max(most, word.length), 0);
+}
+
+/** A text in lines of at most `width` characters, broken at spaces; of a word that is longer than a line, after a sign such as `.` or `/`. */
 export function wrapped(text: string, width: number): readonly string[] {
   const lines: string[] = [];
   let rest = text;
   while (rest.length > width) {
     const space = rest.lastIndexOf(" ", width);
-    const end = space > 0 ? space : width;
+    const end = space > 0 ? space : endWithin(rest, width);
     lines.push(rest.slice(0, end));
     rest = rest.slice(end).trimStart();
   }
   return [...lines, rest];
 }
+
+/** Where a word is broken that has no space within `width`. */
+function endWithin(word: string, width: number): number {
+  for (let end = width; end > width / 2; end--) if (BREAKS.includes(word.charAt(end - 1))) return end;
+  return width;
+}
+
+const BREAKS = "./-_:,;=";
