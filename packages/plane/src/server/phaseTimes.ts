@@ -18,31 +18,40 @@ export interface PhaseTimes {
 export function phaseTimes(): PhaseTimes {
   /** What was said last, which a watch may bring later. */
   const last = new Map<string, TrustProgressStatus>();
+  /** What an agent has reported last: while it reports nothing for a moment, as after it has connected to another server, its phase lasts. */
+  const reported = new Map<string, TrustProgressStatus>();
 
   function sinceOf(key: string, phase: MeshPhase, { written, now }: { written: TrustProgressStatus | undefined; now: number }): string {
-    const before = last.get(key) ?? written;
-    const isSame = before?.state === phase.state && before?.step === phase.step;
-    return (isSame ? before?.since : undefined) ?? new Date(now).toISOString();
+    const same = [last.get(key) ?? written, reported.get(key)].find(
+      (before) => before?.state === phase.state && before?.step === phase.step,
+    );
+    return same?.since ?? new Date(now).toISOString();
   }
 
   return {
-    withPhases({ ref, status }, { meshes }, { live, now }) {
+    withPhases({ ref, status }, { meshes, unreported }, { live, now }) {
       const own = { ...((status["meshes"] ?? {}) as JsonObject) };
       for (const [name, phase] of meshes) {
         const key = `${resourceKeyOf(ref)} ${name}`;
         const written = live?.meshes?.[name]?.trust;
         const trust = phase === undefined ? (last.get(key) ?? written) : { ...phase, since: sinceOf(key, phase, { written, now }) };
         if (trust === undefined) continue;
+        // What was written before this server started was reported, as far as is known.
+        const lasting = unreported.has(name) ? (reported.get(key) ?? written) : trust;
+        if (lasting !== undefined) reported.set(key, lasting);
         last.set(key, trust);
         own[name] = { ...((own[name] ?? {}) as JsonObject), trust: trust as unknown as JsonObject };
       }
       return { ...status, meshes: own };
     },
-    clear: () => last.clear(),
+    clear() {
+      last.clear();
+      reported.clear();
+    },
   };
 }
 
 /** As data that can be compared. */
 export function plainPhases(phases: TrustPhases | undefined): unknown {
-  return phases === undefined ? undefined : [phases.condition, [...phases.meshes]];
+  return phases === undefined ? undefined : [phases.condition, [...phases.meshes], [...phases.unreported]];
 }

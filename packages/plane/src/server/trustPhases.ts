@@ -11,6 +11,8 @@ export type MeshPhase = Omit<TrustProgressStatus, "since">;
 export interface TrustPhases {
   /** By `name.namespace.` of the mesh, as statuses name it. Undefined: nothing is reported since this server started, and what is written stays. */
   readonly meshes: ReadonlyMap<string, MeshPhase | undefined>;
+  /** Of these meshes nothing is reported at the moment: their phase is not the word of an agent. */
+  readonly unreported: ReadonlySet<string>;
   readonly condition: Condition;
 }
 
@@ -29,14 +31,24 @@ export function trustPhases({ translation, store, refusalOf }: PhaseSources): Re
   for (const [virtualMesh, members] of issuedByVirtualMesh(translation)) {
     if ((virtualMesh.metadata.clusterName ?? "") !== "") continue;
     const own = new Map(members.map((member) => [displayName(member.mesh.metadata), member]));
-    const meshes = namesIn(virtualMesh).map((name): readonly [string, MeshPhase | undefined] => {
+    const names = namesIn(virtualMesh);
+    const meshes = names.map((name): readonly [string, MeshPhase | undefined] => {
       const member = own.get(name);
       return [name, member === undefined ? phaseWithout(clusters.get(name)) : phaseOf(member, { store, refusalOf, clusters })];
     });
     const byKey = meshes.map(([name, phase]): readonly [string, MeshPhase | undefined] => [keyOfStatus(name), phase]);
-    found.set(displayName(virtualMesh.metadata), { meshes: new Map(byKey), condition: conditionOf(meshes) });
+    const unreported = names.filter((name) => !isReported(own.get(name), store)).map(keyOfStatus);
+    found.set(displayName(virtualMesh.metadata), {
+      meshes: new Map(byKey),
+      unreported: new Set(unreported),
+      condition: conditionOf(meshes),
+    });
   }
   return found;
+}
+
+function isReported(member: Member | undefined, store: PhaseSources["store"]): boolean {
+  return member !== undefined && store.snapshotIn(member.ref.clusterName).of(IssuedCertificate).get(member.ref)?.status !== undefined;
 }
 
 function namesIn({ metadata, spec }: VirtualMesh): readonly string[] {
