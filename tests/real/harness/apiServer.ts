@@ -52,6 +52,19 @@ export interface ApiServerOptions {
 
 /** Starts an API server for the cluster `name`; its objects are kept in etcd below a prefix of that name. */
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await startOnFreePort(options);
+    } catch (error) {
+      // Somebody else took the port between our look and its start.
+      if (tries === MOST_TRIES || !String(error).includes("address already in use")) throw error;
+    }
+  }
+}
+
+const MOST_TRIES = 3;
+
+async function startOnFreePort(options: ApiServerOptions): Promise<ApiServer> {
   const { name } = options;
   const directory = join(options.directory, name);
   const [port = 0] = await freePorts(1);
