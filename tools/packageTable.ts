@@ -193,7 +193,10 @@ export const folderTable: Readonly<Record<string, Readonly<Record<string, Folder
     },
     sources: { holds: "Where the fleet is read from.", imports: ["wire.ts", "events"] },
     login: { holds: "Who somebody is: the page for logging in, sessions.", imports: [] },
-    viewers: { holds: "What each user may see: rights, and a filtered stream for each.", imports: ["wire.ts", "events", "sources"] },
+    viewers: {
+      holds: "What each user may see: rights, and a filtered stream for each.",
+      imports: ["wire.ts", "events", "sources", "login"],
+    },
     http: { holds: "The stream and the files, on a socket.", imports: ["wire.ts", "events", "login", "viewers"] },
     "file.ts": {
       holds: "The console of a saved fleet, for commands: loads neither a server nor a store.",

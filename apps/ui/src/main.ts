@@ -45,6 +45,9 @@ async function run(config: UiConfig, signal: AbortSignal): Promise<void> {
   }
 }
 
+// Of the time slider.
+const HISTORY_MS = 60_000;
+
 interface Serving
   extends Pick<
     UiConfig,
@@ -66,7 +69,7 @@ async function serve(
   const clock = systemClock;
   const { kinds } = serverRoles(settings.namespace);
   const source = storeSource({ ...settings, store, kinds, clock, log }, signal);
-  const hub = startConsoleHub({ source, epoch: randomUUID().replaceAll("-", ""), clock, log }, signal);
+  const hub = startConsoleHub({ source, historyMs: HISTORY_MS, epoch: randomUUID().replaceAll("-", ""), clock, log }, signal);
   const pages = fileURLToPath(new URL("./client/", import.meta.url));
   const access = login === undefined ? undefined : accessBy(login, { hub, kinds, log, namespace: settings.namespace }, signal);
   const served = await startConsoleServer({

@@ -47,17 +47,43 @@ describe("the history of a fleet", () => {
         let now = 0;
         const times = gaps.map((gap) => (now += gap));
         const kept = taken(times).times.map((time) => Date.parse(time));
-        expect(kept.length).toBeLessThanOrEqual(61 + 24 * 6 + 1);
+        expect(kept.length).toBeLessThanOrEqual(61 + 24 * 6 + 2);
         expect(new Set(kept).size).toBe(kept.length);
         for (const time of kept) expect(times).toContain(time);
         for (const [i, time] of kept.entries()) {
-          expect(now - time).toBeLessThanOrEqual(24 * HOUR);
+          if (i > 0) expect(now - time).toBeLessThanOrEqual(24 * HOUR);
           if (i > 0) expect(time - (kept[i - 1] ?? 0)).toBeGreaterThanOrEqual(MINUTE);
         }
         // What was last is never thinned out.
         expect(now - (kept.at(-1) ?? 0)).toBeLessThan(MINUTE);
       }),
     );
+  });
+
+  it("knows what was at the beginning of a day in which nothing changed", () => {
+    const moments = [momentOf([object("Service", "a")]), momentOf([object("Service", "b")])];
+    const history = taken([0, 25 * HOUR], {}, (i) => moments[i] as FleetMoment);
+    expect(history.at(iso(24 * HOUR))?.moment).toBe(moments[0]);
+    history.add(momentOf([]), clockAt(50 * HOUR));
+    expect(history.at(iso(24 * HOUR))).toBeUndefined();
+    expect(history.at(iso(49 * HOUR))?.moment).toBe(moments[1]);
+  });
+
+  it("never holds more objects than differ in its bound, after thinning, too", () => {
+    const momentAt = (i: number) => momentOf(Array.from({ length: 10 }, (_, j) => object("Service", `s${i}-${j}`)));
+    const history = taken(
+      Array.from({ length: 300 }, (_, i) => i * MINUTE),
+      { mostChanges: 500 },
+      momentAt,
+    );
+    const held = new Set(
+      history.times.flatMap((time) =>
+        [...(history.at(time)?.moment.objects.get("cluster cluster-1")?.collections().values() ?? [])].flatMap((all) => [...all]),
+      ),
+    );
+    // The first is there whole; each other differs in 20, of which 10 are objects of its own.
+    expect(held.size).toBeLessThanOrEqual(10 + 500 / 2);
+    expect(history.times.length).toBeGreaterThan(20);
   });
 
   it("forgets the oldest first where much changes", () => {
@@ -68,7 +94,7 @@ describe("the history of a fleet", () => {
       { mostChanges: 45 },
       momentAt,
     );
-    expect(history.times).toEqual([3, 4].map((i) => iso(i * MINUTE)).slice(-2));
+    expect(history.times).toEqual([2, 3, 4].map((i) => iso(i * MINUTE)));
   });
 
   it("shares what did not change", () => {

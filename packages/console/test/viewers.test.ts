@@ -1,10 +1,12 @@
 import { discoveryKinds, KubernetesCluster, kindOf } from "@isthmus/api";
 import { type Log, type Resource, type ResourceRef, refOf, resourceKeyOf, snapshotOf } from "@isthmus/core";
 import fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type FleetMoment, NO_INSIGHTS, NOTHING_KNOWN } from "../src/events/fleet.ts";
 import { startConsoleHub } from "../src/events/hub.ts";
-import { viewerRights } from "../src/viewers/rights.ts";
+import { plainSegment } from "../src/events/segment.ts";
+import { currentRights } from "../src/viewers/currentRights.ts";
+import { placesIn } from "../src/viewers/places.ts";
 import { startViewerHubs } from "../src/viewers/viewerHubs.ts";
 import { viewerSource } from "../src/viewers/viewerSource.ts";
 import { movedClock, type Rule, scriptedReviews } from "./accessFixture.ts";
@@ -47,7 +49,10 @@ function momentOf(objects: readonly Resource[], generated: readonly Resource[] =
   };
 }
 
-function viewed(rules: readonly Rule[], { most, moment }: { most?: number; moment?: FleetMoment } = {}) {
+function viewed(
+  rules: readonly Rule[],
+  { most, mostOfCluster = most, moment }: { most?: number; mostOfCluster?: number; moment?: FleetMoment } = {},
+) {
   reviews.rules.set("alice", rules);
   const clock = movedClock();
   const at = "2026-01-01T00:00:00Z";
@@ -64,10 +69,16 @@ function viewed(rules: readonly Rule[], { most, moment }: { most?: number; momen
       problem: "cluster-2 is broken",
     }),
   };
-  const rights = viewerRights({ user: { username: "alice" }, reviews, namespace, ...KINDS, ...(most === undefined ? {} : { most }) });
-  const source = viewerSource({ username: "alice", rights, hub, clock, log: silent });
+  const places = async () => (hub.moment === undefined ? [] : placesIn(hub.moment, clock, stop.signal));
+  const asked = { user: { username: "alice" }, reviews, namespace, ...KINDS, places, clock, log: silent };
+  const rights = currentRights(
+    { ...asked, ...(most === undefined ? {} : { most }), ...(mostOfCluster === undefined ? {} : { mostOfCluster }) },
+    stop.signal,
+  );
+  const source = viewerSource({ username: "alice", rights, hub, clock });
   const read = async () => (await source.read(stop.signal)) as FleetMoment;
-  return { hub, clock, source, read };
+  const past = async () => (await viewerSource({ username: "alice", rights, hub, clock }).read(stop.signal)) as FleetMoment;
+  return { hub, clock, source, read, past };
 }
 
 function keysIn({ objects, generated, insights }: FleetMoment) {
@@ -188,15 +199,78 @@ describe("what a user sees", () => {
     expect(keysIn(await read())).toEqual({ objects: [], generated: [], insights: [], ended: [] });
   });
 
-  it("does not grow while the Kubernetes API cannot be asked", async () => {
-    const { clock, hub, read } = viewed([{}], { moment: FLEET });
-    const before = keysIn(await read());
+  it("does not grow by what was not asked while the Kubernetes API cannot be asked", async () => {
+    const rules = [{ namespace: "bookinfo" }, { namespace: "other" }];
+    const { clock, hub, read } = viewed(rules, { moment: momentOf([policy({ name: "p" })]) });
+    expect(keysIn(await read()).objects).toHaveLength(1);
     reviews.problem = "down";
-    hub.moment = momentOf([policy({ name: "new" })]);
-    await clock.move(60_000);
+    hub.moment = momentOf([policy({ name: "p" }), policy({ name: "new" }), policy({ name: "unasked", namespace: "other" })]);
     await expect(read()).rejects.toThrow("the Kubernetes API cannot be asked what you may list");
+    // It is not asked three times a second while it does not answer.
+    const asked = reviews.asked.length;
+    await expect(read()).rejects.toThrow("cannot be asked");
+    expect(reviews.asked).toHaveLength(asked);
     reviews.problem = undefined;
-    expect(keysIn(await read())).not.toEqual(before);
+    await clock.move(5_000);
+    expect(keysIn(await read()).objects).toHaveLength(3);
+  });
+
+  it("is nothing once the Kubernetes API could not be asked for five minutes, of the past, too", async () => {
+    const { clock, source, read, past } = viewed([{}], { moment: FLEET });
+    expect(keysIn(await read()).objects).toHaveLength(7);
+    const { revision } = await read();
+    reviews.problem = "down";
+    for (let minute = 0; minute < 5; minute++) {
+      await clock.move(60_000);
+      expect(keysIn(await read()).objects).toHaveLength(7);
+      expect(keysIn(await past()).objects).toHaveLength(7);
+    }
+    await clock.move(60_000);
+    const lost = await read();
+    expect([keysIn(lost).objects, keysIn(await past()).objects, lost.certificates]).toEqual([[], [], []]);
+    expect(lost.revision).not.toBe(revision);
+    expect([source.clock().clusters, source.clock().problem]).toEqual([[], expect.stringContaining("could not be asked")]);
+    reviews.problem = undefined;
+    await clock.move(5_000);
+    expect(keysIn(await read()).objects).toHaveLength(7);
+  });
+
+  it("does not shrink because of what a cluster invents, and is whole again when that has gone", async () => {
+    const invented = (clusterName: string) =>
+      Array.from({ length: 3_000 }, (_, i) => service({ name: "x", namespace: `n${i}`, clusterName }));
+    const own = [service({ name: "a" }), policy({ name: "p" })];
+    const rules = [
+      { namespace: "bookinfo" },
+      ...["cluster-1", "evil"].map((name) => ({ resource: CLUSTERS, namespace, name, verb: "get" })),
+    ];
+    // Of a cluster that the user may not get nothing more is asked.
+    const { read } = viewed(rules, { moment: momentOf([...invented("hidden"), ...own]) });
+    expect(keysIn(await read()).objects).toHaveLength(2);
+    expect(reviews.asked.length).toBeLessThan(20);
+    expect((await read()).viewer?.isExhausted).toBe(false);
+    // One that the user may get uses up what is its own.
+    const { clock, hub, read: readEvil } = viewed(rules, { moment: momentOf([...invented("evil"), ...own]), mostOfCluster: 1_000 });
+    const seen = await readEvil();
+    expect([keysIn(seen).objects, seen.viewer?.isExhausted]).toEqual([own.map((one) => resourceKeyOf(refOf(one))).sort(), true]);
+    hub.moment = momentOf([...invented("evil"), ...own, service({ name: "late", namespace: "bookinfo" })]);
+    await clock.move(60_000);
+    const later = await readEvil();
+    expect([keysIn(later).objects.length, later.viewer?.isExhausted]).toEqual([3, true]);
+    hub.moment = momentOf(own);
+    await clock.move(60_000);
+    const after = await readEvil();
+    expect([keysIn(after).objects.length, after.viewer?.isExhausted]).toEqual([2, false]);
+    const asked = reviews.asked.length;
+    await clock.move(60_000);
+    await readEvil();
+    expect(reviews.asked.length - asked).toBeLessThan(20);
+  });
+
+  it("names clusters without objects to those who may get them", async () => {
+    const { read, source } = viewed([{ resource: CLUSTERS, namespace, name: "cluster-2", verb: "get" }], { moment: momentOf([]) });
+    const seen = await read();
+    expect([seen.insights.unknown, seen.certificates.map(({ cluster }) => cluster)]).toEqual([["cluster-2"], ["cluster-2"]]);
+    expect(source.clock().clusters.map(({ name }) => name)).toEqual(["cluster-2"]);
   });
 
   it("keeps what did not change, so that changes cost what they are", async () => {
@@ -279,7 +353,51 @@ describe("hubs of users", () => {
     await expect(hubs.of({ username: "bob" })?.visible(past, stop.signal)).rejects.toThrow("cannot be asked");
   });
 
-  it("are one for each user, few, and forgotten when nobody follows", async () => {
+  it("send nothing again to which the right was taken away: not at the beginning, not to one who comes back", async () => {
+    const clock = movedClock();
+    const source = scriptedSource();
+    source.moment = FLEET;
+    reviews.rules.set("alice", [{ namespace: "bookinfo" }]);
+    const hub = startConsoleHub({ source, epoch: "e", clock, log: silent }, stop.signal);
+    const hubs = startViewerHubs({ hub, reviews, kinds: KINDS, namespace, clock, log: silent }, stop.signal);
+    const gone = new AbortController();
+    const texts: string[] = [];
+    let hasEnded = false;
+    const follow = async (lastEventId: string | undefined, into: string[]) => {
+      for await (const segment of hubs.of({ username: "alice" })?.follow(lastEventId, gone.signal) ?? [])
+        into.push(Buffer.from(plainSegment(segment)).toString());
+    };
+    void follow(undefined, texts).then(
+      () => {
+        hasEnded = true;
+      },
+      () => undefined,
+    );
+    await vi.waitFor(async () => {
+      await clock.move(330);
+      expect(texts.join("")).toContain("event: ready");
+    });
+    expect(texts.join("")).toContain('"name":"p"');
+    const ids = [...texts.join("").matchAll(/^id: (.+)$/gm)].map(([, id = ""]) => id);
+    reviews.rules.set("alice", [{ namespace: "other" }]);
+    await vi.waitFor(async () => {
+      await clock.move(20_000);
+      expect(hasEnded).toBe(true);
+    });
+    for (const id of [undefined, ...ids, ids[0]?.replace(/-\d+$/, "-0")]) {
+      const again: string[] = [];
+      void follow(id, again).catch(() => undefined);
+      await vi.waitFor(async () => {
+        await clock.move(330);
+        expect(again.join("")).toContain("event: ready");
+      });
+      expect(again.join("")).not.toContain('"name":"p"');
+      expect(again.join("")).toContain('"name":"q"');
+    }
+    gone.abort();
+  });
+
+  it("are one for each user, and few", async () => {
     const clock = movedClock();
     const source = scriptedSource();
     source.moment = FLEET;
@@ -296,6 +414,26 @@ describe("hubs of users", () => {
     expect(await follow("bob", stop.signal)).toBeDefined();
     expect(hubs.size).toBe(2);
     expect(await follow("carol", stop.signal)).toBeUndefined();
+    gone.abort();
+  });
+
+  it("are forgotten a minute after nobody follows, also where somebody only looked at the past", async () => {
+    const clock = movedClock();
+    const source = scriptedSource();
+    source.moment = FLEET;
+    const hub = startConsoleHub({ source, epoch: "e", clock, log: silent }, stop.signal);
+    const hubs = startViewerHubs({ hub, reviews, kinds: KINDS, namespace, clock, log: silent }, stop.signal);
+    const at = "2026-01-01T00:00:00Z";
+    await hubs.of({ username: "bob" })?.visible({ moment: FLEET, clock: { now: at, at, clusters: [] } }, stop.signal);
+    const gone = new AbortController();
+    const events = hubs.of({ username: "alice" })?.follow(undefined, gone.signal)[Symbol.asyncIterator]();
+    await events?.next();
+    expect(hubs.size).toBe(2);
+    for (let i = 0; i < 12; i++) await clock.move(10_000);
+    expect(hubs.size).toBe(1);
+    await events?.return?.(undefined);
+    for (let i = 0; i < 13; i++) await clock.move(10_000);
+    expect(hubs.size).toBe(0);
   });
 
   it("are shared by the tokens of one ServiceAccount, and no user has many", async () => {

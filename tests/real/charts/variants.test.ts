@@ -186,7 +186,9 @@ describeReal("the charts, on a real Kubernetes", (components) => {
       ({ kind, ...object }) => kind.endsWith("RoleBinding") && JSON.stringify(object).includes("gloo-mesh-ui"),
     );
     expect(bindings.map(({ kind, metadata }) => [kind, metadata.name])).toEqual([["ClusterRoleBinding", "gloo-mesh-ui-gloo-mesh"]]);
-    expect(named("Service", "gloo-mesh-ui")).toMatchObject({ spec: { type: "ClusterIP", ports: [{ port: 8090, appProtocol: "https" }] } });
+    expect(named("Service", "gloo-mesh-ui")).toMatchObject({
+      spec: { type: "ClusterIP", ports: [{ port: 443, targetPort: "console", appProtocol: "https" }] },
+    });
     expect(named("NetworkPolicy", "gloo-mesh-ui")).toMatchObject({ spec: { policyTypes: ["Ingress"] } });
     expect(named("Deployment", "gloo-mesh-ui")).toMatchObject({ spec: { template: { spec: { automountServiceAccountToken: true } } } });
   });

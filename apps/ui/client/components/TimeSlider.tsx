@@ -23,7 +23,10 @@ export function TimeSlider({ isOpen }: { readonly isOpen: boolean }) {
     if (!isShown) return;
     const stop = new AbortController();
     readTimes(stop.signal).then(
-      (read) => setTimes(read.times),
+      (read) => {
+        setTimes(read.times);
+        setProblem(undefined);
+      },
       (error: unknown) => {
         if (!stop.signal.aborted) setProblem(t.past.timesFailed(messageOf(error)));
       },
@@ -33,11 +36,13 @@ export function TimeSlider({ isOpen }: { readonly isOpen: boolean }) {
   if (!isShown) return null;
   const now = millisecondsOf(live.clock?.now) ?? Date.now();
   const isReading = past !== undefined && past.problem === undefined && fleet.past !== past.at;
-  const failed = problem ?? (past?.problem === undefined ? undefined : t.past.failed(past.problem));
+  const failed = past?.problem === undefined ? undefined : t.past.failed(past.problem);
   return (
     <section className="past" aria-label={t.past.label}>
       {times === undefined || times.length === 0 ? (
-        <p className="muted">{times === undefined ? t.common.loading : t.past.none}</p>
+        <p className="muted" role={problem === undefined ? undefined : "alert"}>
+          {problem ?? (times === undefined ? t.common.loading : t.past.none)}
+        </p>
       ) : (
         <Slider times={times} at={at} now={now} choose={(next) => change({ at: next })} />
       )}

@@ -6,6 +6,8 @@ export interface EventLog {
   readonly last: number;
   /** Adds the event with the number `last + 1`. */
   append(segment: Segment): void;
+  /** Forgets all events, and that nobody has seen them: no position until now is held. */
+  clear(): void;
   /** The event after that with this number; undefined: there is none yet, or it has gone. */
   after(position: number): Segment | undefined;
   /** Whether every event after that with this number is still here. */
@@ -41,6 +43,12 @@ export function eventLog({ mostEvents, mostBytes }: EventLogOptions): EventLog {
         segments.delete(first);
         first += 1;
       }
+    },
+    clear() {
+      segments.clear();
+      bytes = 0;
+      last += 1;
+      first = last + 1;
     },
     after: (position) => segments.get(position + 1),
     holds: (position) => Number.isInteger(position) && position + 1 >= first && position <= last,

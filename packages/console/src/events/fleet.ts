@@ -24,6 +24,8 @@ export interface FleetMoment {
   readonly certificates: readonly ConsoleCertificate[];
   /** For whom it is; absent where everybody sees everything. */
   readonly viewer?: ConsoleViewer;
+  /** Another one than before: what was sent until now may not be sent again. */
+  readonly revision?: number;
 }
 
 /** A table of insights with nothing in it. */

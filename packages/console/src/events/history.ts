@@ -35,18 +35,25 @@ interface Kept extends PastMoment {
 export function momentHistory({ stepMs = STEP_MS, mostChanges = MOST_CHANGES }: MomentHistoryOptions = {}): MomentHistory {
   let kept: readonly Kept[] = [];
 
-  /** Old ones with more time between them: of each ten, the first. */
+  /** Old ones with more time between them: of each ten, the first. The one that holds at the beginning of the day stays. */
   function thinned(now: number): readonly Kept[] {
     const thin: Kept[] = [];
-    for (const one of kept) {
-      if (now - one.time > LONGEST_MS) continue;
+    for (const [i, one] of kept.entries()) {
+      const next = kept[i + 1];
+      if (next !== undefined && now - next.time > LONGEST_MS) continue;
       const last = thin.at(-1);
-      const isClose = last !== undefined && now - one.time > FINE_MS && one.time - last.time < stepMs * COARSE;
-      // What it differed in counts for the next one.
-      if (!isClose) thin.push(one);
+      if (last !== undefined && now - one.time > FINE_MS && one.time - last.time < stepMs * COARSE) continue;
+      const isAfterSame = last === undefined ? i === 0 : last.moment === kept[i - 1]?.moment;
+      thin.push(isAfterSame ? one : { ...one, changes: last === undefined ? 0 : changesBetween(last.moment, one.moment) });
     }
     let changes = thin.reduce((sum, one) => sum + one.changes, 0);
-    while (thin.length > 1 && changes > mostChanges) changes -= thin.shift()?.changes ?? 0;
+    while (thin.length > 1 && changes > mostChanges) {
+      thin.shift();
+      // What the first differed in from those that have gone is not kept twice.
+      const [first] = thin;
+      changes -= first?.changes ?? 0;
+      if (first !== undefined) thin[0] = { ...first, changes: 0 };
+    }
     return thin;
   }
 

@@ -37,7 +37,7 @@ export interface ConsoleHubOptions {
   readonly clockMs?: number;
   readonly mostEvents?: number;
   readonly mostBytes?: number;
-  /** Milliseconds between two moments that are kept for the history. Default: a minute. */
+  /** Milliseconds between two moments that are kept for the history. Default: none are kept. */
   readonly historyMs?: number;
 }
 
@@ -54,7 +54,7 @@ interface Beginning {
 export function startConsoleHub(options: ConsoleHubOptions, signal: AbortSignal): ConsoleHub {
   const { source, epoch, clock, log, readMs = READ_MS, clockMs = CLOCK_MS } = options;
   const events = eventLog({ mostEvents: options.mostEvents ?? MOST_EVENTS, mostBytes: options.mostBytes ?? MOST_BYTES });
-  const history = momentHistory(options.historyMs === undefined ? {} : { stepMs: options.historyMs });
+  const history = momentHistory({ stepMs: options.historyMs ?? Number.POSITIVE_INFINITY });
   const waiting = new Set<() => void>();
   /** What the events up to `position` say; undefined before anything is known. */
   let settled: { readonly moment: FleetMoment; readonly position: number } | undefined;
@@ -87,6 +87,14 @@ export function startConsoleHub(options: ConsoleHubOptions, signal: AbortSignal)
 
   async function update(moment: FleetMoment): Promise<void> {
     if (settled?.moment === moment) return;
+    if (settled !== undefined && settled.moment.revision !== moment.revision) {
+      // What was sent may not be sent again: all begin again.
+      events.clear();
+      beginning = undefined;
+      settled = { moment, position: events.last };
+      wake();
+      return;
+    }
     // Nobody can have seen anything before the first moment: all of that is in the beginning.
     for (const event of settled === undefined ? [] : eventsBetween(settled.moment, moment)) {
       events.append(await segmentOf(event, idOf(events.last + 1)));
@@ -106,7 +114,7 @@ export function startConsoleHub(options: ConsoleHubOptions, signal: AbortSignal)
       problem = undefined;
       if (moment !== undefined) {
         await update(moment);
-        history.add(moment, now());
+        if (options.historyMs !== undefined) history.add(moment, now());
       }
       // What was said before is of another time.
       if (isFirst || hasRecovered) await tick();
@@ -190,6 +198,8 @@ export function startConsoleHub(options: ConsoleHubOptions, signal: AbortSignal)
       }
       const begun = beginningNow(settled);
       for (let i = 0; i < begun.segments.length || !begun.isWhole; ) {
+        // All begin again, or this one is too slow.
+        if (!events.holds(begun.position)) return;
         const segment = begun.segments[i];
         if (segment === undefined) await woken(until);
         else {

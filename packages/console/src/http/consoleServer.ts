@@ -1,17 +1,19 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { SecureContextOptions } from "node:tls";
-import { type Log, messageOf, type Semaphore, semaphore, UsageError } from "@isthmus/core";
+import { type Log, messageOf, UsageError } from "@isthmus/core";
 import { sendText, startHttpServer } from "@isthmus/process/http";
+import type { PastMoment } from "../events/history.ts";
 import type { ConsoleHub } from "../events/hub.ts";
 import type { Login } from "../login/login.ts";
 import type { Session } from "../login/sessions.ts";
-import type { ViewerHubs } from "../viewers/viewerHubs.ts";
+import type { ViewerHub, ViewerHubs } from "../viewers/viewerHubs.ts";
 import { HISTORY_PATH, MOMENT_PATH, type MomentTimes, STREAM_PATH } from "../wire.ts";
 import { SECURITY_HEADERS } from "./headers.ts";
 import { isLoopback, isLoopbackHost } from "./loopback.ts";
 import { writeMoment } from "./moment.ts";
 import { readStaticFiles, type StaticFile, type StaticFiles } from "./staticFiles.ts";
 import { acceptsGzip, writeStream } from "./stream.ts";
+import { type UserPlaces, userPlaces } from "./userPlaces.ts";
 
 export interface ConsoleServerOptions {
   readonly host: string;
@@ -25,12 +27,14 @@ export interface ConsoleServerOptions {
   /** Directory of the pages' files. Default: there are none, and only the stream is served. */
   readonly files?: string;
   readonly log: Log;
-  /** Streams at a time. Default: 100. */
+  /** Streams at a time. Default: 100; with a login, 20 of one user. */
   readonly maxStreams?: number;
   /** How long a request may take to come, in milliseconds. Default: 10 s. */
   readonly requestMs?: number;
   /** How long a browser may take for one part of a stream, in milliseconds. Default: 30 s. */
   readonly stalledMs?: number;
+  /** How long a browser may take for what was known at a time, in milliseconds. Default: a minute. */
+  readonly momentMs?: number;
 }
 
 /** The users of a console. */
@@ -58,7 +62,9 @@ export async function startConsoleServer(options: ConsoleServerOptions): Promise
     throw new UsageError(`the console is served on loopback only: ${host} is reached from elsewhere, and there is no login`);
   const stop = new AbortController();
   const pages = options.files === undefined ? undefined : await readStaticFiles(options.files);
-  const context: Context = { ...options, pages, streams: { count: 0 }, moments: semaphore(MAX_MOMENTS), signal: stop.signal };
+  const streams = userPlaces({ inAll: options.maxStreams ?? MAX_STREAMS, ofUser: MAX_STREAMS_OF_USER });
+  const moments = userPlaces({ inAll: MAX_MOMENTS, ofUser: MAX_MOMENTS_OF_USER });
+  const context: Context = { ...options, pages, streams, moments, signal: stop.signal };
   const server = await startHttpServer({
     host,
     port,
@@ -75,7 +81,7 @@ export async function startConsoleServer(options: ConsoleServerOptions): Promise
     port: server.port,
     setSecureContext: server.setSecureContext,
     get streams() {
-      return context.streams.count;
+      return context.streams.taken;
     },
     close: () => {
       stop.abort(new Error("the console is shutting down"));
@@ -85,16 +91,20 @@ export async function startConsoleServer(options: ConsoleServerOptions): Promise
 }
 
 const STALLED_MS = 30_000;
+const MOMENT_MS = 60_000;
 const MAX_STREAMS = 100;
+const MAX_STREAMS_OF_USER = 20;
 // Each is made from the beginning.
 const MAX_MOMENTS = 4;
+// One that is given up, and the next.
+const MAX_MOMENTS_OF_USER = 2;
 // Each browser may have some for files beside its stream.
 const MAX_CONNECTIONS = 1_024;
 
 interface Context extends ConsoleServerOptions {
   readonly pages: StaticFiles | undefined;
-  readonly streams: { count: number };
-  readonly moments: Semaphore;
+  readonly streams: UserPlaces;
+  readonly moments: UserPlaces;
   readonly signal: AbortSignal;
 }
 
@@ -148,26 +158,25 @@ function sendFile(request: IncomingMessage, response: ServerResponse, file: Stat
 }
 
 async function stream(request: IncomingMessage, response: ServerResponse, context: Context, session: Session | undefined): Promise<void> {
-  const { access, streams, maxStreams = MAX_STREAMS, stalledMs = STALLED_MS, signal } = context;
+  const { access, streams, stalledMs = STALLED_MS, signal } = context;
   const hub = access === undefined ? context.hub : session && access.viewers.of(session.user);
-  if (streams.count >= maxStreams || hub === undefined) {
-    response.setHeader("retry-after", "10");
-    return sendText(
-      response,
-      503,
-      hub === undefined ? MANY_USERS : `${maxStreams} browsers follow this console already: close some of them`,
-    );
-  }
-  streams.count++;
+  if (hub === undefined) return sendBusy(response, "too many users follow this console: try again in a minute");
+  const release = streams.take(session?.user.username);
+  if (release === undefined) return sendBusy(response, "too many browsers follow this console already: close some of them");
+  // A page that is open is in use.
+  const leave = session?.hold();
   try {
     // It ends with the session.
     await writeStream(request, response, { hub, stalledMs }, session === undefined ? signal : AbortSignal.any([signal, session.signal]));
   } finally {
-    streams.count--;
+    leave?.();
+    release();
   }
 }
 
-const MANY_USERS = "too many users follow this console: try again in a minute";
+function sendBusy(response: ServerResponse, text: string): void {
+  sendText(response, 503, text, { "retry-after": "10" });
+}
 
 function sendTimes(response: ServerResponse, { hub }: Context): void {
   const times: MomentTimes = { times: hub.history.times, now: hub.clock().now };
@@ -180,17 +189,31 @@ interface MomentRequest {
 }
 
 async function moment(request: IncomingMessage, response: ServerResponse, context: Context, { session, at }: MomentRequest): Promise<void> {
-  const { access, hub, moments, signal } = context;
+  const { access, hub, moments, momentMs = MOMENT_MS, signal } = context;
   const past = hub.history.at(at);
   if (past === undefined) return sendText(response, 404, "nothing of that time is kept");
   const viewer = session && access?.viewers.of(session.user);
-  if ((access !== undefined && viewer === undefined) || moments.taken >= MAX_MOMENTS) {
-    response.setHeader("retry-after", "2");
-    return sendText(response, 503, "too many users look at the past right now: try again in a few seconds");
-  }
-  const until = session === undefined ? signal : AbortSignal.any([signal, session.signal]);
-  await moments.run(async () => {
-    const visible = viewer === undefined ? past : await viewer.visible(past, until);
+  const release = access !== undefined && viewer === undefined ? undefined : moments.take(session?.user.username);
+  if (release === undefined) return sendBusy(response, "too many users look at the past right now: try again in a few seconds");
+  const stop = new AbortController();
+  const timer = setTimeout(() => stop.abort(new Error("the browser takes what was known too slowly")), momentMs);
+  response.on("close", () => stop.abort(new Error("the browser disconnected")));
+  const until = AbortSignal.any([signal, stop.signal, ...(session === undefined ? [] : [session.signal])]);
+  try {
+    const visible = viewer === undefined ? past : await visibleIn(viewer, past, until);
+    if (visible === undefined) return sendBusy(response, "the Kubernetes API cannot be asked what you may list");
     await writeMoment(request, response, { about: hub.about, past: visible }, until);
-  });
+  } finally {
+    clearTimeout(timer);
+    release();
+  }
+}
+
+/** Undefined where it is not known what the user may see. */
+async function visibleIn(viewer: ViewerHub, past: PastMoment, signal: AbortSignal): Promise<PastMoment | undefined> {
+  try {
+    return await viewer.visible(past, signal);
+  } catch {
+    return undefined;
+  }
 }

@@ -71,7 +71,8 @@ export function startLogin({ reviews, publicUrl, isEncrypted, clock, log, review
     // A token is one line of visible characters: what else comes is not worth a question.
     if (!/^[\x21-\x7e]+$/.test(token)) return sendPage(response, 400, next, "This is not a token: a token is one line without spaces.");
     // Wrong tokens must not make the API server busy.
-    if (asking.taken >= MOST_ASKING) return sendPage(response, 429, next, "Too many users log in right now: try again in a few seconds.");
+    if (asking.waiting >= MOST_WAITING)
+      return sendPage(response, 429, next, "Too many users log in right now: try again in a few seconds.");
     const question = { token, audience: CONSOLE_AUDIENCE, isEncrypted };
     let bearer: Awaited<ReturnType<AccessReviews["whoBears"]>>;
     try {
@@ -129,7 +130,9 @@ export function startLogin({ reviews, publicUrl, isEncrypted, clock, log, review
   };
 }
 
-const MOST_ASKING = 4;
+const MOST_ASKING = 8;
+// Who waits longer than a question may take would be refused anyway.
+const MOST_WAITING = 64;
 const ASK_MS = 5_000;
 
 /** A path of this console that a form or an address names, and nothing that leads elsewhere. */

@@ -1,12 +1,15 @@
 import { createHash, randomBytes } from "node:crypto";
-import { type Clock, type Log, messageOf, uptimeOf } from "@isthmus/core";
+import { type Clock, type Log, messageOf, semaphore, uptimeOf } from "@isthmus/core";
 import type { AccessReviews, KubernetesUser, TokenQuery } from "@isthmus/plane/ports";
+import { identityOf } from "./identity.ts";
 
 /** Somebody who has logged in. */
 export interface Session {
   readonly user: KubernetesUser;
   /** Aborted when the session ends: what follows from it ends, too. */
   readonly signal: AbortSignal;
+  /** It is in use until the returned function is called, as while a page is open. */
+  hold(): () => void;
 }
 
 /** Who has logged in, in the memory of this process: after a restart, everybody logs in again. */
@@ -36,6 +39,7 @@ interface Kept extends Session {
   readonly begunAt: number;
   usedAt: number;
   confirmedAt: number;
+  holders: number;
 }
 
 /** Sessions that end when their token no longer counts, after an hour without use, and after twelve hours. */
@@ -52,10 +56,10 @@ export function startSessions(options: SessionsOptions, signal: AbortSignal): Se
     log.info({ user: session.user.username }, `a session of the console has ended: ${why}`);
   }
 
-  function overdue({ begunAt, usedAt, confirmedAt }: Kept): string | undefined {
+  function overdue({ begunAt, usedAt, confirmedAt, holders }: Kept): string | undefined {
     const now = uptimeOf(clock);
     if (now - begunAt > LONGEST_MS) return "it is twelve hours old";
-    if (now - usedAt > IDLE_MS) return "it was not used for an hour";
+    if (holders === 0 && now - usedAt > IDLE_MS) return "it was not used for an hour";
     // What cannot be confirmed for so long does not count any more.
     return now - confirmedAt > reviewMs + UNCONFIRMED_MS
       ? "the Kubernetes API could not be asked about its token for five minutes"
@@ -66,7 +70,8 @@ export function startSessions(options: SessionsOptions, signal: AbortSignal): Se
     try {
       const bearer = await reviews.whoBears(session.token, AbortSignal.any([session.signal, AbortSignal.timeout(ASK_MS)]));
       if ("refused" in bearer) end(key, bearer.refused);
-      else if (bearer.user.username !== session.user.username) end(key, "its token is of another user now");
+      // Groups too decide what a user may.
+      else if (identityOf(bearer.user) !== identityOf(session.user)) end(key, "its token says something else of its user now");
       else session.confirmedAt = uptimeOf(clock);
     } catch (error) {
       if (!session.signal.aborted) log.warn({}, `cannot ask the Kubernetes API about a session of the console: ${messageOf(error)}`);
@@ -80,10 +85,13 @@ export function startSessions(options: SessionsOptions, signal: AbortSignal): Se
       } catch {
         break;
       }
+      const reviewing = semaphore(AT_A_TIME);
+      const reviews = [...sessions].map(([key, session]) => reviewing.run(() => review(key, session)));
+      await Promise.all(reviews);
+      // After they were looked at: what was only not looked at in time is not over.
       for (const [key, session] of [...sessions]) {
         const why = overdue(session);
-        if (why === undefined) await review(key, session);
-        else end(key, why);
+        if (why !== undefined) end(key, why);
       }
     }
     for (const key of [...sessions.keys()]) end(key, "the console is shutting down");
@@ -98,7 +106,17 @@ export function startSessions(options: SessionsOptions, signal: AbortSignal): Se
       const secret = randomBytes(32).toString("base64url");
       const stop = new AbortController();
       const now = uptimeOf(clock);
-      sessions.set(digestOf(secret), { user, token, stop, signal: stop.signal, begunAt: now, usedAt: now, confirmedAt: now });
+      const session: Kept = {
+        ...{ user, token, stop, signal: stop.signal, begunAt: now, usedAt: now, confirmedAt: now, holders: 0 },
+        hold() {
+          session.holders++;
+          return () => {
+            session.holders--;
+            session.usedAt = uptimeOf(clock);
+          };
+        },
+      };
+      sessions.set(digestOf(secret), session);
       return secret;
     },
     find(secret) {
@@ -130,5 +148,6 @@ const UNCONFIRMED_MS = 5 * 60_000;
 const IDLE_MS = 3_600_000;
 const LONGEST_MS = 12 * 3_600_000;
 const ASK_MS = 5_000;
+const AT_A_TIME = 16;
 const MOST_SESSIONS = 1_000;
 const MOST_OF_USER = 20;

@@ -2,7 +2,14 @@ import type { FleetMoment } from "../events/fleet.ts";
 
 /** Whether a moment is made of the very parts of another one. */
 export function isSameMoment(a: FleetMoment | undefined, b: FleetMoment): a is FleetMoment {
-  if (a === undefined || a.insights !== b.insights || a.certificates !== b.certificates || a.viewer !== b.viewer) return false;
+  if (
+    a === undefined ||
+    a.insights !== b.insights ||
+    a.certificates !== b.certificates ||
+    a.viewer !== b.viewer ||
+    a.revision !== b.revision
+  )
+    return false;
   return isSameMap(a.objects, b.objects) && isSameMap(a.generated, b.generated);
 }
 

@@ -1,7 +1,7 @@
 import { type Kind, type ResourceRef, semaphore } from "@isthmus/core";
 import type { AccessReviews, KubernetesUser, ResourceAccess } from "@isthmus/plane/ports";
 
-/** What is asked about an object: its name does not matter. */
+/** What is asked about an object: its name does not matter. Without a kind, it is about the cluster alone. */
 export type Place = Pick<ResourceRef, "apiVersion" | "kind" | "namespace" | "clusterName">;
 
 /**
@@ -12,16 +12,16 @@ export type Place = Pick<ResourceRef, "apiVersion" | "kind" | "namespace" | "clu
 export interface ViewerRights {
   /** Asks what is not known yet about these. Rejects when it cannot be asked. */
   learn(places: Iterable<Place>, signal: AbortSignal): Promise<void>;
-  /** Asks everything again; true: something is answered otherwise. */
-  refresh(signal: AbortSignal): Promise<boolean>;
   sees(place: Place): boolean;
   seesCluster(name: string): boolean;
   /** Whether the user sees all clusters, those to come included. */
   readonly seesAllClusters: boolean;
   /** What the user may not list in all namespaces, as `plural.group`, in order. */
   readonly missing: readonly string[];
-  /** Whether so much was asked that the rest is not shown. */
+  /** Whether more would have had to be asked than one user or one cluster may have: the rest is not seen. */
   readonly isExhausted: boolean;
+  /** What was asked, each with its answer. */
+  readonly answers: ReadonlyMap<string, boolean>;
 }
 
 export interface ViewerRightsOptions {
@@ -31,45 +31,46 @@ export interface ViewerRightsOptions {
   readonly registration: Kind;
   /** Namespace of the management plane. */
   readonly namespace: string;
-  /** Answers that are kept, at most. Default: 5,000. */
+  /** Answers, at most. Default: 5,000. */
   readonly most?: number;
-}
-
-interface Answer {
-  readonly access: ResourceAccess;
-  readonly may: boolean;
+  /** Answers that are needed because of one cluster, at most: an agent invents as many namespaces as it likes. Default: 1,000. */
+  readonly mostOfCluster?: number;
 }
 
 /** Knows nothing yet. */
-export function viewerRights({ user, reviews, kindOf, registration, namespace, most = MOST }: ViewerRightsOptions): ViewerRights {
-  let answers = new Map<string, Answer>();
+export function viewerRights(options: ViewerRightsOptions): ViewerRights {
+  const { user, reviews, kindOf, registration, namespace, most = MOST, mostOfCluster = MOST_OF_CLUSTER } = options;
+  const answers = new Map<string, boolean>();
+  const general = new Map<string, string>();
+  /** How many answers each cluster has needed. */
+  const needed = new Map<string, number>();
   let isExhausted = false;
   const asking = semaphore(AT_A_TIME);
-  const allClusters: ResourceAccess = { ...accessTo(registration, namespace) };
+  const allClusters = accessTo(registration, namespace);
 
-  /** The answers to as many as there is room for beside those that are known. */
-  async function ask(
-    questions: ReadonlyMap<string, ResourceAccess>,
-    known: number,
-    signal: AbortSignal,
-  ): Promise<readonly (readonly [string, Answer])[]> {
-    const room = Math.max(0, most - known);
-    if (questions.size > room) isExhausted = true;
+  async function ask(questions: ReadonlyMap<string, ResourceAccess>, signal: AbortSignal): Promise<void> {
+    if (questions.size === 0) return;
     const until = AbortSignal.any([signal, AbortSignal.timeout(ASK_MS)]);
-    return Promise.all(
-      [...questions]
-        .slice(0, room)
-        .map(async ([key, access]) => [key, { access, may: await asking.run(() => reviews.may(user, access, until)) }] as const),
+    const found = await Promise.all(
+      [...questions].map(async ([key, access]) => [key, await asking.run(() => reviews.may(user, access, until))] as const),
     );
+    for (const [key, may] of found) answers.set(key, may);
   }
 
-  async function askAlso(questions: ReadonlyMap<string, ResourceAccess>, signal: AbortSignal): Promise<void> {
-    const found = await ask(questions, answers.size, signal);
-    for (const [key, answer] of found) answers.set(key, answer);
+  /** Adds a question, unless it is answered, or its cluster or the user has had too many. */
+  function add(questions: Map<string, ResourceAccess>, access: ResourceAccess, clusterName: string): void {
+    const key = keyOfAccess(access);
+    if (answers.has(key) || questions.has(key)) return;
+    const count = needed.get(clusterName) ?? 0;
+    if (answers.size + questions.size >= most || (clusterName !== "" && count >= mostOfCluster)) isExhausted = true;
+    else {
+      needed.set(clusterName, count + 1);
+      questions.set(key, access);
+    }
   }
 
   function isAllowed(access: ResourceAccess): boolean {
-    return answers.get(keyOfAccess(access))?.may === true;
+    return answers.get(keyOfAccess(access)) === true;
   }
 
   function seesCluster(name: string): boolean {
@@ -80,37 +81,31 @@ export function viewerRights({ user, reviews, kindOf, registration, namespace, m
     return { ...allClusters, verb: "get", name };
   }
 
-  /** First what decides about much, and only where that is refused the rest. */
-  async function learn(places: Iterable<Place>, signal: AbortSignal): Promise<void> {
-    const [general, particular] = [new Map<string, ResourceAccess>(), new Map<string, ResourceAccess>()];
-    const add = (to: Map<string, ResourceAccess>, access: ResourceAccess) => {
-      const key = keyOfAccess(access);
-      if (!answers.has(key)) to.set(key, access);
-    };
-    const seen = new Map<string, Place>();
-    for (const place of places) seen.set([place.apiVersion, place.kind, place.namespace, place.clusterName].join(" "), place);
-    add(general, allClusters);
-    for (const place of seen.values()) {
-      const kind = kindOf(place.apiVersion, place.kind);
-      if (kind !== undefined) add(general, accessTo(kind, ""));
-    }
-    await askAlso(general, signal);
-    for (const { apiVersion, kind: name, namespace: of, clusterName } of seen.values()) {
-      const kind = kindOf(apiVersion, name);
-      if (kind !== undefined && of !== "" && !isAllowed(accessTo(kind, ""))) add(particular, accessTo(kind, of));
-      if (clusterName !== "" && !isAllowed(allClusters)) add(particular, clusterAccess(clusterName));
-    }
-    if (particular.size > 0) await askAlso(particular, signal);
-  }
-
   return {
-    learn,
-    async refresh(signal) {
-      const before = answers;
-      isExhausted = false;
-      // Until all are here, the answers of before count.
-      answers = new Map(await ask(new Map([...before].map(([key, { access }]) => [key, access])), 0, signal));
-      return [...before].some(([key, { may }]) => answers.get(key)?.may !== may);
+    /** First what decides about much, and only where that is refused the rest; about clusters that are not seen nothing more. */
+    async learn(places, signal) {
+      const byKey = new Map<string, Place>();
+      for (const place of places) byKey.set([place.apiVersion, place.kind, place.namespace, place.clusterName].join(" "), place);
+      // What others report does not come before what is declared.
+      const all = [...byKey.values()].sort((a, b) => Number(a.clusterName !== "") - Number(b.clusterName !== ""));
+      const [about, clusters, namespaces]: [Questions, Questions, Questions] = [new Map(), new Map(), new Map()];
+      add(about, allClusters, "");
+      for (const { apiVersion, kind: name } of all) {
+        const kind = kindOf(apiVersion, name);
+        if (kind === undefined) continue;
+        const access = accessTo(kind, "");
+        general.set(keyOfAccess(access), resourceOf(access));
+        add(about, access, "");
+      }
+      await ask(about, signal);
+      if (!isAllowed(allClusters)) for (const { clusterName } of all) if (clusterName !== "") add(clusters, clusterAccess(clusterName), "");
+      await ask(clusters, signal);
+      for (const { apiVersion, kind: name, namespace: of, clusterName } of all) {
+        const kind = kindOf(apiVersion, name);
+        if (kind === undefined || of === "" || !seesCluster(clusterName) || isAllowed(accessTo(kind, ""))) continue;
+        add(namespaces, accessTo(kind, of), clusterName);
+      }
+      await ask(namespaces, signal);
     },
     sees({ apiVersion, kind: name, namespace: of, clusterName }) {
       const kind = kindOf(apiVersion, name);
@@ -122,23 +117,42 @@ export function viewerRights({ user, reviews, kindOf, registration, namespace, m
       return isAllowed(allClusters);
     },
     get missing() {
-      const refused = [...answers.values()].filter(({ access, may }) => !may && access.verb === "list" && access.namespace === "");
-      return refused.map(({ access }) => `${access.resource}${access.group === "" ? "" : `.${access.group}`}`).sort();
+      return [...general].flatMap(([key, resource]) => (answers.get(key) === true ? [] : [resource])).sort();
     },
     get isExhausted() {
       return isExhausted;
     },
+    answers,
   };
 }
 
-// All that is asked for one moment.
+/** Whether the second may see something that the first may not, or the other way round; of what only one was asked nothing is known, unless it was left out. */
+export function compareRights(before: ViewerRights, after: ViewerRights): { readonly isOther: boolean; readonly isLess: boolean } {
+  let [isOther, isLess] = [false, false];
+  for (const [key, was] of before.answers) {
+    const is = after.answers.get(key) ?? (after.isExhausted ? false : was);
+    if (was === is) continue;
+    isOther = true;
+    if (was) isLess = true;
+  }
+  return { isOther: isOther || before.isExhausted !== after.isExhausted, isLess };
+}
+
+type Questions = Map<string, ResourceAccess>;
+
+// All that is asked at once.
 const ASK_MS = 30_000;
 const AT_A_TIME = 8;
 const MOST = 5_000;
+const MOST_OF_CLUSTER = 1_000;
 
 function accessTo({ apiVersion, plural }: Kind, namespace: string): ResourceAccess {
   const [group, version] = apiVersion.split("/");
   return { verb: "list", group: version === undefined ? "" : (group ?? ""), resource: plural, namespace };
+}
+
+function resourceOf({ group, resource }: ResourceAccess): string {
+  return group === "" ? resource : `${resource}.${group}`;
 }
 
 function keyOfAccess({ verb, group, resource, namespace, name = "" }: ResourceAccess): string {

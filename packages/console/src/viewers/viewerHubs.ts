@@ -4,7 +4,9 @@ import type { AccessReviews, KubernetesUser } from "@isthmus/plane/ports";
 import { NOTHING_KNOWN } from "../events/fleet.ts";
 import type { PastMoment } from "../events/history.ts";
 import { type ConsoleHub, startConsoleHub } from "../events/hub.ts";
-import { type ViewerRights, viewerRights } from "./rights.ts";
+import { identityOf, withoutCredential } from "../login/identity.ts";
+import { type CurrentRights, currentRights } from "./currentRights.ts";
+import { placesIn } from "./places.ts";
 import { viewerSource } from "./viewerSource.ts";
 
 /** What one user may see. */
@@ -42,7 +44,7 @@ export interface ViewerHubsOptions {
 interface Kept {
   readonly username: string;
   readonly hub: ConsoleHub;
-  readonly rights: ViewerRights;
+  readonly rights: CurrentRights;
   readonly stop: AbortController;
   streams: number;
   /** When the last stream ended. */
@@ -53,6 +55,7 @@ interface Kept {
 export function startViewerHubs(options: ViewerHubsOptions, signal: AbortSignal): ViewerHubs {
   const { hub: all, reviews, kinds, namespace, clock, log, most = MOST, keptMs = KEPT_MS, refreshMs, readMs } = options;
   const hubs = new Map<string, Kept>();
+  let isExpiring = false;
 
   function forgetIdle(isUrgent: boolean): void {
     for (const [key, { stop, streams, idleSince }] of hubs) {
@@ -61,6 +64,20 @@ export function startViewerHubs(options: ViewerHubsOptions, signal: AbortSignal)
       stop.abort(new Error("nobody follows"));
       if (isUrgent) return;
     }
+  }
+
+  /** As long as there are any, what nobody follows is looked for. */
+  function expire(): void {
+    if (isExpiring) return;
+    isExpiring = true;
+    clock.sleep(keptMs, signal).then(
+      () => {
+        isExpiring = false;
+        forgetIdle(false);
+        if (hubs.size > 0) expire();
+      },
+      () => undefined,
+    );
   }
 
   function kept(given: KubernetesUser): Kept | undefined {
@@ -75,23 +92,17 @@ export function startViewerHubs(options: ViewerHubsOptions, signal: AbortSignal)
     if (hubs.size >= most) forgetIdle(true);
     if (hubs.size >= most) return undefined;
     const stop = new AbortController();
-    const rights = viewerRights({ user, reviews, namespace, ...kinds });
-    const source = viewerSource({
-      username: user.username,
-      rights,
-      hub: all,
-      clock,
-      log,
-      ...(refreshMs === undefined ? {} : { refreshMs }),
-    });
+    const until = AbortSignal.any([signal, stop.signal]);
+    const places = async () => (all.moment === undefined ? [] : placesIn(all.moment, clock, until));
+    const asked = { user, reviews, namespace, ...kinds, places, clock, log, ...(refreshMs === undefined ? {} : { refreshMs }) };
+    const rights = currentRights(asked, until);
+    const source = viewerSource({ username: user.username, rights, hub: all, clock });
     const epoch = randomUUID().replaceAll("-", "");
     const bounds = { mostEvents: MOST_EVENTS, mostBytes: MOST_BYTES };
-    const hub = startConsoleHub(
-      { source, epoch, clock, log, ...bounds, ...(readMs === undefined ? {} : { readMs }) },
-      AbortSignal.any([signal, stop.signal]),
-    );
+    const hub = startConsoleHub({ source, epoch, clock, log, ...bounds, ...(readMs === undefined ? {} : { readMs }) }, until);
     const made: Kept = { username: user.username, hub, rights, stop, streams: 0, idleSince: uptimeOf(clock) };
     hubs.set(key, made);
+    expire();
     return made;
   }
 
@@ -101,8 +112,9 @@ export function startViewerHubs(options: ViewerHubsOptions, signal: AbortSignal)
       if (own === undefined) return undefined;
       return {
         async visible(past, until) {
+          own.idleSince = uptimeOf(clock);
           const hub = { about: all.about, moment: past.moment, clock: () => past.clock };
-          const source = viewerSource({ username: user.username, rights: own.rights, hub, clock, log });
+          const source = viewerSource({ username: user.username, rights: own.rights, hub, clock });
           const moment = (await source.read(until)) ?? NOTHING_KNOWN;
           return { moment, clock: { now: past.clock.now, ...source.clock() } };
         },
@@ -113,10 +125,6 @@ export function startViewerHubs(options: ViewerHubsOptions, signal: AbortSignal)
           } finally {
             own.streams--;
             own.idleSince = uptimeOf(clock);
-            clock.sleep(keptMs, signal).then(
-              () => forgetIdle(false),
-              () => undefined,
-            );
           }
         },
       };
@@ -133,18 +141,3 @@ const KEPT_MS = 60_000;
 // A browser that lags further behind begins again.
 const MOST_EVENTS = 2_000;
 const MOST_BYTES = 4 * 1024 * 1024;
-
-/** Without what tells one token of a ServiceAccount from another: for audit logs, and no reason to be let in. Source: Kubernetes, KEP 4193. */
-function withoutCredential({ extra, ...user }: KubernetesUser): KubernetesUser {
-  if (extra === undefined) return user;
-  return {
-    ...user,
-    extra: Object.fromEntries(Object.entries(extra).filter(([name]) => name !== "authentication.kubernetes.io/credential-id")),
-  };
-}
-
-/** Who is one to the Kubernetes API: what a webhook authorizer may look at counts, too. */
-function identityOf({ username, uid, groups = [], extra = {} }: KubernetesUser): string {
-  const more = Object.entries(extra).sort(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify([username, uid, [...groups].sort(), more]);
-}

@@ -1,59 +1,37 @@
-import {
-  type Clock,
-  deltaBetween,
-  emptySnapshot,
-  equalJson,
-  type Log,
-  messageOf,
-  type ResourceRef,
-  type Snapshot,
-  uptimeOf,
-} from "@isthmus/core";
+import { type Clock, deltaBetween, emptySnapshot, equalJson, type Snapshot } from "@isthmus/core";
 import { type FleetMoment, type FleetSource, NO_INSIGHTS, NOTHING_KNOWN } from "../events/fleet.ts";
 import type { ConsoleHub } from "../events/hub.ts";
 import { isSameMoment } from "../sources/sameMoment.ts";
 import type { ConsoleViewer, SnapshotClock } from "../wire.ts";
-import type { Place, ViewerRights } from "./rights.ts";
+import type { CurrentRights } from "./currentRights.ts";
+import { clustersIn, objectPlace } from "./places.ts";
+import type { ViewerRights } from "./rights.ts";
 
 export interface ViewerSourceOptions {
   readonly username: string;
-  readonly rights: ViewerRights;
+  readonly rights: CurrentRights;
   /** Of those who see everything. */
   readonly hub: Pick<ConsoleHub, "about" | "moment" | "clock">;
   readonly clock: Clock;
-  readonly log: Log;
-  /** How often the rights are asked for again, in milliseconds. Default: a minute. */
-  readonly refreshMs?: number;
 }
 
 /**
  * The fleet as one user may see it: objects, insights about them, certificates and clocks of clusters; nothing else of the rest, its number and names included. What an object
  * or an insight that is seen says of others is seen with it. Costs what changed, until rights change.
  */
-export function viewerSource({ username, rights, hub, clock, log, refreshMs = REFRESH_MS }: ViewerSourceOptions): FleetSource {
-  let askedAt = uptimeOf(clock);
+export function viewerSource({ username, rights: current, hub, clock }: ViewerSourceOptions): FleetSource {
+  let changes = current.changes;
+  let known: ViewerRights | undefined;
   let last: FleetMoment | undefined;
   let parts = new Map<string, Part>();
   let insights = NOTHING_KNOWN.insights;
   let insightsOf = NOTHING_KNOWN.insights;
 
-  /** Addresses in it are not for users. */
-  async function asked<T>(work: Promise<T>): Promise<T> {
-    try {
-      return await work;
-    } catch (error) {
-      log.warn({ user: username }, `cannot ask the Kubernetes API what a user of the console may list: ${messageOf(error)}`);
-      throw new Error("the Kubernetes API cannot be asked what you may list", { cause: error });
-    }
-  }
-
-  function forget(): void {
-    parts = new Map();
-    insights = NOTHING_KNOWN.insights;
-    insightsOf = NOTHING_KNOWN.insights;
-  }
-
-  async function visibleParts(prefix: string, all: FleetMoment["objects"], signal: AbortSignal): Promise<FleetMoment["objects"]> {
+  async function visibleParts(
+    rights: ViewerRights,
+    { prefix, all }: { readonly prefix: string; readonly all: FleetMoment["objects"] },
+    signal: AbortSignal,
+  ): Promise<FleetMoment["objects"]> {
     const shown = new Map<string, Snapshot>();
     for (const [name, now] of all) {
       const key = `${prefix} ${name}`;
@@ -63,9 +41,8 @@ export function viewerSource({ username, rights, hub, clock, log, refreshMs = RE
         continue;
       }
       const { put, remove } = deltaBetween(of, now);
-      const placed = put.map((object) => ({ object, place: placeOf(object) }));
-      await asked(rights.learn(placesOf(placed), signal));
-      const next = visible.apply({ put: placed.filter(({ place }) => rights.sees(place)).map(({ object }) => object), remove });
+      await current.learn(rights, put.map(objectPlace), signal);
+      const next = visible.apply({ put: put.filter((object) => rights.sees(objectPlace(object))), remove });
       parts.set(key, { of: now, visible: next });
       shown.set(name, next);
       // Others have their turn.
@@ -75,11 +52,15 @@ export function viewerSource({ username, rights, hub, clock, log, refreshMs = RE
     return shown;
   }
 
-  async function visibleInsights(now: FleetMoment["insights"], signal: AbortSignal): Promise<FleetMoment["insights"]> {
+  async function visibleInsights(
+    rights: ViewerRights,
+    now: FleetMoment["insights"],
+    signal: AbortSignal,
+  ): Promise<FleetMoment["insights"]> {
     if (now === insightsOf) return insights;
     const changed = now.objects.changesSince(insightsOf.objects);
     const about = changed.flatMap(({ before, after }) => [before, after].flatMap((list) => (list === undefined ? [] : [list.object])));
-    await asked(rights.learn([...about, ...now.ended.map(({ object }) => object)], signal));
+    await current.learn(rights, [...about, ...now.ended.map(({ object }) => object)], signal);
     const rows = changed.map(({ key, after }) => [key, after !== undefined && rights.sees(after.object) ? after : undefined] as const);
     const ended = now.ended === insightsOf.ended ? insights.ended : now.ended.filter(({ object }) => rights.sees(object));
     const objects = (insightsOf === NOTHING_KNOWN.insights ? NO_INSIGHTS : insights.objects).with(rows);
@@ -88,10 +69,9 @@ export function viewerSource({ username, rights, hub, clock, log, refreshMs = RE
     return insights;
   }
 
-  function viewer(): ConsoleViewer {
-    const { missing, seesAllClusters: hasAllClusters, isExhausted } = rights;
+  function viewer({ missing, seesAllClusters: hasAllClusters, isExhausted }: ViewerRights): ConsoleViewer {
     const told = { username, isPartial: missing.length > 0 || !hasAllClusters || isExhausted, missing, hasAllClusters, isExhausted };
-    return equalJson(last?.viewer, told) && last?.viewer !== undefined ? last.viewer : told;
+    return last?.viewer !== undefined && equalJson(last.viewer, told) ? last.viewer : told;
   }
 
   return {
@@ -99,13 +79,24 @@ export function viewerSource({ username, rights, hub, clock, log, refreshMs = RE
     async read(signal) {
       const { moment } = hub;
       if (moment === undefined) return undefined;
-      if (uptimeOf(clock) - askedAt >= refreshMs) {
-        if (await asked(rights.refresh(signal))) forget();
-        askedAt = uptimeOf(clock);
+      // One set of rights for all of a moment.
+      const rights = await current.confirmed();
+      if (changes !== current.changes) {
+        changes = current.changes;
+        parts = new Map();
+        insights = NOTHING_KNOWN.insights;
+        insightsOf = NOTHING_KNOWN.insights;
       }
-      const objects = await visibleParts("objects", moment.objects, signal);
-      const generated = await visibleParts("generated", moment.generated, signal);
-      const about = await visibleInsights(moment.insights, signal);
+      known = rights;
+      const revision = current.losses;
+      if (current.isLost) {
+        last = { ...NOTHING_KNOWN, viewer: viewer(rights), revision };
+        return last;
+      }
+      await current.learn(rights, clustersIn(moment, hub.clock()), signal);
+      const objects = await visibleParts(rights, { prefix: "objects", all: moment.objects }, signal);
+      const generated = await visibleParts(rights, { prefix: "generated", all: moment.generated }, signal);
+      const about = await visibleInsights(rights, moment.insights, signal);
       const certificates = moment.certificates.filter(({ cluster }) =>
         cluster === "" ? rights.seesAllClusters : rights.seesCluster(cluster),
       );
@@ -113,25 +104,28 @@ export function viewerSource({ username, rights, hub, clock, log, refreshMs = RE
         objects,
         generated,
         insights: about,
-        certificates: equalJson(last?.certificates, certificates) ? (last?.certificates ?? certificates) : certificates,
-        viewer: viewer(),
+        certificates: last !== undefined && equalJson(last.certificates, certificates) ? last.certificates : certificates,
+        viewer: viewer(rights),
+        revision,
       };
       last = isSameMoment(last, next) ? last : next;
       return last;
     },
     clock(): Omit<SnapshotClock, "now"> {
       const { at, clusters, problem } = hub.clock();
+      // It may name what this user does not see.
+      const shown = problem === undefined || known?.seesAllClusters === true ? problem : HIDDEN_PROBLEM;
+      const told = current.isLost ? LOST : shown;
       return {
         at,
-        clusters: clusters.filter(({ name }) => rights.seesCluster(name)),
-        // It may name what this user does not see.
-        ...(problem === undefined ? {} : { problem: rights.seesAllClusters ? problem : HIDDEN_PROBLEM }),
+        clusters: clusters.filter(({ name }) => known?.seesCluster(name) === true),
+        ...(told === undefined ? {} : { problem: told }),
       };
     },
   };
 }
 
-const REFRESH_MS = 60_000;
+const LOST = "the Kubernetes API could not be asked for five minutes what you may list: nothing is shown";
 const HIDDEN_PROBLEM = "the console cannot read all that it shows; who may list KubernetesClusters sees why";
 
 interface Part {
@@ -140,19 +134,3 @@ interface Part {
 }
 
 const NO_PART: Part = { of: emptySnapshot(), visible: emptySnapshot() };
-
-function placeOf({
-  apiVersion,
-  kind,
-  metadata,
-}: {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly metadata: Partial<ResourceRef>;
-}): Place {
-  return { apiVersion, kind, namespace: metadata.namespace ?? "", clusterName: metadata.clusterName ?? "" };
-}
-
-function placesOf(all: readonly { readonly place: Place }[]): readonly Place[] {
-  return all.map(({ place }) => place);
-}
