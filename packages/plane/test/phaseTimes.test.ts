@@ -50,7 +50,7 @@ describe("since when a mesh is in its phase", () => {
     }
   });
 
-  it("begins anew when the same phase comes after another one that was reported", () => {
+  it("begins again when the same phase comes after another one that was reported", () => {
     const first = server();
     first.says(1, ISSUED);
     first.says(2, { state: "FINISHED" });
