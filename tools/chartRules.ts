@@ -122,35 +122,24 @@ const CERTIFICATE_RULES: ChartRules = {
 };
 
 // What the ClusterRole system:auth-delegator grants.
-const CONSOLE_RULES: readonly AccessRule[] = [
-  {
-    about: "users of the console: who sends the token, and whether it still counts",
-    apiGroup: "authentication.k8s.io",
-    resources: ["tokenreviews"],
-    verbs: { create: "a review is a request that is created" },
-  },
-  {
-    about: "users of the console: what they may list is what they see",
-    apiGroup: "authorization.k8s.io",
-    resources: ["subjectaccessreviews"],
-    verbs: { create: "a review is a request that is created" },
-  },
-];
+const CONSOLE_RULES = reviewRules("users of the console", {
+  tokens: "who sends the token, and whether it still counts",
+  access: "what they may list is what they see",
+});
 
-const ADMIN_RULES: readonly AccessRule[] = [
-  {
-    about: "protected pages of the admin port: who sends the token",
-    apiGroup: "authentication.k8s.io",
-    resources: ["tokenreviews"],
-    verbs: { create: "a review is a request that is created" },
-  },
-  {
-    about: "protected pages of the admin port: what its user may read",
-    apiGroup: "authorization.k8s.io",
-    resources: ["subjectaccessreviews"],
-    verbs: { create: "a review is a request that is created" },
-  },
-];
+const ADMIN_RULES = reviewRules("protected pages of the admin port", {
+  tokens: "who sends the token",
+  access: "what its user may read",
+});
+
+/** To ask who users are and what they may do. */
+function reviewRules(about: string, { tokens, access }: { readonly tokens: string; readonly access: string }): readonly AccessRule[] {
+  const verbs = { create: "a review is a request that is created" };
+  return [
+    { about: `${about}: ${tokens}`, apiGroup: "authentication.k8s.io", resources: ["tokenreviews"], verbs },
+    { about: `${about}: ${access}`, apiGroup: "authorization.k8s.io", resources: ["subjectaccessreviews"], verbs },
+  ];
+}
 
 /** What a management server needs in its own cluster, from the table of kinds. */
 export function serverRules(): ChartRules {
