@@ -3,16 +3,19 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 
 /**
- * Ports of the loopback that are free now; all different. They are below those that Linux gives to outgoing connections: one of those could be taken before
- * it is used.
+ * Ports of the loopback that are free now; all different, and none that was given before: who asked for it may not have taken it yet. They are below those that Linux gives to
+ * outgoing connections: one of those could be taken before it is used. Suites that run beside one another have ranges of their own.
  */
 export async function freePorts(count: number): Promise<readonly number[]> {
-  const ports = new Set<number>();
-  while (ports.size < count) {
+  const ports: number[] = [];
+  while (ports.length < count) {
+    if (given.size === LAST - FIRST) given.clear();
     const port = randomInt(FIRST, LAST);
-    if (!ports.has(port) && (await isFree(port))) ports.add(port);
+    if (given.has(port)) continue;
+    given.add(port);
+    if (await isFree(port)) ports.push(port);
   }
-  return [...ports];
+  return ports;
 }
 
 async function isFree(port: number): Promise<boolean> {
@@ -28,5 +31,9 @@ async function isFree(port: number): Promise<boolean> {
 }
 
 // Source: ip(7), ip_local_port_range, whose default begins at 32768.
-const FIRST = 16_000;
-const LAST = 32_000;
+const [LOWEST, HIGHEST] = [16_000, 32_000];
+const RANGES = 4;
+const range = Number(process.env["VITEST_POOL_ID"] ?? 0) % RANGES;
+const FIRST = LOWEST + (range * (HIGHEST - LOWEST)) / RANGES;
+const LAST = FIRST + (HIGHEST - LOWEST) / RANGES;
+const given = new Set<number>();
