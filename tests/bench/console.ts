@@ -69,7 +69,7 @@ function changingFleet(clusters: number, services: number): ChangingFleet {
   const known = { insights: { at: null, objects: snapshotOf([]).of(NO_KIND) as never, unknown: [], ended: [] }, certificates: [] };
   return {
     source: {
-      about: { kind: "server", name: "bench", version: "0" },
+      about: { kind: "server", name: "bench", version: "0", namespace: "gloo-mesh" },
       read: async () => ({ ...known, objects: new Map([["all", snapshot]]), generated: new Map([["", generated]]) }),
       clock: () => ({ at: new Date().toISOString(), clusters: [] }),
     },

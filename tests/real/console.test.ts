@@ -621,7 +621,7 @@ describeInBrowser("the console in a browser", (executablePath) => {
     ];
     const now = new Date().toISOString();
     const events: readonly (readonly [string, unknown])[] = [
-      ["reset", { kind: "store", name: "redis", version: "0" }],
+      ["reset", { kind: "store", name: "redis", version: "0", namespace: "gloo-mesh" }],
       ["change", { put: objects, remove: [] }],
       ["clock", { now, at: now, clusters: [] }],
       ["ready", {}],
@@ -657,7 +657,7 @@ describeInBrowser("the console in a browser", (executablePath) => {
       spec: { kubernetes: { controller: { name: evil, namespace: evil, clusterName: evil }, podLabels: { [evil]: evil } } },
     };
     const events: readonly (readonly [string, unknown])[] = [
-      ["reset", { kind: "file", name: evil, version: evil }],
+      ["reset", { kind: "file", name: evil, version: evil, namespace: evil }],
       ["change", { put: [object], remove: [] }],
       ["clock", { now: new Date().toISOString(), at: new Date().toISOString(), clusters: [{ name: evil, at: null }] }],
       ["ready", {}],

@@ -116,6 +116,26 @@ describe("meshctl dashboard", () => {
     await expect(fetch(address)).rejects.toThrow();
   });
 
+  it("says and opens nothing once it was ended while it connected", async () => {
+    const plane = managementCluster([deployment("gloo-mesh-ui"), pod("new")]);
+    const programs = new Map([["new", await console8090("new")]]);
+    const io = recordedIo();
+    const stop = new AbortController();
+    const connectApiServer = async () => {
+      const api = await apiServer(programs, [])();
+      return {
+        ...api,
+        connectToPod: (to: PodPort, signal: AbortSignal) => {
+          stop.abort();
+          return api.connectToPod(to, signal);
+        },
+      };
+    };
+    const outside = { connect: async () => plane, connectApiServer, catchInterrupts: () => stop.signal };
+    expect(await meshctl(["dashboard", "--port", "0"], io, outside)).toBe(0);
+    expect(io.written).toMatchObject({ out: "", err: "" });
+  });
+
   it("finds another pod once the one that it knows is gone, and says what is wrong while there is none, once", async () => {
     const plane = managementCluster([deployment("gloo-mesh-ui"), pod("a")]);
     const programs: Programs = new Map([["a", await console8090("a")]]);

@@ -17,6 +17,17 @@ function wordsIn(text: string): readonly string[] {
 }
 
 describe("wrapping", () => {
+  it.each([0, -1])("ends where a line has %i characters", (width) => {
+    expect(wrapped("a bc", width)).toEqual(["a", "b", "c"]);
+  });
+
+  it("measures more lines than a call takes arguments", () => {
+    const cell = Array.from({ length: 1_000 }, () => "x");
+    const text = boxedTable(["A"], [...Array.from({ length: 300 }, () => [cell]), [["wide line"]]]);
+    expect(text.slice(0, 14)).toBe("+-----------+\n");
+    expect(text.length).toBeGreaterThan(300_000 * 14);
+  });
+
   it("loses nothing, and splits no word that fits into a line", () => {
     const holds = fc.property(sentence, fc.integer({ min: 1, max: 60 }), (text, width) => {
       const lines = wrapped(text, width);

@@ -39,7 +39,7 @@ describe("meshctl snapshot serve", () => {
     const ended = meshctl(["snapshot", "serve", "--port", "0", file], io, { catchInterrupts: () => stop.signal });
     await vi.waitFor(() => expect(io.written.out).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\n$/), { timeout: 20_000, interval: 20 });
     const text = await streamOf(io.written.out.trim());
-    expect(text).toContain('{"kind":"file","name":"fleet.json","version":');
+    expect(text).toMatch(/\{"kind":"file","name":"fleet.json","version":"[^"]+","namespace":"gloo-mesh"\}/);
     expect(text).toContain(`"at":"${saved.toISOString()}","clusters":[{"name":"cluster-1","at":"${saved.toISOString()}"}`);
     expect(text).toMatch(/event: change\n.*"kind":"Service"/);
     expect(text).toContain('"name":"istiod-istio-system-cluster-1"');

@@ -30,7 +30,7 @@ export async function startDemoConsole(options: DemoConsoleOptions, signal: Abor
   const { server, namespace, log } = options;
   const clock = systemClock;
   const discoveryKinds = serverRoles(namespace).kinds.discovery;
-  const source = serverSource({ server, discoveryKinds, name: "npm run demo", version, clock });
+  const source = serverSource({ server, discoveryKinds, namespace, name: "npm run demo", version, clock });
   const hub = startConsoleHub({ historyMs: HISTORY_MS, source, epoch: randomUUID().replaceAll("-", ""), clock, log }, signal);
   const served = await listen({ ...options, hub });
   const closed = new Promise<void>((resolve, reject) => {

@@ -73,6 +73,9 @@ describe("the console of the demo", () => {
   it("shows what is declared, reported, discovered and generated, with statuses, insights and certificates", async () => {
     await vi.waitFor(() => expect(objects.get("VirtualMesh gloo-mesh/bookinfo ")?.status?.state).toBe("ACCEPTED"), soon);
     expect(events.slice(0, 1)).toEqual(["reset"]);
+    expect(received).toMatch(
+      /^[^{]*event: reset\ndata: \{"kind":"server","name":"npm run demo","version":"[^"]+","namespace":"gloo-mesh"\}/,
+    );
     expect([...objects.keys()]).toEqual(
       expect.arrayContaining([
         "KubernetesCluster gloo-mesh/cluster-2 ",

@@ -31,6 +31,8 @@ export interface ConsoleSource {
   /** Where, in words: an address, a file's name. */
   readonly name: string;
   readonly version: string;
+  /** Of the management plane: only objects there count of a kind such as Settings, which is read under one name. */
+  readonly namespace: string;
 }
 
 /** Objects to put (whole), and names of objects that are gone. */

@@ -16,7 +16,7 @@ export function momentOf(objects: Iterable<Resource>, more: Partial<FleetMoment>
 /** A source of which a test says what it knows. */
 export function scriptedSource(): FleetSource & { moment: FleetMoment | undefined; problem: string | undefined; reads: number } {
   const source = {
-    about: { kind: "server", name: "test", version: "0" } as const,
+    about: { kind: "server", name: "test", version: "0", namespace: "gloo-mesh" } as const,
     moment: undefined as FleetMoment | undefined,
     problem: undefined as string | undefined,
     reads: 0,

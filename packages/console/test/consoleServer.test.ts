@@ -136,7 +136,7 @@ describe("the stream", () => {
     const server = await serve();
     const [plain, zipped] = [browse(server), browse(server, { "accept-encoding": "br, gzip" })];
     await vi.waitFor(() => expect(plain.names).toEqual(["reset", "change", "ready"]), soon);
-    expect(plain.events[0]).toMatchObject({ id: "", data: { kind: "server", name: "test" } });
+    expect(plain.events[0]).toMatchObject({ id: "", data: { kind: "server", name: "test", namespace: "gloo-mesh" } });
     source.moment = momentOf([object("Service", "b"), object("Service", "c")]);
     await vi.waitFor(() => expect(plain.names).toEqual(["reset", "change", "ready", "change", "change"]), soon);
     await vi.waitFor(() => expect(zipped.names).toEqual(plain.names), soon);

@@ -57,7 +57,7 @@ function viewed(
   const clock = movedClock();
   const at = "2026-01-01T00:00:00Z";
   const hub = {
-    about: { kind: "store", name: "Redis", version: "0" } as const,
+    about: { kind: "store", name: "Redis", version: "0", namespace } as const,
     moment,
     clock: () => ({
       now: at,

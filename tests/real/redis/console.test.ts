@@ -114,7 +114,8 @@ describeReal("a console over a real Redis", ({ redis: command }) => {
     await fleet.stopAgent("cluster-1");
     await fleet.stopServer("a");
     const before = contents(redis);
-    await serve(open(redis, { isReader: true }));
+    const { about } = await serve(open(redis, { isReader: true }));
+    expect(about).toEqual({ kind: "store", name: "Redis", version: "test", namespace });
     const browser = await ready();
     expect([...browser.objects.keys()]).toEqual(
       expect.arrayContaining([

@@ -10,19 +10,22 @@ export type Cell = readonly string[];
  */
 export function boxedTable(headers: readonly string[], rows: readonly (readonly Cell[])[], width?: number): string {
   const texts = rows.map((row) => headers.map((_, i) => (row[i] ?? []).slice(0, MOST_LINES).map((line) => plainText(line))));
-  const natural = headers.map((header, i) =>
-    Math.max(header.length, ...texts.flatMap((row) => (row[i] ?? []).map(({ length }) => length))),
-  );
+  const natural = headers.map((header, i) => mostOf(texts, i, header, ({ length }) => length));
   // Each column has a border and two spaces, and the last one a border more.
-  const words = headers.map((header, i) =>
-    Math.max(longestWord(header), ...texts.flatMap((row) => (row[i] ?? []).map((line) => longestWord(line)))),
-  );
+  const words = headers.map((header, i) => mostOf(texts, i, header, longestWord));
   const widths = width === undefined ? natural : boxWidths(natural, words, width - 3 * headers.length - 1);
   const border = `+${widths.map((column) => "-".repeat(column + 2)).join("+")}+\n`;
   const titles = sideBySide(headers.map((header, i) => wrapped(header, widths[i] ?? header.length)));
   const centredTitles = titles.map((line) => line.map((title, i) => centred(title, widths[i] ?? 0)));
   const blocks = [centredTitles, ...texts.map((row) => linesOf(row, widths))];
   return [border, ...blocks.map((lines) => lines.map((line) => rowText(line, widths)).join("") + border)].join("");
+}
+
+/** The largest measure of a column's lines. One after the other: there may be more of them than a call takes arguments. */
+function mostOf(texts: readonly (readonly Cell[])[], column: number, header: string, measure: (line: string) => number): number {
+  let most = measure(header);
+  for (const row of texts) for (const line of row[column] ?? []) most = Math.max(most, measure(line));
+  return most;
 }
 
 /** `words`: the longest word of each column. Columns stay as wide as those, but for the widest where all of them together do not fit. */

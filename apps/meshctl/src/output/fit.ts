@@ -24,8 +24,13 @@ export function longestWord(text: string): number {
   return text.split(" ").reduce((most, word) => Math.max(most, word.length), 0);
 }
 
-/** A text in lines of at most `width` characters, broken at spaces; of a word that is longer than a line, after a sign such as `.` or `/`. */
-export function wrapped(text: string, width: number): readonly string[] {
+/**
+ * A text in lines of at most `available` characters, and of one where that is less; broken at spaces; of a word that is longer than a line, after a sign such
+ * as `.` or `/`.
+ */
+export function wrapped(text: string, available: number): readonly string[] {
+  // A terminal may say that it has a column or two, which an indentation takes away.
+  const width = Math.max(1, available);
   const lines: string[] = [];
   let rest = text;
   while (rest.length > width) {

@@ -41,6 +41,7 @@ export async function serveDashboard(
   const dial = consoleDial(await connectApiServer(place), find);
   // A missing permission is said before anybody waits for a page.
   await answered("management cluster", place, async (limit) => (await dial(limit)).destroy());
+  if (signal.aborted) return;
   let last = { text: "", at: Number.NEGATIVE_INFINITY };
   const failed = (error: unknown): void => {
     const next = { text: plainText(problemOf(error)), at: now() };
@@ -51,6 +52,7 @@ export async function serveDashboard(
   };
   const forward = await startPortForward({ port, dial, failed });
   try {
+    if (signal.aborted) return;
     const address = `http://127.0.0.1:${forward.port}${path}`;
     await io.out(`${address}\n`);
     io.note("The console of the cluster, with your permissions, for all users of this machine; Ctrl-C ends\n");

@@ -1,5 +1,4 @@
 import { groupOf, type Resource } from "@isthmus/core";
-import type { Settings } from "../data/kinds.ts";
 
 /** Words as a line for a shell: what is more than a plain word is quoted. */
 function shellLine(...words: readonly string[]): string {
@@ -22,11 +21,10 @@ export function kubectlGet({ apiVersion, kind, metadata }: Resource): string {
   );
 }
 
-/** The command that sets members of the Settings, by default of those that an installation has. */
-export function settingsPatch(settings: Settings | undefined, spec: object): string {
-  const { namespace = "gloo-mesh", name = "settings" } = settings?.metadata ?? {};
+/** The command that sets members of the Settings in the namespace of the management plane. */
+export function settingsPatch(namespace: string, spec: object): string {
   const type = "settings.settings.mesh.gloo.solo.io";
-  return shellLine("kubectl", "--namespace", namespace, "patch", type, name, "--type", "merge", "--patch", JSON.stringify({ spec }));
+  return shellLine("kubectl", "--namespace", namespace, "patch", type, "settings", "--type", "merge", "--patch", JSON.stringify({ spec }));
 }
 
 // Kinds that `meshctl describe` knows.

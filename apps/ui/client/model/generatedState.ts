@@ -12,7 +12,7 @@ import {
 import { t } from "../strings.ts";
 import { remembering } from "./memo.ts";
 import { parentsOf } from "./parents.ts";
-import { conditionsOf, type Status } from "./status.ts";
+import { approvalStatus, conditionsOf, type Status } from "./status.ts";
 
 /** What is known of a generated object in its cluster. */
 export interface GeneratedState {
@@ -33,25 +33,33 @@ export function generatedState(fleet: Fleet, resource: Resource): GeneratedState
   const { snapshot } = fleet;
   const reported = snapshot.collections().get(kindKeyOf(resource))?.row(keyOfResource(resource));
   const told = (status: Status, message = ""): GeneratedState => ({ status, message, reported });
-  if (reported !== undefined) {
-    if (!isOurs(reported, resource)) return told({ tone: "bad", word: states.taken }, t.generated.takenWhy);
-    return told(isSameContent(reported, resource) ? APPLIED : { tone: "warning", word: states.differs });
-  }
-  const refusal = refusalOf(fleet, resource);
+  if (reported !== undefined && !isOurs(reported, resource)) return told({ tone: "bad", word: states.taken }, t.generated.takenWhy);
+  const refusal = reported === undefined ? refusalOf(fleet, resource) : undefined;
   if (refusal !== undefined) return told({ tone: "bad", word: states.refused }, refusal);
-  const cluster = [...snapshot.of(KubernetesCluster)].find(({ metadata }) => metadata.name === resource.metadata.clusterName);
-  const { comparison, mode = "manage", state } = cluster?.status ?? {};
+  const { comparison, mode = "manage", state } = registrationOf(fleet, resource)?.status ?? {};
+  // What was reported, compared or acknowledged before is not what is there now.
+  if (state === "OFFLINE" || state === "REVOKED" || state === "UNREACHABLE") return told(NOT_KNOWN, t.generated.offlineWhy);
+  if (state === "LAGGING") return told({ tone: "progress", word: states.waiting }, t.generated.laggingWhy);
+  const isCurrent = state === "CONNECTED";
+  if (reported !== undefined && !isSameContent(reported, resource)) return told({ tone: "warning", word: states.differs });
+  if (reported !== undefined) return told(isCurrent ? APPLIED : NOT_KNOWN);
   if (comparison !== undefined || mode !== "manage") {
-    const { wouldCreate = 0, wouldChange = 0, conflicts = 0 } = comparison ?? {};
-    if (comparison !== undefined && wouldCreate + wouldChange + conflicts === 0) return told(APPLIED);
+    const { same = 0, wouldCreate = 0, wouldChange = 0, conflicts = 0 } = comparison ?? {};
+    if (isCurrent && same > 0 && wouldCreate + wouldChange + conflicts === 0) return told(APPLIED);
     return told({ tone: "warning", word: states.held }, t.generated.heldWhy(comparison?.mode ?? mode));
   }
-  if (state === "OFFLINE" || state === "REVOKED" || state === "UNREACHABLE") return told(NOT_KNOWN, t.generated.offlineWhy);
-  if (isReadBack(fleet, resource) || isAppliedForPolicies(fleet, resource)) return told(APPLIED);
-  return state === "LAGGING" ? told({ tone: "progress", word: states.waiting }, t.generated.laggingWhy) : told(NOT_KNOWN);
+  const rejection = rejectionOf(fleet, resource);
+  if (rejection !== undefined) return told(approvalStatus("INVALID"), rejection);
+  return told(isCurrent && isAppliedForPolicies(fleet, resource) ? APPLIED : NOT_KNOWN);
 }
 
-function isOurs(reported: Resource, resource: Resource): boolean {
+/** Its registration. Of that name there may be another one in another namespace, which registers nothing. */
+function registrationOf({ snapshot, source }: Fleet, { metadata: { clusterName: name = "" } }: Resource): KubernetesCluster | undefined {
+  return source && snapshot.of(KubernetesCluster).get({ name, namespace: source.namespace, clusterName: "" });
+}
+
+/** Whether what a cluster reports under the name of a generated object is what was written for it: the label says so. */
+export function isOurs(reported: Resource, resource: Resource): boolean {
   const owner = resource.metadata.labels?.[OWNER_LABEL];
   return owner !== undefined && reported.metadata.labels?.[OWNER_LABEL] === owner;
 }
@@ -98,9 +106,11 @@ type PolicyWithTargets = Resource & {
   };
 };
 
-/** Agents say what Cilium made of what they wrote. */
-function isReadBack({ snapshot }: Fleet, resource: Resource): boolean {
-  return kindKeyOf(resource) === kindKeyOf(CiliumNetworkPolicy) && snapshot.of(CiliumPolicyReport).get(refOf(resource)) !== undefined;
+/** Why Cilium rejects a policy of that name. That it accepts one proves nothing of the content: it may be an older one. */
+function rejectionOf({ snapshot }: Fleet, resource: Resource): string | undefined {
+  if (kindKeyOf(resource) !== kindKeyOf(CiliumNetworkPolicy)) return undefined;
+  const { valid, message = "" } = snapshot.of(CiliumPolicyReport).get(refOf(resource))?.status ?? {};
+  return valid === false ? message : undefined;
 }
 
 /** Whether all objects of a policy that has certainly a say in it are applied. */

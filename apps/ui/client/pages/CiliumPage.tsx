@@ -9,10 +9,11 @@ import { Page } from "../components/Page.tsx";
 import { PlainTable } from "../components/PlainTable.tsx";
 import { Section } from "../components/Section.tsx";
 import { usePageSearch } from "../components/usePageSearch.ts";
-import { CiliumEndpoint, Settings } from "../data/kinds.ts";
+import { CiliumEndpoint } from "../data/kinds.ts";
 import { useFleet } from "../data/store.ts";
 import { type CiliumCluster, type CiliumPolicyRow, ciliumClusters, ciliumPolicyRows } from "../model/ciliumRows.ts";
 import { settingsPatch } from "../model/commands.ts";
+import { type PlaneSettings, planeSettings } from "../model/planeSettings.ts";
 import { t } from "../strings.ts";
 import { Problems } from "../summaries/ObjectErrors.tsx";
 import { CILIUM_ENDPOINT_COLUMNS, CILIUM_POLICY_COLUMNS } from "./ciliumColumns.tsx";
@@ -25,12 +26,13 @@ const policyKey = ({ key }: CiliumPolicyRow) => key;
 
 /** The network layer: what Cilium enforces in each cluster, and of whom it is. */
 export function CiliumPage() {
-  const { snapshot, generated } = useFleet();
+  const fleet = useFleet();
+  const { snapshot, generated } = fleet;
   const [{ view }, change] = usePageSearch();
   const policies = useMemo(() => ciliumPolicyRows({ snapshot, generated }), [snapshot, generated]);
   const clusters = useMemo(() => ciliumClusters(snapshot, policies), [snapshot, policies]);
   const endpoints = useDiscovered(CiliumEndpoint);
-  const [settings] = snapshot.of(Settings);
+  const settings = planeSettings(fleet);
   const chosen = view === "endpoints" ? view : "policies";
   return (
     <Page title={t.cilium.title}>
@@ -38,7 +40,7 @@ export function CiliumPage() {
         <Link to="/access">{t.nav.access}</Link>
       </p>
       <p className="note">
-        {t.cilium.why} {t.cilium.modes.get(settings?.spec?.cilium?.accessPolicies ?? "DISABLED")}
+        {t.cilium.why} {settings.isKnown ? t.cilium.modes.get(settings.spec.cilium?.accessPolicies ?? "DISABLED") : t.cilium.modeUnknown}
       </p>
       {clusters.length === 0 && policies.length === 0 && endpoints.length === 0 ? (
         <Empty title={t.cilium.noCilium} how={t.cilium.noCiliumHow} command={t.cilium.noCiliumCommand} />
@@ -114,28 +116,31 @@ function Clusters({ clusters }: { readonly clusters: readonly CiliumCluster[] })
 }
 
 interface OfSettings {
-  /** Undefined where the source has none. */
-  readonly settings: Settings | undefined;
+  readonly settings: PlaneSettings;
 }
 
 function NoPolicies({ settings }: OfSettings) {
-  const isOff = (settings?.spec?.cilium?.accessPolicies ?? "DISABLED") === "DISABLED";
+  if (!settings.isKnown) return <Empty title={t.cilium.noPolicies} how={t.cilium.settingsUnknown} />;
+  const { namespace, spec } = settings;
+  const isOff = (spec.cilium?.accessPolicies ?? "DISABLED") === "DISABLED";
   return (
     <Empty
       title={t.cilium.noPolicies}
-      {...(isOff ? { how: t.cilium.noPoliciesHow, command: settingsPatch(settings, { cilium: { accessPolicies: "AUDIT" } }) } : {})}
+      {...(isOff ? { how: t.cilium.noPoliciesHow, command: settingsPatch(namespace, { cilium: { accessPolicies: "AUDIT" } }) } : {})}
     />
   );
 }
 
 function NoEndpoints({ settings }: OfSettings) {
-  const mode = settings?.spec?.discovery?.cilium?.endpoints ?? "SUMMARY";
+  if (!settings.isKnown) return <Empty title={t.cilium.noEndpoints} how={t.cilium.settingsUnknown} />;
+  const { namespace, spec } = settings;
+  const mode = spec.discovery?.cilium?.endpoints ?? "SUMMARY";
   const how = t.cilium.endpointsModes.get(mode);
   return (
     <Empty
       title={t.cilium.noEndpoints}
       {...(how === undefined ? {} : { how })}
-      {...(mode === "FULL" ? {} : { command: settingsPatch(settings, { discovery: { cilium: { endpoints: "FULL" } } }) })}
+      {...(mode === "FULL" ? {} : { command: settingsPatch(namespace, { discovery: { cilium: { endpoints: "FULL" } } }) })}
     />
   );
 }

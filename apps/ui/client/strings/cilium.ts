@@ -7,6 +7,9 @@ export const ciliumStrings = {
     ["AUDIT", "AccessPolicies are enforced by the meshes only; their statuses say what Cilium would refuse."],
     ["ENABLED", "AccessPolicies are enforced by Cilium as well."],
   ]) as ReadonlyMap<string, string>,
+  modeUnknown:
+    "Whether AccessPolicies are enforced by Cilium as well is not known: the Settings of the management plane are not shown to you.",
+  settingsUnknown: "What the Settings of the management plane ask for is not known: they are not shown to you.",
   clusters: "Clusters with Cilium",
   cluster: "Cluster",
   nameInCilium: "Name and ID in Cilium",

@@ -10,7 +10,7 @@ import {
 } from "@isthmus/core";
 import { computeStatuses, type Statuses, type Translation, translatedFieldsOf, translateInSteps } from "@isthmus/translators";
 import type { Fleet } from "../data/fleet.ts";
-import { KubernetesCluster, Mesh } from "../data/kinds.ts";
+import { KubernetesCluster } from "../data/kinds.ts";
 import { conditionsOf } from "../model/status.ts";
 
 /** What follows from the fleet as the browser has it, by the translators of the server. */
@@ -32,7 +32,7 @@ export function* fleetTranslation(fleet: Fleet, before: FleetTranslation | undef
   yield;
   const translation = yield* translateInSteps(
     inputs,
-    { namespace: namespaceOf(fleet), stage: "networking", offline: offlineIn(fleet) },
+    { namespace: fleet.source?.namespace ?? "gloo-mesh", stage: "networking", offline: offlineIn(fleet) },
     before?.translation,
   );
   const statuses = yield* computeStatuses(translation, undefined, before?.statuses);
@@ -44,12 +44,6 @@ export function* fleetTranslation(fleet: Fleet, before: FleetTranslation | undef
 /** Statuses of what users write in the management cluster are answers, which translation does not read. */
 function read(resource: Resource): Resource {
   return (resource.metadata.clusterName ?? "") === "" ? translatedFieldsOf(resource) : resource;
-}
-
-/** Where discovered objects are; they are in the namespace of the plane. */
-function namespaceOf({ snapshot }: Fleet): string {
-  const [first] = [...snapshot.of(Mesh), ...snapshot.of(KubernetesCluster)];
-  return first?.metadata.namespace ?? "gloo-mesh";
 }
 
 /** As the last leader has decided: docs/decisions/0088. */

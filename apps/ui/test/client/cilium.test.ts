@@ -1,7 +1,9 @@
 import { type Resource, snapshotOf } from "@isthmus/core";
 import { expect, it } from "vitest";
+import { emptyFleet, type Fleet } from "../../client/data/fleet.ts";
 import { ciliumClusters, ciliumPolicyRows } from "../../client/model/ciliumRows.ts";
 import { settingsPatch } from "../../client/model/commands.ts";
+import { planeSettings } from "../../client/model/planeSettings.ts";
 
 const PARENTS = "parents.networking.mesh.gloo.solo.io";
 const DISCOVERY = "discovery.mesh.gloo.solo.io/v1";
@@ -80,12 +82,31 @@ it("takes no policy for one of ours because of what it says of itself", () => {
 });
 
 it("quotes what a command repeats of an object", () => {
-  const settings = {
-    apiVersion: "settings.mesh.gloo.solo.io/v1",
-    kind: "Settings",
-    metadata: { name: "a; rm -rf b", namespace: "$(c)" },
-  } as const;
-  expect(settingsPatch(settings, { a: "'" })).toBe(
-    `kubectl --namespace '$(c)' patch settings.settings.mesh.gloo.solo.io 'a; rm -rf b' --type merge --patch '{"spec":{"a":"'\\''"}}'`,
+  expect(settingsPatch("$(c)", { a: "'" })).toBe(
+    `kubectl --namespace '$(c)' patch settings.settings.mesh.gloo.solo.io settings --type merge --patch '{"spec":{"a":"'\\''"}}'`,
   );
+});
+
+it("reads the Settings of the plane only, and knows when they may be left out", () => {
+  const settings = (namespace: string, accessPolicies: string, more: object = {}) =>
+    ({
+      apiVersion: "settings.mesh.gloo.solo.io/v1",
+      kind: "Settings",
+      metadata: { name: "settings", namespace, ...more },
+      spec: { cilium: { accessPolicies } },
+    }) as Resource;
+  const source = { kind: "store", name: "Redis", version: "0", namespace: "gloo-mesh" } as const;
+  const strangers = [settings("a-team", "ENABLED"), settings("gloo-mesh", "ENABLED", { clusterName: "c1" })];
+  const viewer = (isPartial: boolean) => ({ username: "ann", isPartial, missing: [], hasAllClusters: true, isExhausted: false });
+  const seen = (objects: readonly Resource[], more: Partial<Fleet> = {}) =>
+    planeSettings({ ...emptyFleet(), source, snapshot: snapshotOf(objects), ...more });
+  expect(seen([...strangers, settings("gloo-mesh", "AUDIT")])).toMatchObject({
+    isKnown: true,
+    spec: { cilium: { accessPolicies: "AUDIT" } },
+  });
+  expect(seen(strangers)).toEqual({ isKnown: true, namespace: "gloo-mesh", spec: {} });
+  expect(seen(strangers, { viewer: viewer(false) })).toEqual({ isKnown: true, namespace: "gloo-mesh", spec: {} });
+  expect(seen(strangers, { viewer: viewer(true) })).toEqual({ isKnown: false });
+  expect(seen([settings("gloo-mesh", "AUDIT")], { viewer: viewer(true) })).toMatchObject({ isKnown: true });
+  expect(seen([settings("gloo-mesh", "AUDIT")], { source: undefined })).toEqual({ isKnown: false });
 });

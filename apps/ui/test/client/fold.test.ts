@@ -36,7 +36,7 @@ const anyEvent: fc.Arbitrary<FleetEvent> = fc.oneof(
 );
 
 function SOURCE() {
-  return { kind: "server" as const, name: "test", version: "1" };
+  return { kind: "server" as const, name: "test", version: "1", namespace: "gloo-mesh" };
 }
 
 function insightsOf(object: ResourceRef, count: number): readonly ConsoleInsight[] {

@@ -57,17 +57,21 @@ const cart = {
 } as Resource;
 const named = (resource: Resource, name: string) => ({ ...resource, metadata: { ...resource.metadata, name } });
 
-function cluster(status: object): Resource {
+function cluster(status: object, namespace = "gloo-mesh"): Resource {
   return {
     apiVersion: "multicluster.solo.io/v1alpha1",
     kind: "KubernetesCluster",
-    metadata: { name: "c1", namespace: "gloo-mesh" },
-    status,
+    metadata: { name: "c1", namespace },
+    status: { state: "CONNECTED", ...status },
   } as Resource;
 }
 
+const source = { kind: "server", name: "test", version: "0", namespace: "gloo-mesh" } as const;
+
+/** In a cluster that is connected, unless the objects say otherwise. */
 function stateOf(resource: Resource, objects: readonly Resource[]): readonly [string, string] {
-  const { status, message } = generatedState({ ...emptyFleet(), snapshot: snapshotOf(objects) }, resource);
+  const snapshot = snapshotOf([cluster({}), ...objects]);
+  const { status, message } = generatedState({ ...emptyFleet(), source, snapshot }, resource);
   return [status.word, message];
 }
 
@@ -112,4 +116,52 @@ it("compares with what a cluster reports under the same name, and knows whose it
   expect(stateOf(route, [generated("VirtualService", { spec: { a: 2 } })])[0]).toBe("Differs");
   // Without a label of its own nothing is ours.
   expect(stateOf(generated("VirtualService", { labels: {} }), [generated("VirtualService", { labels: {} })])[0]).toBe("Name is taken");
+});
+
+it("calls nothing applied in a cluster that is not connected and current, whatever was found there before", () => {
+  const route = generated("VirtualService");
+  const traffic = policy("TrafficPolicy");
+  const proofs = [
+    [cart, traffic, named(traffic, "other")],
+    [generated("VirtualService")],
+    [cluster({ mode: "freeze", comparison: { mode: "freeze", same: 3 } })],
+  ];
+  const withState = (objects: readonly Resource[], state: string | undefined) => {
+    const { status = {} } = (objects.find(({ kind }) => kind === "KubernetesCluster") ?? {}) as { readonly status?: object };
+    return [...objects.filter(({ kind }) => kind !== "KubernetesCluster"), cluster({ ...status, state })];
+  };
+  for (const proof of proofs) {
+    expect(stateOf(route, withState(proof, "CONNECTED"))[0]).toBe("Applied");
+    for (const state of ["OFFLINE", "REVOKED", "UNREACHABLE"]) {
+      expect(stateOf(route, withState(proof, state))).toEqual([
+        "Not known",
+        "No agent is connected: what is there stays as it was last written.",
+      ]);
+    }
+    expect(stateOf(route, withState(proof, "LAGGING"))[0]).toBe("Waiting");
+    for (const state of ["REGISTERED", "SYNCING", undefined]) expect(stateOf(route, withState(proof, state))[0]).not.toBe("Applied");
+  }
+  // A comparison of nothing says nothing.
+  expect(stateOf(route, [cluster({ mode: "freeze", comparison: { mode: "freeze", same: 0 } })])[0]).toBe("Held");
+});
+
+it("believes no registration of another namespace than the plane's", () => {
+  const route = generated("VirtualService");
+  const forged = cluster({ mode: "freeze", comparison: { mode: "freeze", same: 3 } }, "a-team");
+  expect(stateOf(route, [forged, cluster({ state: "OFFLINE" })])[0]).toBe("Not known");
+  const fleet = { ...emptyFleet(), snapshot: snapshotOf([forged, generated("VirtualService")]) };
+  expect(generatedState({ ...fleet, source }, route).status.word).toBe("Not known");
+  expect(generatedState(fleet, route).status.word).toBe("Not known");
+});
+
+it("takes a report of Cilium for no proof of what is written", () => {
+  const made = { ...generated("CiliumNetworkPolicy"), apiVersion: "cilium.io/v2" };
+  const report = (status: object) =>
+    ({ ...made, apiVersion: "reports.mesh.gloo.solo.io/v1", kind: "CiliumPolicyReport", spec: undefined, status }) as Resource;
+  const inForce = [cart, policy("AccessPolicy")];
+  expect(stateOf(made, inForce)[0]).toBe("Applied");
+  expect(stateOf(made, [cart, report({ valid: true })])[0]).toBe("Not known");
+  expect(stateOf(made, [...inForce, report({ valid: true })])[0]).toBe("Applied");
+  expect(stateOf(made, [...inForce, report({ valid: false, message: "no such port" })])).toEqual(["Rejected", "no such port"]);
+  expect(stateOf(made, [...inForce, report({ valid: true }), cluster({ state: "LAGGING" })])[0]).toBe("Waiting");
 });

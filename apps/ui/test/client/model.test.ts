@@ -114,7 +114,11 @@ it("draws where traffic is sent, and namespaces instead of services where there 
 it("says how old what is shown is by the server's clock, whatever time the browser has", () => {
   const at = "2026-01-01T12:00:00.000Z";
   const browser = 5_000;
-  const fleet = { ...fleetOf([]), source: { kind: "server" as const, name: "test", version: "1" }, clock: { now: at, at, clusters: [] } };
+  const fleet = {
+    ...fleetOf([]),
+    source: { kind: "server" as const, name: "test", version: "1", namespace: "gloo-mesh" },
+    clock: { now: at, at, clusters: [] },
+  };
   const state = { fleet, connection: { isConnected: true, since: 0 }, clockAt: browser };
   expect(freshnessOf(state, browser + 2_000)).toMatchObject({ text: "live · 2 s ago", isStale: false });
   expect(freshnessOf(state, browser + 60_000)).toMatchObject({ isStale: true, tone: "bad" });

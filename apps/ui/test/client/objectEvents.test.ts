@@ -36,7 +36,7 @@ it("has the latest first, and nothing of other objects or without a time", () =>
 });
 
 it("adds what has ended to what had, begins again with the stream, and holds so many and no more", () => {
-  const source = { kind: "file", name: "x", version: "0" } as const;
+  const source = { kind: "file", name: "x", version: "0", namespace: "gloo-mesh" } as const;
   const many = Array.from({ length: 12_000 }, (_, i) => ({ ...ended, message: String(i) }));
   const stream = folded(NO_STREAM, [
     { type: "reset", data: source },

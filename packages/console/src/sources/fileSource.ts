@@ -24,7 +24,7 @@ export function fileSource(options: FileSourceOptions): FleetSource {
   const at = new Date(options.savedAt).toISOString();
   const moment = momentOf(options, at);
   return {
-    about: { kind: "file", name: options.name, version: options.version },
+    about: { kind: "file", name: options.name, version: options.version, namespace: options.namespace },
     read: async () => moment,
     clock: () => ({ at, clusters: clusterNames(options.translation.inputs).map((name) => ({ name, at })) }),
   };

@@ -13,6 +13,8 @@ export interface ServerSourceOptions {
   readonly server: Pick<Server, "view" | "store" | "translation" | "insights" | "certificates">;
   /** Mesh, Workload and Destination: made by the server, and read back where they are published. */
   readonly discoveryKinds: readonly Kind[];
+  /** Namespace of the management plane. */
+  readonly namespace: string;
   /** How the source is called, such as an address. */
   readonly name: string;
   readonly version: string;
@@ -22,7 +24,7 @@ export interface ServerSourceOptions {
 /** The fleet of a management server in this process, out of its memory. */
 export function serverSource(options: ServerSourceOptions): FleetSource {
   const { server, discoveryKinds, clock } = options;
-  const about: ConsoleSource = { kind: "server", name: options.name, version: options.version };
+  const about: ConsoleSource = { kind: "server", name: options.name, version: options.version, namespace: options.namespace };
   const discovered = discoveredObjects(discoveryKinds);
   const management = withoutKinds(discoveryKinds);
   const generated = outputObjects();

@@ -87,7 +87,7 @@ export function storeSource(options: StoreSourceOptions, signal: AbortSignal): F
   }
 
   return {
-    about: { kind: "store", name: options.name, version: options.version },
+    about: { kind: "store", name: options.name, version: options.version, namespace },
     async read(until) {
       try {
         const moment = await read(until);
