@@ -99,6 +99,56 @@ describeInBrowser("the console, of what Cilium does", (executablePath) => {
     await page.getByRole("heading", { name: "reviews-callers" }).waitFor();
   });
 
+  it("opens the one of two objects of a name whose row it is, and moves on from it by key", async () => {
+    const page = await open(`${url}/access/cilium?sort=name`);
+    const rows = page.locator(".table-body").getByRole("row");
+    const row = (more: string) => rows.filter({ hasText: "accesspolicy-details" }).filter({ hasText: more });
+    const opened = page.locator(".table-row[data-open]");
+    await row("generated").getByRole("cell").nth(1).click();
+    await page.locator(".side-panel").getByRole("heading", { name: "This object is generated" }).waitFor();
+    await expect.poll(() => opened.allInnerTexts()).toEqual([expect.stringContaining("generated")]);
+    await row("by hand").getByRole("cell").nth(1).click();
+    await expect.poll(() => opened.allInnerTexts()).toEqual([expect.stringContaining("by hand")]);
+    await page.locator(".side-panel").getByRole("link", { name: "YAML" }).waitFor();
+    await rows.nth(2).getByRole("link").first().focus();
+    await page.keyboard.press("Space");
+    await expect.poll(() => opened.getAttribute("data-index")).toBe("2");
+    await page.locator(".side-panel .panel-head h2").focus();
+    await page.keyboard.press("j");
+    await expect.poll(() => opened.getAttribute("data-index")).toBe("3");
+    expect(await faults(page)).toEqual([]);
+  });
+
+  it("says to whom sees a part that what is compared is a part, and that Settings are not known", async () => {
+    const viewer = { username: "ann", isPartial: true, missing: [], hasAllClusters: true, isExhausted: false };
+    const source = { kind: "store", name: "redis", version: "0", namespace: "gloo-mesh" };
+    const now = new Date().toISOString();
+    const stranger = { apiVersion: "settings.mesh.gloo.solo.io/v1", kind: "Settings", metadata: { name: "settings", namespace: "a" } };
+    const policy = {
+      apiVersion: "networking.mesh.gloo.solo.io/v1",
+      kind: "TrafficPolicy",
+      metadata: { name: "shift", namespace: "bookinfo" },
+    };
+    const events: readonly (readonly [string, unknown])[] = [
+      ["reset", source],
+      ["viewer", viewer],
+      ["change", { put: [{ ...stranger, spec: { cilium: { accessPolicies: "ENABLED" } } }, policy], remove: [] }],
+      ["clock", { now, at: now, clusters: [] }],
+      ["ready", {}],
+    ];
+    const body = events.map(([type, data]) => `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`).join("");
+    const page = await open(url);
+    await page.route("**/api/v1/stream", (route) => route.fulfill({ contentType: "text/event-stream", body }));
+    await page.route("**/api/v1/history/moment*", (route) => route.fulfill({ contentType: "text/event-stream", body }));
+    await page.goto(`${url}/access/cilium`);
+    await page.getByText("Whether AccessPolicies are enforced by Cilium as well is not known").waitFor();
+    await page.goto(`${url}/object/networking.mesh.gloo.solo.io/TrafficPolicy/_/bookinfo/shift?tab=generated&view=compared`);
+    await page.getByText("this page translates what you see").waitFor();
+    await page.goto(`${url}/changes?at=${encodeURIComponent(now)}`);
+    await page.getByText("what differs of the rest is not shown").waitFor();
+    expect(await faults(page)).toEqual([]);
+  });
+
   it("shows what somebody else has under the name of a generated object, beside what is generated", async () => {
     const page = await open(`${url}/object/networking.mesh.gloo.solo.io/AccessPolicy/_/bookinfo/details-callers?tab=generated`);
     const item = page.locator(".generated-item").filter({ hasText: "CiliumNetworkPolicy" });

@@ -60,6 +60,10 @@ export async function meshctl(args: readonly string[], streams: Io, outside: Par
   io.adjust(earlyLoudness(args));
   const begun = now();
   let exitCode: ExitCode = 0;
+  const ended = (code: ExitCode): ExitCode => {
+    io.detail(1, `ended with exit code ${code} after ${now() - begun} ms`);
+    return code;
+  };
   const finish = (code: ExitCode): void => {
     exitCode = code;
   };
@@ -68,15 +72,14 @@ export async function meshctl(args: readonly string[], streams: Io, outside: Par
     const program = programOf({ io, finish, ...places, ...connections }, { toRemote, call });
     program.hook("preAction", (_, command) => io.adjust(command.opts<Loudness>()));
     await program.parseAsync(args, { from: "user" });
-    io.detail(1, `ended with exit code ${exitCode} after ${now() - begun} ms`);
-    return exitCode;
+    return ended(exitCode);
   } catch (error) {
     // commander has printed its own; help and version end this way too, with 0.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (error instanceof CommanderError) return ended(error.exitCode === 0 ? 0 : 2);
     if (error instanceof UsageError) io.err(`${io.colors.red("error:")} ${errorText(error)}\n`);
     else io.err(`${io.colors.red("internal error:")} ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
-    if (error instanceof Interrupted) return 130;
-    return error instanceof WaitTimeout ? 124 : 2;
+    if (error instanceof Interrupted) return ended(130);
+    return ended(error instanceof WaitTimeout ? 124 : 2);
   }
 }
 

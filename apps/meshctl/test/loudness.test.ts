@@ -1,7 +1,10 @@
 import { Mesh } from "@isthmus/api";
+import type { AnyResource } from "@isthmus/core";
+import type { ApiServer } from "@isthmus/kubernetes";
+import { ClusterError } from "@isthmus/plane/ports";
 import { describe, expect, it } from "vitest";
 import { adjustableIo } from "../src/commands/loudness.ts";
-import { mesh, NOW } from "./fleetObjects.ts";
+import { deployment, mesh, NOW } from "./fleetObjects.ts";
 import { managementCluster, runIn } from "./planeRun.ts";
 import { recordedIo } from "./recordedIo.ts";
 
@@ -10,6 +13,17 @@ const plane = managementCluster([
   mesh("east"),
   { apiVersion: Mesh.apiVersion, kind: Mesh.kind, metadata: { name: "odd" }, spec: 7 } as never,
 ]);
+
+/** A pod that is ready. */
+function podOf(app: string): AnyResource {
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: `${app}-1`, namespace: "gloo-mesh", labels: { app } },
+    spec: { containers: [{ name: "main", image: "image", ports: [{ name: "console", containerPort: 8090 }] }] },
+    status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }] },
+  } as unknown as AnyResource;
+}
 
 function records(err: string): readonly unknown[] {
   return err
@@ -46,6 +60,40 @@ describe("-v", () => {
     const token = /[\w-]{30,}/.exec(run.out)?.[0] ?? expect.unreachable();
     expect(run.err).toMatch(/^debug: (create|apply) Secret .*: done, 0 ms$/m);
     expect(run.err.split("\n").filter((line) => line.startsWith("debug:") && line.includes(token))).toEqual([]);
+  });
+
+  it("names what else an API server is asked for, and nothing of what it answers", async () => {
+    const objects = ["gloo-mesh-ui", "gloo-mesh-mgmt-server"].flatMap((app) => [deployment(app), podOf(app)]);
+    const api: ApiServer = {
+      address: "https://mgmt.example",
+      version: async () => "v1.31.0",
+      isAllowed: async () => true,
+      async *podLog() {
+        yield '{"msg":"SECRET-CANARY"}\n';
+      },
+      connectToPod: async () => {
+        throw new ClusterError("Forbidden", "no pods/portforward");
+      },
+    };
+    const outside = { connectApiServer: async () => api };
+    const logs = await runIn(managementCluster(objects), ["logs", "-v2"], undefined, outside);
+    expect(logs.err).toMatch(/^debug: log of pod gloo-mesh\/gloo-mesh-mgmt-server-1, container main: done, 0 ms$/m);
+    expect(logs.out).toContain("CANARY");
+    expect(logs.err).not.toContain("CANARY");
+    const dashboard = await runIn(managementCluster(objects), ["dashboard", "--port", "0", "-v2"], undefined, outside);
+    expect(dashboard.err).toMatch(/^debug: connect to port 8090 of pod gloo-mesh\/gloo-mesh-ui-1: Forbidden, 0 ms$/m);
+    expect(dashboard.err).toMatch(/^debug: ended with exit code 2 after 0 ms$/m);
+    const check = await runIn(managementCluster(objects), ["precheck", "-v2"], undefined, outside);
+    expect(check.err).toMatch(/^debug: get version: done, 0 ms$/m);
+    expect(check.err).toMatch(/^debug: ask whether this user may \w+ .*: yes, 0 ms$/m);
+  });
+
+  it("names what an admin port is asked for, without the password of its address", async () => {
+    const readAdminPage = async () => "SECRET-CANARY";
+    const args = ["cert", "list", "--admin-address", "http://me:PASS-CANARY@127.0.0.1:9091", "-v2"];
+    const run = await runIn(managementCluster([]), args, undefined, { readAdminPage });
+    expect(run.err).toMatch(/^debug: get \/\S+ of http:\/\/127\.0\.0\.1:9091: 13 characters, 0 ms$/m);
+    expect(run.err.split("\n").filter((line) => line.startsWith("debug:") && line.includes("CANARY"))).toEqual([]);
   });
 
   it("is 0, 1 or 2, and not asked for together with --quiet", async () => {

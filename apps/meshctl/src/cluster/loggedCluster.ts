@@ -1,23 +1,10 @@
 import { formatRef, type Kind, refOf } from "@isthmus/core";
-import { type Cluster, ClusterError } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/plane/ports";
+import { type RequestLog, timedRequests } from "./timedRequests.ts";
 
 /** A cluster of which each request is reported when it has ended: what it was, its result, and the time. Of an object only kind and name are said. */
-export function loggedCluster(
-  cluster: Cluster,
-  { say, now }: { readonly say: (line: string) => void; readonly now: () => number },
-): Cluster {
-  async function timed<T>(what: string, request: Promise<T>, resultOf: (answer: T) => string = () => "done"): Promise<T> {
-    const begun = now();
-    const ended = (result: string): void => say(`${what}: ${result}, ${now() - begun} ms`);
-    try {
-      const answer = await request;
-      ended(resultOf(answer));
-      return answer;
-    } catch (error) {
-      ended(error instanceof ClusterError ? error.code : "given up");
-      throw error;
-    }
-  }
+export function loggedCluster(cluster: Cluster, log: RequestLog): Cluster {
+  const timed = timedRequests(log);
   const named = ({ apiVersion, kind }: Kind, ref: { readonly name: string; readonly namespace: string }): string =>
     formatRef({ apiVersion, kind, name: ref.name, namespace: ref.namespace, clusterName: "" });
   // Each member by name: a request that is added to a cluster must not pass unseen.
@@ -29,7 +16,7 @@ export function loggedCluster(
     list: (kind, options, signal) =>
       timed(`list ${kind.plural}`, cluster.list(kind, options, signal), ({ items }) => `${items.length} objects`),
     watch: (kind, resourceVersion, options, signal) => {
-      say(`watch ${kind.plural}: begun`);
+      log.say(`watch ${kind.plural}: begun`);
       return cluster.watch(kind, resourceVersion, options, signal);
     },
     apply: (resource, options, signal) =>

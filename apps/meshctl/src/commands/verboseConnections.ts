@@ -1,3 +1,5 @@
+import type { ApiServer } from "@isthmus/kubernetes";
+import type { ReadAdminPage } from "../cluster/adminPort.ts";
 import type { ConnectApiServer } from "../cluster/apiServer.ts";
 import type { Connect, ManagementTarget } from "../cluster/managementCluster.ts";
 import type { AdjustableIo } from "./loudness.ts";
@@ -7,15 +9,25 @@ interface Connections {
   readonly connect: Connect;
   readonly connectApiServer: ConnectApiServer;
   readonly connectRemote: ConnectRemote;
+  readonly readAdminPage: ReadAdminPage;
   readonly now: () => number;
 }
 
 /** The same ways to clusters: with `-v` they say which ones they lead to, with `-v 2` also what is asked there. */
-export function verboseConnections({ connect, connectApiServer, connectRemote, now }: Connections, io: AdjustableIo): Connections {
+export function verboseConnections(
+  { connect, connectApiServer, connectRemote, readAdminPage, now }: Connections,
+  io: AdjustableIo,
+): Connections {
+  const log = { say: (line: string) => io.detail(2, line), now };
   async function logged<C extends Awaited<ReturnType<Connect>>>(cluster: C): Promise<Awaited<ReturnType<Connect>>> {
     if (io.verbosity < 2) return cluster;
     const { loggedCluster } = await import("../cluster/loggedCluster.ts");
-    return loggedCluster(cluster, { say: (line) => io.detail(2, line), now });
+    return loggedCluster(cluster, log);
+  }
+  async function loggedServer(api: ApiServer): Promise<ApiServer> {
+    if (io.verbosity < 2) return api;
+    const { loggedApiServer } = await import("../cluster/loggedApiServer.ts");
+    return loggedApiServer(api, log);
   }
   return {
     now,
@@ -25,14 +37,29 @@ export function verboseConnections({ connect, connectApiServer, connectRemote, n
     },
     connectApiServer: async (place) => {
       io.detail(1, `versions, permissions, logs and ports of pods are asked for in ${placeText(place)}`);
-      return connectApiServer(place);
+      return loggedServer(await connectApiServer(place));
     },
     connectRemote: async (place) => {
       io.detail(1, `the cluster to register is ${placeText(place)}`);
       const access = await connectRemote(place);
-      return { ...access, cluster: await logged(access.cluster) };
+      const api = access.api === undefined ? {} : { api: await loggedServer(access.api) };
+      return { ...access, ...api, cluster: await logged(access.cluster) };
+    },
+    readAdminPage: async (address, path, signal) => {
+      if (io.verbosity < 2) return readAdminPage(address, path, signal);
+      const { timedRequests } = await import("../cluster/timedRequests.ts");
+      return timedRequests(log)(
+        `get ${path} of ${originOf(address.url)}`,
+        readAdminPage(address, path, signal),
+        ({ length }) => `${length} characters`,
+      );
     },
   };
+}
+
+/** Without a password, which an address may contain. */
+function originOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : "an address that is no URL";
 }
 
 function placeText({ kubeconfig, context }: Pick<ManagementTarget, "kubeconfig" | "context">): string {

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "react";
 import { Empty } from "../components/Empty.tsx";
 import { Page } from "../components/Page.tsx";
+import { PartialNote } from "../components/PartialNote.tsx";
 import { useServerNow } from "../components/Times.tsx";
 import { useFleetState } from "../data/store.ts";
 import { OutputChanges } from "../effect/OutputChanges.tsx";
@@ -36,6 +37,7 @@ export function ChangesPage() {
   return (
     <Page title={t.past.title}>
       <p className="note">{t.past.why(timeText(Date.parse(fleet.past ?? ""), now))}</p>
+      <PartialNote text="compared" />
       <p>
         <button type="button" className="button" onClick={() => setRound(round + 1)}>
           {t.past.again}

@@ -35,5 +35,10 @@ export function ClusterChip({ name }: { readonly name: string }) {
 /** The object that a reference names; its version does not matter. */
 export function objectOf(fleet: Fleet, ref: ResourceRef): Resource | undefined {
   const key = kindKeyOf(ref);
-  return fleet.snapshot.collections().get(key)?.row(keyOf(ref)) ?? fleet.generated.collections().get(key)?.row(keyOf(ref));
+  return fleet.snapshot.collections().get(key)?.row(keyOf(ref)) ?? generatedOf(fleet, ref);
+}
+
+/** The generated object that a reference names; its version does not matter. */
+export function generatedOf(fleet: Fleet, ref: ResourceRef): Resource | undefined {
+  return fleet.generated.collections().get(kindKeyOf(ref))?.row(keyOf(ref));
 }

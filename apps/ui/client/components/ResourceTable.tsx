@@ -75,6 +75,10 @@ export function ResourceTable<R>({ what, rows, keyOf, columns, open, empty, pane
     {
       count: held.rows.length,
       scrollTo: (index) => virtualizer.scrollToIndex(index),
+      current: () => {
+        const index = panel?.isShown === true ? held.rows.findIndex(({ row }) => panel.isOf(row)) : -1;
+        return index < 0 ? undefined : index;
+      },
       ...(panel === undefined ? {} : { peek: (index: number) => opened(index, true) }),
       ...(panel?.isShown === true ? { moved: (index: number) => opened(index, false) } : {}),
     },

@@ -11,11 +11,12 @@ export function ViewerMenu() {
   const [isOpen, setOpen] = useState(false);
   if (viewer === undefined) return null;
   const { username, isPartial, missing, hasAllClusters, isExhausted } = viewer;
+  // With all that is seen of it, for those who say what they see.
+  const label = isPartial ? `${t.viewer.open(username)} ${t.viewer.partial}` : t.viewer.open(username);
   return (
     <>
-      <button type="button" className="button small viewer" aria-label={t.viewer.open(username)} onClick={() => setOpen(true)}>
-        <Name text={username} />
-        {isPartial ? <span className="viewer-partial">{t.viewer.partial}</span> : null}
+      <button type="button" className="button small viewer" aria-label={label} onClick={() => setOpen(true)}>
+        <Name text={username} /> {isPartial ? <span className="viewer-partial">{t.viewer.partial}</span> : null}
       </button>
       {isOpen ? (
         <Dialog title={t.viewer.title} close={() => setOpen(false)}>

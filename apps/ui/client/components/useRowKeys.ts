@@ -5,6 +5,8 @@ export interface RowKeys {
   readonly count: number;
   /** Rows are counted from 0. */
   scrollTo(index: number): void;
+  /** The row from which keys go on while none has the focus; undefined: there is none. */
+  current?(): number | undefined;
   /** Space was pressed in a row. */
   peek?(index: number): void;
   /** The focus goes to another row. */
@@ -12,7 +14,7 @@ export interface RowKeys {
 }
 
 /** `j` and `k` move the focus from row to row of a table, Space shows the row that has it. */
-export function useRowKeys({ count, scrollTo, peek, moved }: RowKeys, body: RefObject<HTMLDivElement | null>): void {
+export function useRowKeys({ count, scrollTo, current, peek, moved }: RowKeys, body: RefObject<HTMLDivElement | null>): void {
   // The row that is on its way into the page, when keys are faster than it.
   const coming = useRef<number>(undefined);
   // Before the page is painted: keys work as soon as it is seen.
@@ -32,7 +34,7 @@ export function useRowKeys({ count, scrollTo, peek, moved }: RowKeys, body: RefO
       }
       if ((event.key !== "j" && event.key !== "k") || event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
       const row = document.activeElement?.closest("[data-index]");
-      const at = coming.current ?? (row instanceof HTMLElement ? Number(row.dataset["index"]) : undefined);
+      const at = coming.current ?? (row instanceof HTMLElement ? Number(row.dataset["index"]) : current?.());
       const next = at === undefined ? 0 : Math.min(count - 1, Math.max(0, at + (event.key === "j" ? 1 : -1)));
       scrollTo(next);
       moved?.(next);

@@ -1,5 +1,6 @@
 import type { Resource } from "@isthmus/core";
 import { Loading } from "../components/Loading.tsx";
+import { PartialNote } from "../components/PartialNote.tsx";
 import { t } from "../strings.ts";
 import { Problems } from "../summaries/ObjectErrors.tsx";
 import { useFleetTranslation } from "../translation/useFleetTranslation.ts";
@@ -13,6 +14,7 @@ export function BeforeAndAfter({ policy }: { readonly policy: Resource }) {
   return (
     <>
       <p className="note">{t.generated.comparedWhy}</p>
+      <PartialNote text="translated" />
       {base === undefined || base.unlike === 0 ? null : <Problems warnings={[t.effect.unlike(base.unlike)]} />}
       {changes === undefined ? (
         <Loading />

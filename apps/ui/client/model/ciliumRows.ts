@@ -12,6 +12,7 @@ import {
 } from "../data/kinds.ts";
 import { t } from "../strings.ts";
 import { clusterOf } from "./clusterOf.ts";
+import { isOurs } from "./generatedState.ts";
 import { parentsOf } from "./parents.ts";
 import { approvalStatus, type Status } from "./status.ts";
 
@@ -23,6 +24,8 @@ export interface CiliumPolicyRow {
   readonly object: AnyPolicy;
   /** Whether translation made it. What an object says of itself does not count: anybody can write annotations. */
   readonly isGenerated: boolean;
+  /** Of a generated one: its cluster has one of somebody else under its name. */
+  readonly isTaken: boolean;
   /** The AccessPolicies behind it, or else the objects that it exists because of; nothing of one that was made by hand. */
   readonly because: readonly ResourceRef[];
   /** What Cilium says of it. */
@@ -32,20 +35,25 @@ export interface CiliumPolicyRow {
   readonly counts: { readonly endpoints: number; readonly enforcing: number } | undefined;
 }
 
-/** All policies of Cilium. One that is generated and one that somebody else made under its name are two. */
+/** All policies of Cilium. One that is generated and one that somebody else made under its name are two; one that is reported as it was written is the generated one. */
 export function ciliumPolicyRows({ snapshot, generated }: Pick<Fleet, "snapshot" | "generated">): readonly CiliumPolicyRow[] {
   const [reported, made] = [snapshot.of(CiliumNetworkPolicy), generated.of(CiliumNetworkPolicy)];
   const reports = snapshot.of(CiliumPolicyReport);
   return [
-    ...[...reported, ...snapshot.of(CiliumClusterwideNetworkPolicy)].map(byHand),
+    ...[
+      ...[...reported].filter((object) => !isWritten(object, made.get(refOf(object)))),
+      ...snapshot.of(CiliumClusterwideNetworkPolicy),
+    ].map(byHand),
     ...[...made].map((object): CiliumPolicyRow => {
       const ref = refOf(object);
       const state = reports.get(ref)?.status ?? {};
-      const isTaken = reported.get(ref) !== undefined;
+      const other = reported.get(ref);
+      const isTaken = other !== undefined && !isOurs(other, object);
       return {
         key: `generated ${fullKeyOf(object)}`,
         object,
         isGenerated: true,
+        isTaken,
         because: reasonsOf(snapshot, object),
         ...(isTaken
           ? { status: { tone: "bad", word: t.generated.states.taken }, message: t.generated.takenWhy, counts: undefined }
@@ -55,12 +63,17 @@ export function ciliumPolicyRows({ snapshot, generated }: Pick<Fleet, "snapshot"
   ];
 }
 
+function isWritten(reported: CiliumNetworkPolicy, made: CiliumNetworkPolicy | undefined): boolean {
+  return made !== undefined && isOurs(reported, made);
+}
+
 function byHand(object: AnyPolicy): CiliumPolicyRow {
   const { status, message = "" } = object.status?.conditions?.find(({ type }) => type === "Valid") ?? {};
   return {
     key: fullKeyOf(object),
     object,
     isGenerated: false,
+    isTaken: false,
     because: [],
     status: statusOf(status === "True" ? true : status === "False" ? false : undefined),
     message: status === "False" ? message : "",

@@ -47,6 +47,27 @@ export function refOfPath(path: string): ResourceRef | undefined {
   }
 }
 
+/** What a panel shows. */
+export interface PanelObject {
+  readonly ref: ResourceRef;
+  /** The generated object, though its cluster reports another one of that name. */
+  readonly isGenerated: boolean;
+}
+
+/** What a panel shows, as an address has it. */
+export function panelPath(object: Resource, isGenerated: boolean): string {
+  return `${isGenerated ? GENERATED : ""}${objectPath(object)}`;
+}
+
+/** What `panelPath` names; undefined for another text. */
+export function panelObjectOf(path: string): PanelObject | undefined {
+  const isGenerated = path.startsWith(GENERATED);
+  const ref = refOfPath(isGenerated ? path.slice(GENERATED.length) : path);
+  return ref && { ref, isGenerated };
+}
+
+const GENERATED = "/generated";
+
 /** The path of an object's page. */
 export function objectPath(object: Resource | ResourceRef): string {
   const { group, kind, cluster, namespace, name } = paramsOf("metadata" in object ? refOf(object) : object);

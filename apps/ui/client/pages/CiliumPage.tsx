@@ -62,6 +62,7 @@ export function CiliumPage() {
               keyOf={policyKey}
               columns={CILIUM_POLICY_COLUMNS}
               objectOf={({ object }) => object}
+              isBesideOther={({ isTaken }) => isTaken}
               empty={<NoPolicies settings={settings} />}
             />
           ) : (

@@ -2,18 +2,20 @@ import type { Resource } from "@isthmus/core";
 import { useCallback, useMemo, useRef } from "react";
 import { ResourceTable, type ResourceTableProps } from "../components/ResourceTable.tsx";
 import { usePageSearch } from "../components/usePageSearch.ts";
-import { objectPath, refOfPath } from "../model/objectPath.ts";
+import { panelObjectOf, panelPath } from "../model/objectPath.ts";
 import { isSameObject, SidePanel } from "./SidePanel.tsx";
 
 export interface ObjectTableProps<R> extends Omit<ResourceTableProps<R>, "open" | "panel"> {
   /** The object that a row is about; undefined: there is none to show. */
   objectOf(row: R): Resource | undefined;
+  /** Whether that is the generated object, though another one of its name is reported. Default: no. */
+  isBesideOther?(row: R): boolean;
 }
 
 /** A table of objects: a row opens beside it, and the address has which one. */
-export function ObjectTable<R>({ objectOf, ...table }: ObjectTableProps<R>) {
+export function ObjectTable<R>({ objectOf, isBesideOther = () => false, ...table }: ObjectTableProps<R>) {
   const [{ open }, change] = usePageSearch();
-  const shown = useMemo(() => (open === undefined ? undefined : refOfPath(open)), [open]);
+  const shown = useMemo(() => (open === undefined ? undefined : panelObjectOf(open)), [open]);
   const title = useRef<HTMLHeadingElement>(null);
   const close = useCallback(() => {
     const row = document.querySelector<HTMLElement>(".table-row[data-open] a");
@@ -22,7 +24,7 @@ export function ObjectTable<R>({ objectOf, ...table }: ObjectTableProps<R>) {
   }, [change]);
   const show = (row: R): void => {
     const object = objectOf(row);
-    if (object !== undefined) change({ open: objectPath(object) });
+    if (object !== undefined) change({ open: panelPath(object, isBesideOther(row)) });
   };
   return (
     <div className="beside">
@@ -33,12 +35,14 @@ export function ObjectTable<R>({ objectOf, ...table }: ObjectTableProps<R>) {
           isShown: shown !== undefined,
           isOf(row) {
             const object = shown === undefined ? undefined : objectOf(row);
-            return object !== undefined && shown !== undefined && isSameObject(object, shown);
+            return (
+              object !== undefined && shown !== undefined && isSameObject(object, shown.ref) && isBesideOther(row) === shown.isGenerated
+            );
           },
           focus: () => title.current?.focus(),
         }}
       />
-      {shown === undefined ? null : <SidePanel of={shown} close={close} title={title} />}
+      {shown === undefined ? null : <SidePanel of={shown.ref} isGenerated={shown.isGenerated} close={close} title={title} />}
     </div>
   );
 }

@@ -6,7 +6,7 @@ import { Empty } from "../components/Empty.tsx";
 import { ErrorBoundary } from "../components/ErrorBoundary.tsx";
 import { isTyping } from "../components/isTyping.ts";
 import { Name } from "../components/Name.tsx";
-import { ClusterChip, objectOf } from "../components/ObjectLink.tsx";
+import { ClusterChip, generatedOf, objectOf } from "../components/ObjectLink.tsx";
 import { ObjectState } from "../components/ObjectState.tsx";
 import { useFleet } from "../data/store.ts";
 import { clusterOf } from "../model/clusterOf.ts";
@@ -16,6 +16,8 @@ import { Summary } from "../summaries/Summary.tsx";
 
 export interface SidePanelProps {
   readonly of: ResourceRef;
+  /** The generated object is meant, whatever its cluster reports under its name. */
+  readonly isGenerated: boolean;
   close(): void;
   /** Its title, which takes the focus. */
   readonly title: RefObject<HTMLHeadingElement | null>;
@@ -24,9 +26,9 @@ export interface SidePanelProps {
 const TABS = ["effect", "generated", "yaml", "events", "insights"] as const;
 
 /** The summary of an object beside the table that it is in; Escape closes it. */
-export function SidePanel({ of, close, title }: SidePanelProps) {
+export function SidePanel({ of, isGenerated, close, title }: SidePanelProps) {
   const fleet = useFleet();
-  const object = objectOf(fleet, of);
+  const object = isGenerated ? generatedOf(fleet, of) : objectOf(fleet, of);
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       const isOfMenu = event.target instanceof Element && event.target.closest('[role="menu"]') !== null;
@@ -52,28 +54,37 @@ export function SidePanel({ of, close, title }: SidePanelProps) {
         <Empty title={t.objects.absent} how={t.objects.absentWhy} />
       ) : (
         <>
-          <div className="panel-links">
-            <ObjectState object={object} />
-            <span className="inline">
-              <Link className="button" to="/object/$group/$kind/$cluster/$namespace/$name" params={paramsOf(refOf(object))}>
-                {t.panel.page}
-              </Link>
-              <CopyMenu object={object} />
-            </span>
-          </div>
-          <nav className="panel-tabs" aria-label={t.panel.tabs}>
-            {TABS.map((tab) => (
-              <Link key={tab} to="/object/$group/$kind/$cluster/$namespace/$name" params={paramsOf(refOf(object))} search={{ tab }}>
-                {t.objects.tabs[tab]}
-              </Link>
-            ))}
-          </nav>
-          <ErrorBoundary key={resourceKeyOf(refOf(object))}>
+          {/* An address of a page is that of the object which the cluster reports. */}
+          {isGenerated ? null : <Links object={object} />}
+          <ErrorBoundary key={`${isGenerated} ${resourceKeyOf(refOf(object))}`}>
             <Summary object={object} />
           </ErrorBoundary>
         </>
       )}
     </aside>
+  );
+}
+
+function Links({ object }: { readonly object: Resource }) {
+  return (
+    <>
+      <div className="panel-links">
+        <ObjectState object={object} />
+        <span className="inline">
+          <Link className="button" to="/object/$group/$kind/$cluster/$namespace/$name" params={paramsOf(refOf(object))}>
+            {t.panel.page}
+          </Link>
+          <CopyMenu object={object} />
+        </span>
+      </div>
+      <nav className="panel-tabs" aria-label={t.panel.tabs}>
+        {TABS.map((tab) => (
+          <Link key={tab} to="/object/$group/$kind/$cluster/$namespace/$name" params={paramsOf(refOf(object))} search={{ tab }}>
+            {t.objects.tabs[tab]}
+          </Link>
+        ))}
+      </nav>
+    </>
   );
 }
 

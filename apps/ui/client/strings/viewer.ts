@@ -11,6 +11,8 @@ export const viewerStrings = {
   exhausted: "There is more than can be asked of the Kubernetes API for one user: the rest is left out.",
   empty: "Objects that you may not list are not shown.",
   translated: "You see a part of the fleet, and this page translates what you see: the servers may generate something else.",
+  compared:
+    "You see a part of the fleet: what differs of the rest is not shown, and what you may list now, and could not then, is as if it were new.",
   access: "You see a part of the fleet: a policy that you may not list can allow or deny what this page answers otherwise.",
   check: "See what you may:",
   command: "kubectl auth can-i --list",

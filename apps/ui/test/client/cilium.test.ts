@@ -69,6 +69,13 @@ it("takes no policy for one of ours because of what it says of itself", () => {
     { made: "by hand", because: [], state: "Unknown", counts: undefined },
     { made: "generated", state: "Name is taken", counts: undefined },
   ]);
+  // With the label that was written with it, it is what was written, reported.
+  const labels = { "owner.networking.mesh.gloo.solo.io": "gloo-mesh" };
+  const labelled = { ...made, metadata: { ...made.metadata, labels } };
+  expect(shown([cart, labelled, report("c1", { valid: true })], [labelled])).toMatchObject([{ made: "generated", state: "Accepted" }]);
+  expect(shown([cart, foreign], [labelled])).toMatchObject([{ made: "by hand" }, { state: "Name is taken" }]);
+  // Without a generated object of its name, the label says nothing.
+  expect(shown([labelled], [])).toMatchObject([{ made: "by hand" }]);
   const mesh = {
     apiVersion: DISCOVERY,
     kind: "Mesh",
