@@ -4,6 +4,7 @@ import type { ApiServer } from "@isthmus/kubernetes";
 import { ClusterError } from "@isthmus/plane/ports";
 import { describe, expect, it } from "vitest";
 import { adjustableIo } from "../src/commands/loudness.ts";
+import { verboseConnections } from "../src/commands/verboseConnections.ts";
 import { deployment, mesh, NOW } from "./fleetObjects.ts";
 import { managementCluster, runIn } from "./planeRun.ts";
 import { recordedIo } from "./recordedIo.ts";
@@ -86,6 +87,24 @@ describe("-v", () => {
     const check = await runIn(managementCluster(objects), ["precheck", "-v2"], undefined, outside);
     expect(check.err).toMatch(/^debug: get version: done, 0 ms$/m);
     expect(check.err).toMatch(/^debug: ask whether this user may \w+ .*: yes, 0 ms$/m);
+  });
+
+  it("names what the cluster to register is asked for", async () => {
+    const recorded = recordedIo();
+    const io = adjustableIo(recorded, () => NOW);
+    io.adjust({ verbose: 2, plain: true });
+    const unused = () => expect.unreachable();
+    const api = { address: "", version: async () => "v1.31.0" } as ApiServer;
+    const connectRemote = async () => ({ cluster: plane, address: {} as never, api, log: async () => "SECRET-CANARY" });
+    const parts = { connect: unused, connectApiServer: unused, readAdminPage: unused, connectRemote, now: () => NOW };
+    const access = await verboseConnections(parts, io).connectRemote({ context: "east" });
+    await access.api?.version();
+    expect(await access.log?.({ name: "agent", namespace: "gloo-mesh" })).toBe("SECRET-CANARY");
+    expect(recorded.written.err.split("\n").slice(1)).toEqual([
+      "debug: get version: done, 0 ms",
+      "debug: log of pod gloo-mesh/agent: done, 0 ms",
+      "",
+    ]);
   });
 
   it("names what an admin port is asked for, without the password of its address", async () => {

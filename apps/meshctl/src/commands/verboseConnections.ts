@@ -3,7 +3,7 @@ import type { ReadAdminPage } from "../cluster/adminPort.ts";
 import type { ConnectApiServer } from "../cluster/apiServer.ts";
 import type { Connect, ManagementTarget } from "../cluster/managementCluster.ts";
 import type { AdjustableIo } from "./loudness.ts";
-import type { ConnectRemote } from "./registrationOptions.ts";
+import type { ConnectRemote, RemoteAccess } from "./registrationOptions.ts";
 
 interface Connections {
   readonly connect: Connect;
@@ -29,6 +29,11 @@ export function verboseConnections(
     const { loggedApiServer } = await import("../cluster/loggedApiServer.ts");
     return loggedApiServer(api, log);
   }
+  async function loggedLog(read: RemoteAccess["log"]): Promise<Pick<RemoteAccess, "log">> {
+    if (read === undefined || io.verbosity < 2) return {};
+    const { timedRequests } = await import("../cluster/timedRequests.ts");
+    return { log: (pod) => timedRequests(log)(`log of pod ${pod.namespace}/${pod.name}`, read(pod)) };
+  }
   return {
     now,
     connect: async (place) => {
@@ -43,7 +48,7 @@ export function verboseConnections(
       io.detail(1, `the cluster to register is ${placeText(place)}`);
       const access = await connectRemote(place);
       const api = access.api === undefined ? {} : { api: await loggedServer(access.api) };
-      return { ...access, ...api, cluster: await logged(access.cluster) };
+      return { ...access, ...api, ...(await loggedLog(access.log)), cluster: await logged(access.cluster) };
     },
     readAdminPage: async (address, path, signal) => {
       if (io.verbosity < 2) return readAdminPage(address, path, signal);
