@@ -1,8 +1,9 @@
 import type { ConsoleCertificate } from "@isthmus/console/wire";
 import type { Fleet } from "../data/fleet.ts";
-import { IssuedCertificate, KubernetesCluster } from "../data/kinds.ts";
+import { IssuedCertificate } from "../data/kinds.ts";
 import { t } from "../strings.ts";
 import { millisecondsOf } from "./age.ts";
+import { registrationsIn } from "./registrations.ts";
 import { type Status, titled } from "./status.ts";
 
 /** What is known of certificates, and whether that is by the word of a server, or only what agents report. */
@@ -22,12 +23,12 @@ function end({ notAfter }: ConsoleCertificate): number {
   return millisecondsOf(notAfter) ?? Number.MAX_SAFE_INTEGER;
 }
 
-function reported({ snapshot }: Fleet): readonly ConsoleCertificate[] {
-  const agents = [...snapshot.of(KubernetesCluster)].flatMap(({ metadata: { name }, status }): readonly ConsoleCertificate[] => {
+function reported(fleet: Fleet): readonly ConsoleCertificate[] {
+  const agents = registrationsIn(fleet).flatMap(({ metadata: { name }, status }): readonly ConsoleCertificate[] => {
     const notAfter = status?.agent?.certificateNotAfter;
     return notAfter === undefined ? [] : [{ kind: "agent", cluster: name, name, notAfter }];
   });
-  const meshes = [...snapshot.of(IssuedCertificate)].flatMap(({ metadata, status }): readonly ConsoleCertificate[] => {
+  const meshes = [...fleet.snapshot.of(IssuedCertificate)].flatMap(({ metadata, status }): readonly ConsoleCertificate[] => {
     const notAfter = status?.installed?.notAfter;
     return notAfter === undefined ? [] : [{ kind: "meshIntermediate", cluster: metadata.clusterName ?? "", name: metadata.name, notAfter }];
   });

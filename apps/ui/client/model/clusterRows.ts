@@ -1,10 +1,10 @@
 import type { ClusterClock, ConsoleCertificate } from "@isthmus/console/wire";
-import type { Snapshot } from "@isthmus/core";
 import type { Fleet } from "../data/fleet.ts";
-import { KubernetesCluster } from "../data/kinds.ts";
+import type { KubernetesCluster } from "../data/kinds.ts";
 import { t } from "../strings.ts";
 import { insightIndexOf, NO_COUNTS, type SeverityCounts } from "./insightIndex.ts";
 import { objectCounts } from "./objectCounts.ts";
+import { registrationsIn } from "./registrations.ts";
 import { clusterStatus, type Status } from "./status.ts";
 
 /** What the list of clusters shows of one. */
@@ -25,7 +25,7 @@ export interface ClusterRow {
 
 /** All clusters: those that are registered, and those of which something is known. */
 export function clusterRows(fleet: Fleet): readonly ClusterRow[] {
-  const clusters = clustersByName(fleet.snapshot);
+  const clusters = new Map(registrationsIn(fleet).map((cluster) => [cluster.metadata.name, cluster]));
   const counts = objectCounts(fleet.snapshot);
   const heard = new Map((fleet.clock?.clusters ?? []).map((entry) => [entry.name, entry]));
   const { byCluster } = insightIndexOf(fleet);
@@ -56,8 +56,4 @@ function statusOf(cluster: KubernetesCluster | undefined, clock: ClusterClock | 
 /** Certificates of one cluster, those that end first before the others. */
 export function certificatesOf(fleet: Fleet, cluster: string): readonly ConsoleCertificate[] {
   return fleet.certificates.filter((each) => each.cluster === cluster).sort((a, b) => ((a.notAfter ?? "9") < (b.notAfter ?? "9") ? -1 : 1));
-}
-
-function clustersByName(snapshot: Snapshot): ReadonlyMap<string, KubernetesCluster> {
-  return new Map([...snapshot.of(KubernetesCluster)].map((cluster) => [cluster.metadata.name, cluster]));
 }

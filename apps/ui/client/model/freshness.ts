@@ -1,9 +1,9 @@
 import type { SnapshotClock } from "@isthmus/console/wire";
 import type { ConnectionState } from "../data/connectionState.ts";
 import type { Fleet } from "../data/fleet.ts";
-import { KubernetesCluster } from "../data/kinds.ts";
 import { t } from "../strings.ts";
 import { millisecondsOf, spanText, timeText } from "./age.ts";
+import { registrationsIn } from "./registrations.ts";
 import type { Tone } from "./status.ts";
 
 /** How fresh what is shown is, in words. */
@@ -62,7 +62,5 @@ function frozenClusters(fleet: Fleet, clock: SnapshotClock, now: number): readon
 }
 
 function isGone(fleet: Fleet, name: string): boolean {
-  return [...fleet.snapshot.of(KubernetesCluster)].some(
-    ({ metadata, status }) => metadata.name === name && GONE_STATES.has(status?.state ?? ""),
-  );
+  return registrationsIn(fleet).some(({ metadata, status }) => metadata.name === name && GONE_STATES.has(status?.state ?? ""));
 }

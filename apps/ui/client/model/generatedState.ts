@@ -1,17 +1,10 @@
 import { equalJson, formatRef, keyOfResource, kindKeyOf, type Resource, refOf, type Snapshot } from "@isthmus/core";
 import type { Fleet } from "../data/fleet.ts";
-import {
-  AccessPolicy,
-  CiliumNetworkPolicy,
-  CiliumPolicyReport,
-  Destination,
-  KubernetesCluster,
-  POLICY_KINDS,
-  TrafficPolicy,
-} from "../data/kinds.ts";
+import { AccessPolicy, CiliumNetworkPolicy, CiliumPolicyReport, Destination, POLICY_KINDS, TrafficPolicy } from "../data/kinds.ts";
 import { t } from "../strings.ts";
 import { remembering } from "./memo.ts";
 import { parentsOf } from "./parents.ts";
+import { registrationOf } from "./registrations.ts";
 import { approvalStatus, conditionsOf, type Status } from "./status.ts";
 
 /** What is known of a generated object in its cluster. */
@@ -36,7 +29,7 @@ export function generatedState(fleet: Fleet, resource: Resource): GeneratedState
   if (reported !== undefined && !isOurs(reported, resource)) return told({ tone: "bad", word: states.taken }, t.generated.takenWhy);
   const refusal = reported === undefined ? refusalOf(fleet, resource) : undefined;
   if (refusal !== undefined) return told({ tone: "bad", word: states.refused }, refusal);
-  const { comparison, mode = "manage", state } = registrationOf(fleet, resource)?.status ?? {};
+  const { comparison, mode = "manage", state } = registrationOf(fleet, resource.metadata.clusterName ?? "")?.status ?? {};
   // What was reported, compared or acknowledged before is not what is there now.
   if (state === "OFFLINE" || state === "REVOKED" || state === "UNREACHABLE") return told(NOT_KNOWN, t.generated.offlineWhy);
   if (state === "LAGGING") return told({ tone: "progress", word: states.waiting }, t.generated.laggingWhy);
@@ -51,11 +44,6 @@ export function generatedState(fleet: Fleet, resource: Resource): GeneratedState
   const rejection = rejectionOf(fleet, resource);
   if (rejection !== undefined) return told(approvalStatus("INVALID"), rejection);
   return told(isCurrent && isAppliedForPolicies(fleet, resource) ? APPLIED : NOT_KNOWN);
-}
-
-/** Its registration. Of that name there may be another one in another namespace, which registers nothing. */
-function registrationOf({ snapshot, source }: Fleet, { metadata: { clusterName: name = "" } }: Resource): KubernetesCluster | undefined {
-  return source && snapshot.of(KubernetesCluster).get({ name, namespace: source.namespace, clusterName: "" });
 }
 
 /** Whether what a cluster reports under the name of a generated object is what was written for it: the label says so. */

@@ -11,11 +11,11 @@ import { Section } from "../components/Section.tsx";
 import { StatusMark } from "../components/StatusMark.tsx";
 import { Until, useServerNow } from "../components/Times.tsx";
 import type { Column } from "../components/tableColumns.ts";
-import type { Fleet } from "../data/fleet.ts";
-import { KubernetesCluster, VirtualMesh } from "../data/kinds.ts";
+import { VirtualMesh } from "../data/kinds.ts";
 import { useFleet } from "../data/store.ts";
 import { certificateStatus, certificateUse, knownCertificates } from "../model/certificateRows.ts";
 import { targetsOf } from "../model/policyTargets.ts";
+import { registrationOf } from "../model/registrations.ts";
 import { t } from "../strings.ts";
 import { TrustState, TrustSteps } from "../summaries/TrustSteps.tsx";
 import { useOpenObject } from "./useOpenObject.ts";
@@ -103,10 +103,6 @@ export function CertificatesPage() {
       </Section>
     </Page>
   );
-}
-
-function registrationOf({ snapshot }: Fleet, cluster: string): KubernetesCluster | undefined {
-  return [...snapshot.of(KubernetesCluster)].find(({ metadata }) => metadata.name === cluster);
 }
 
 /** VirtualMeshes with a common root, mesh by mesh. */

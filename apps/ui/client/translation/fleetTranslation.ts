@@ -10,7 +10,8 @@ import {
 } from "@isthmus/core";
 import { computeStatuses, type Statuses, type Translation, translatedFieldsOf, translateInSteps } from "@isthmus/translators";
 import type { Fleet } from "../data/fleet.ts";
-import { KubernetesCluster } from "../data/kinds.ts";
+import type { KubernetesCluster } from "../data/kinds.ts";
+import { registrationsIn } from "../model/registrations.ts";
 import { conditionsOf } from "../model/status.ts";
 
 /** What follows from the fleet as the browser has it, by the translators of the server. */
@@ -47,10 +48,14 @@ function read(resource: Resource): Resource {
 }
 
 /** As the last leader has decided: docs/decisions/0088. */
-function offlineIn({ snapshot }: Fleet): ReadonlySet<string> {
+function offlineIn(fleet: Fleet): ReadonlySet<string> {
   const isExcluded = (cluster: KubernetesCluster) =>
     conditionsOf(cluster).some(({ type, status }) => type === "EndpointsExcluded" && status === "True");
-  return new Set([...snapshot.of(KubernetesCluster)].filter(isExcluded).map(({ metadata }) => metadata.name));
+  return new Set(
+    registrationsIn(fleet)
+      .filter(isExcluded)
+      .map(({ metadata }) => metadata.name),
+  );
 }
 
 function* countUnlike({ networking }: Translation, generated: Snapshot): CooperativeTask<number> {
