@@ -208,6 +208,12 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
     hasAgentReplicas: true,
     steps: "stopServer - 0 0;loseStoreWrites - 0 0;rotateCertificate a 0 0;wipeStore - 0 0",
   },
+  {
+    name: "an agent whose cluster was deregistered and registered again is sent nothing from before, and does not lag",
+    seed: 990558409,
+    clusters: 2,
+    steps: "wait - 5 0;deregister b 0 0;register b 0 0;deletePublished - 23 0",
+  },
 ];
 
 test.for(sampled(TRACES))("$name", { timeout: 60_000 }, async ({ steps, ...schedule }) => {

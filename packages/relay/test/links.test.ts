@@ -89,6 +89,23 @@ describe("a link", () => {
     expect(sortedKeys(applied)).toEqual([resourceKeyOf(refOf(second))]);
   });
 
+  test("sends nothing of what was desired before its cluster was deregistered", async () => {
+    const { clock, startServer, startAgent } = setUp();
+    const server = startServer();
+    const { link, desired } = startAgent();
+    link.synced(KINDS, []);
+    server.link.setDesired(CLUSTER, wantedSet([virtualService(CLUSTER, "reviews")]), { evidenceOf: evidence });
+    await clock.advance(10);
+    server.link.disconnect(CLUSTER, "the cluster is no longer registered", "Deregistered");
+    await clock.advance(2 * MINUTE);
+    expect(server.events.filter((event) => event.startsWith("connected"))).toHaveLength(2);
+    expect(desired).toHaveLength(1);
+    const now = virtualService(CLUSTER, "ratings");
+    server.link.setDesired(CLUSTER, wantedSet([now]), { evidenceOf: evidence, holdsSurplus: () => true });
+    await clock.advance(10);
+    expect(desired.slice(1)).toEqual([{ revision: 2, complete: true, put: [now], remove: [], holdsSurplus: true }]);
+  });
+
   test("says one turn's observations together", async () => {
     const { clock, startServer, startAgent } = setUp();
     const server = startServer();

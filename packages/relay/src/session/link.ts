@@ -168,8 +168,8 @@ export interface ServerLink {
    */
   sendNotices(clusterName: string, notices: Pick<Notices, "put" | "remove">): void;
   /**
-   * Ends the session of a cluster. `Refused`: for a reason that a person has to mend. `Deregistered`: its registration was withdrawn.
-   * `Ended`: it may come back at once.
+   * Ends the session of a cluster. `Refused`: for a reason that a person has to mend. `Deregistered`: its registration was withdrawn, and
+   * what is desired there is forgotten. `Ended`: it may come back at once.
    */
   disconnect(clusterName: string, reason: string, code?: "Refused" | "Deregistered" | "Ended"): void;
 }

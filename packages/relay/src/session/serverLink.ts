@@ -301,6 +301,8 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
     },
     disconnect(clusterName, reason, code = "Refused") {
       const live = clusters.get(clusterName);
+      // Should it be registered again, what was wanted of it says nothing of what is then.
+      if (code === "Deregistered") wants.delete(clusterName);
       queueMicrotask(() => {
         if (live !== undefined) finish(live, { code, reason });
         if (code !== "Ended") for (const guest of guests) if (guest.peer.clusterName === clusterName) finish(guest, { code, reason });
