@@ -214,6 +214,13 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
     clusters: 2,
     steps: "wait - 5 0;deregister b 0 0;register b 0 0;deletePublished - 23 0",
   },
+  {
+    name: "what istiod has read is judged by times of the API server: the clock of an agent may be an hour fast",
+    seed: 1728236581,
+    clusters: 2,
+    trust: "own",
+    steps: "setClock b 5 1;putTrust - 2 0;waitForPods - 1 0",
+  },
 ];
 
 test.for(sampled(TRACES))("$name", { timeout: 60_000 }, async ({ steps, ...schedule }) => {

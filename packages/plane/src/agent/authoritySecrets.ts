@@ -11,6 +11,7 @@ import {
 import { equalJson, messageOf } from "@isthmus/core";
 import { secretOf, secretTexts } from "../identity/secretData.ts";
 import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
+import { type NotedGeneration, withWriteTimes } from "./trustTimes.ts";
 
 // The Secrets of a mesh's CA, in the mesh's cluster. Nothing else reads or writes them, and what is private in them goes nowhere else.
 
@@ -30,6 +31,11 @@ export interface AuthorityRecord {
   /** Options that the management server issued it with; undefined: it was there before. */
   readonly issuedWith?: string;
   readonly generations: readonly TrustGeneration[];
+}
+
+/** A record that is to be written: its new generation is dated by that write. */
+export interface NotedRecord extends Omit<AuthorityRecord, "generations"> {
+  readonly generations: readonly NotedGeneration[];
 }
 
 /** The CA of a control plane as it is found. */
@@ -120,7 +126,7 @@ export async function installAuthority(
     before,
     authority,
     record,
-  }: { readonly before: Secret | undefined; readonly authority: InstalledAuthority; readonly record: AuthorityRecord },
+  }: { readonly before: Secret | undefined; readonly authority: InstalledAuthority; readonly record: NotedRecord },
   signal?: AbortSignal,
 ): Promise<void> {
   const texts = authorityTexts(authority);
@@ -141,7 +147,7 @@ export async function installAuthority(
 }
 
 /** Notes what has become known since, and leaves the CA as it is. */
-export async function noteGenerations(cluster: Cluster, secret: Secret, record: AuthorityRecord, signal?: AbortSignal): Promise<void> {
+export async function noteGenerations(cluster: Cluster, secret: Secret, record: NotedRecord, signal?: AbortSignal): Promise<void> {
   const { managedFields: _, ...metadata } = secret.metadata;
   const digest = await digestOf(secretTexts(secret));
   const annotations = { ...metadata.annotations, [RECORD]: JSON.stringify({ ...record, digest }) };
@@ -191,12 +197,14 @@ async function writeKeys(
 }
 
 /** What this agent noted on a Secret; undefined when the Secret is not as this agent wrote it. */
-function recordIn({ metadata }: Secret, digest: string): AuthorityRecord | undefined {
-  const text = metadata.annotations?.[RECORD];
+function recordIn(secret: Secret, digest: string): AuthorityRecord | undefined {
+  const text = secret.metadata.annotations?.[RECORD];
   if (text === undefined || text.length > LONGEST_RECORD) return undefined;
   try {
-    const record = JSON.parse(text) as AuthorityRecord & { readonly digest: string };
-    return equalJson(record.digest, digest) && Array.isArray(record.generations) && record.generations.length > 0 ? record : undefined;
+    const record = JSON.parse(text) as NotedRecord & { readonly digest: string };
+    const { generations } = record;
+    if (!equalJson(record.digest, digest) || !Array.isArray(generations) || generations.length === 0) return undefined;
+    return { ...record, generations: withWriteTimes(generations, secret) };
   } catch {
     // Somebody wrote there what is no record.
     return undefined;

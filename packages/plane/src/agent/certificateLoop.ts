@@ -12,7 +12,7 @@ import {
   type TrustGeneration,
   trustInForce,
 } from "@isthmus/certificates";
-import { type Clock, formatRef, type Log, type Resource, refOf, resourceKeyOf } from "@isthmus/core";
+import { type Clock, formatRef, type Log, type Resource, refOf, resourceKeyOf, uptimeOf } from "@isthmus/core";
 import { decodedText } from "../identity/secretData.ts";
 import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
 import { coalesced } from "../runtime/coalesce.ts";
@@ -46,6 +46,7 @@ import { type ExternalOffer, externalAuthorities } from "./externalAuthorities.t
 import type { InternalResources } from "./internalResources.ts";
 import { type ControlPlanes, haveRootsArrived, type MeshPods, meshPods, rootsHandedOut } from "./meshProxies.ts";
 import { meshRestarts } from "./meshRestarts.ts";
+import type { NotedGeneration } from "./trustTimes.ts";
 import type { VaultAuthority } from "./vaultAuthority.ts";
 
 /** Makes, requests and installs the CAs of the meshes in this cluster, as the server orders. Keys stay in Secrets of this cluster. */
@@ -80,6 +81,7 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
   const reported = new Map<string, readonly Resource[]>();
   /** Signing a request costs the more, the longer its key. */
   const requests = new Map<string, { readonly key: string; readonly request: string }>();
+  const firstFound = new Map<string, { readonly what: string; readonly since: number }>();
   const restarts = meshRestarts({ cluster, clock, log }, signal);
   let isSettled = true;
   let isRestarting = false;
@@ -133,6 +135,14 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
     }
   }
 
+  /** For how long the same has been found at a place, in milliseconds: only the time that passes counts, whatever clocks show. */
+  function lookedFor(place: string, what: string): number {
+    const known = firstFound.get(place);
+    const since = known?.what === what ? known.since : uptimeOf(clock);
+    firstFound.set(place, { what, since });
+    return uptimeOf(clock) - since;
+  }
+
   /** Restarts what has to, where users want it: the control plane first. */
   async function restarted(
     order: Order,
@@ -140,9 +150,9 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
     podsOf: (place: ControlPlanes) => Promise<MeshPods>,
   ): Promise<MeshReport | undefined> {
     const { restart = [], unread = [], restartsCountFrom = 0 } = report ?? {};
-    // Earlier, it would be in vain: times of pods are whole seconds.
-    if (clock.now() < restartsCountFrom + 1_000) return report;
     if (report === undefined || order.spec?.podBounceDirective === undefined || restart.length + unread.length === 0) return report;
+    // Earlier, it would be in vain: times of pods are whole seconds.
+    if (lookedFor(resourceKeyOf(refOf(order)), String(restartsCountFrom)) < CLOCK_SKEW_MS + 1_000) return report;
     // The users of another control plane have not asked for it.
     const own = restart.filter(({ isOfOther }) => isOfOther !== true);
     try {
@@ -232,13 +242,19 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
     if (secret === undefined || last === undefined) return found;
     const before = record.generations.at(-2);
     if (last.since !== undefined && before === undefined) return found;
+    const note = async (generations: readonly NotedGeneration[]) => {
+      await noteGenerations(cluster, secret, { ...record, generations }, signal);
+      return findAuthority(cluster, { name: secret.metadata.name, namespace: ref.namespace }, signal);
+    };
     const pods = await podsOf();
-    const isRead = last.since !== undefined || (await hasRead(pods, { last, before, facts, ref }));
-    const settled = last.since === undefined && isRead ? { ...last, since: clock.now() + CLOCK_SKEW_MS } : last;
-    const generations = generationsInUse([...record.generations.slice(0, -1), settled], pods.proxies);
-    if (generations.length === record.generations.length && settled === last) return found;
-    await noteGenerations(cluster, secret, { ...record, generations }, signal);
-    return findAuthority(cluster, { name: secret.metadata.name, namespace: ref.namespace }, signal);
+    if (last.since === undefined) {
+      if (!(await hasRead(pods, { last, before, facts, ref }))) return found;
+      const settled: NotedGeneration = { ...last, since: clock.now() + CLOCK_SKEW_MS, dated: "since" };
+      // Which pods are younger can be said once the write has a time.
+      return observed(await note([...record.generations.slice(0, -1), settled]), ref, podsOf);
+    }
+    const generations = generationsInUse(record.generations, pods.proxies);
+    return generations.length === record.generations.length ? found : note(generations);
   }
 
   /** Whether every replica of the control plane has read the last content of the Secret. Source: specification "trust on real Istio". */
@@ -255,7 +271,7 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
     const namespaces = new Set([ref.namespace, ...proxies.map(({ namespace: one }) => one)]);
     if (!(await haveRootsArrived(cluster, { namespaces, rootCertificates: facts.rootCertificates }, signal))) return false;
     if (outdatedPods(controlPlane, last).length === 0) return true;
-    return reloads(controlPlane, { last, before }) && clock.now() > last.installedAt + MOUNT_DELAY_MS;
+    return reloads(controlPlane, { last, before }) && lookedFor(`Secret ${ref.namespace}`, String(last.installedAt)) > MOUNT_DELAY_MS;
   }
 
   async function install(
@@ -270,7 +286,8 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
         `Secret ${ref.namespace}/${ref.name} was changed ${MOST_GENERATIONS} times and istiod has not read it: restart istiod and the workloads of the mesh`,
       );
     }
-    const generations = [...found.record.generations, { roots, signer, installedAt: clock.now() }];
+    const installed: NotedGeneration = { roots, signer, installedAt: clock.now(), dated: "installedAt" };
+    const generations = [...found.record.generations, installed];
     const record = { generations, ...(issuedWith === undefined ? {} : { issuedWith }) };
     await installAuthority(cluster, ref, { before: found.secret, authority, record }, signal);
   }
