@@ -29,7 +29,11 @@ describe("what is noted beside a CA", () => {
 
   test.each([
     ["another hand's write is the only one with a time", [entry("kubectl", "2026-01-02T09:00:00Z")], Date.parse("2026-01-02T09:00:00Z")],
-    ["the times of other subresources do not count", [OURS, entry("gloo-mesh", "2026-01-02T09:00:00Z", { subresource: "status" })], WRITTEN_AT],
+    [
+      "the times of other subresources do not count",
+      [OURS, entry("gloo-mesh", "2026-01-02T09:00:00Z", { subresource: "status" })],
+      WRITTEN_AT,
+    ],
     ["no write has a time", [], 5],
     ["a time is none", [entry("gloo-mesh", "soon")], 5],
   ])("is never dated too early: %s", (_, managedFields, expected) => {
