@@ -198,7 +198,11 @@ describeInBrowser("the console in a browser", (executablePath) => {
       .waitFor();
     await main.getByRole("tab", { name: /Insights 1/ }).click();
     await main.getByRole("link", { name: "RTE1001" }).click();
-    await main.getByText("What to do").waitFor();
+    await main.getByRole("heading", { name: "RTE1001 Target does not exist" }).waitFor();
+    await main.getByText("Each request of the route is answered with 503").waitFor();
+    await main.getByText("correct the service, or create it").first().waitFor();
+    await main.getByText("meshctl insights explain RTE1001").waitFor();
+    await main.getByText('isthmus.mesh/suppress-insights: "RTE1001 until YYYY-MM-DD: REASON"').waitFor();
     await show(page, `${DESTINATION}/ratings-bookinfo-cluster-1`);
     await main.getByRole("heading", { name: "Rejected here" }).waitFor();
     demo.press("v");

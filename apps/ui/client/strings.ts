@@ -4,6 +4,7 @@ import { ciliumStrings } from "./strings/cilium.ts";
 import { effectStrings } from "./strings/effect.ts";
 import { eventStrings } from "./strings/events.ts";
 import { generatedStrings } from "./strings/generated.ts";
+import { insightStrings } from "./strings/insights.ts";
 import { panelStrings } from "./strings/panel.ts";
 import { pastStrings } from "./strings/past.ts";
 import { viewerStrings } from "./strings/viewer.ts";
@@ -170,6 +171,7 @@ export const t = {
     message: "Message",
     age: "Age",
     code: "Code",
+    title: "Title",
     severity: "Severity",
     finding: "Finding",
     affected: "Objects",
@@ -216,28 +218,7 @@ export const t = {
     objectsNone: "Nothing of this cluster is known.",
     about: "About",
   },
-  insights: {
-    what: "codes",
-    active: "Active",
-    suppressed: "Suppressed",
-    empty: "Nothing is wrong, as far as the rules know.",
-    emptyHow: "See what is checked:",
-    emptyCommand: "meshctl insights --help",
-    emptySuppressed: "No insight is suppressed.",
-    remedy: "What to do",
-    command: "Command",
-    patch: "Patch",
-    nearMiss: "Probably meant",
-    field: "Field",
-    targets: "On targets",
-    until: (time: string) => `until ${time}`,
-    suppressedBecause: "Suppressed because",
-    none: (code: string) => `No insight has the code ${code} now.`,
-    back: "All insights",
-    asOf: (time: string) => `as of ${time}`,
-    notYet: "Nothing has been found out yet.",
-    unknownClusters: (names: string) => `Nothing is known of ${names}: what is wrong there is what was found before.`,
-  },
+  insights: insightStrings,
   policies: {
     what: "policies",
     empty: "No policy exists.",

@@ -7,6 +7,7 @@ import { freshnessOf } from "../../client/model/freshness.ts";
 import { generatedObjectsOf } from "../../client/model/generatedObjects.ts";
 import { parentsOf } from "../../client/model/parents.ts";
 import { policiesOn } from "../../client/model/policyTargets.ts";
+import { searchFleet } from "../../client/model/searchFleet.ts";
 import { approvalOf } from "../../client/model/status.ts";
 import { topologyOf } from "../../client/model/topology.ts";
 
@@ -148,3 +149,15 @@ function registered(name: string): KubernetesCluster {
   const { apiVersion, kind } = KubernetesCluster;
   return { apiVersion, kind, metadata: { name, namespace: "gloo-mesh" }, spec: {} };
 }
+
+it("finds an insight by its code and by the words of its title", () => {
+  const object = { apiVersion: NETWORKING, kind: "TrafficPolicy", name: "shift", namespace: "bookinfo", clusterName: "" };
+  const about = { code: "RTE1001", category: "RTE", severity: "error", cluster: "", field: "", since: "" } as const;
+  const insight = { ...about, object, message: "no such service", remedy: { text: "create it" } };
+  const empty = fleetOf([]);
+  const fleet: Fleet = { ...empty, insights: empty.insights.with([["x", { object, insights: [insight] }]]) };
+  for (const text of ["rte1001", "target exist"]) {
+    expect(searchFleet(fleet, text)).toMatchObject([{ kind: "RTE1001", name: "Target does not exist", path: "/insights/RTE1001" }]);
+  }
+  expect(searchFleet(fleet, "target weather")).toEqual([]);
+});
