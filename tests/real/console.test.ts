@@ -266,6 +266,26 @@ describeInBrowser("the console in a browser", (executablePath) => {
     await page.getByRole("link", { name: "reviews-timeout" }).waitFor({ state: "detached" });
   });
 
+  it("draws clusters beside each other, and a click on what connects them leads to the policy behind it", async () => {
+    const page = await open("/topology");
+    const boxes = page.locator(".cluster-node");
+    await boxes.nth(1).waitFor();
+    const beside = async (): Promise<void> => {
+      const [left, right] = (await Promise.all([boxes.nth(0).boundingBox(), boxes.nth(1).boundingBox()])).sort(
+        (a, b) => (a?.x ?? 0) - (b?.x ?? 0),
+      );
+      expect((left?.x ?? 0) + (left?.width ?? 0)).toBeLessThan(right?.x ?? 0);
+    };
+    await beside();
+    demo.press("s");
+    await page.locator(".route .react-flow__edge-path").waitFor({ state: "attached" });
+    await beside();
+    await page.locator(".route .react-flow__edge-textbg").click();
+    await page.getByRole("heading", { name: "reviews-shift" }).waitFor();
+    demo.press("u");
+    await page.getByText("This object is not in the snapshot.").waitFor();
+  });
+
   it("says what a policy would do, that nobody has written", async () => {
     const page = await open(`${DESTINATION}/reviews-bookinfo-cluster-1`);
     await show(page, "/policies");

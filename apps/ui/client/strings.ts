@@ -337,7 +337,7 @@ export const t = {
     why: "Because of",
     layout: "Laying out the graph …",
     layoutFailed: "The graph could not be laid out.",
-    configured: "Edges come from configuration, not from traffic.",
+    configured: "Edges come from configuration, not from traffic. Each leads to the policy behind it.",
     nodes: (count: number) => `${count} services`,
     grouped: "Services are grouped by namespace, as there are more than 300.",
     noEdges: "No policy connects these services.",
