@@ -487,6 +487,17 @@ describeInBrowser("the console in a browser", (executablePath) => {
     await page.getByText("2 of 9 workloads").waitFor();
     expect(await names()).toEqual(["reviews-v2", "reviews-v1"]);
     expect(new URL(page.url()).searchParams.get("q")).toBe('cluster:cluster-1 ns:bookinfo "reviews"');
+    // By one column, and where that is equal by another; by keyboard, too.
+    await show(page, "/workloads?q=ns:bookinfo&sort=-cluster");
+    await page.getByText("7 of 9 workloads").waitFor();
+    await page.getByRole("button", { name: "Name", exact: true }).focus();
+    for (let i = 0; i < 2; i++) await page.keyboard.press("Shift+Enter");
+    const ordered = ["reviews-v3", "ratings-v1", "reviews-v2", "reviews-v1", "ratings-v1", "productpage-v1", "details-v1"];
+    await expect.poll(names).toEqual(ordered);
+    expect(new URL(page.url()).searchParams.get("sort")).toBe("-cluster,-name");
+    expect(await faults(page, "order")).toEqual([]);
+    await page.reload();
+    await expect.poll(names).toEqual(ordered);
   });
 
   it("shows a row beside the table, by pointer and by keyboard, and the address has it", async () => {

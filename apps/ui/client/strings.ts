@@ -90,6 +90,7 @@ export const t = {
       ["/ or Ctrl K", "search for any object, policy or insight code"],
       ["f", "filter the table"],
       ["j, k", "next, previous row of the table"],
+      ["Enter on a title", "sort by the column; with Shift: after the other columns"],
       ["Enter", "open the page of the row"],
       ["Space", "show the row beside the table; once more: go there"],
       [
@@ -106,7 +107,8 @@ export const t = {
     count: (shown: number, all: number, what: string) => (shown === all ? `${all} ${what}` : `${shown} of ${all} ${what}`),
     noMatch: "No row matches the filter.",
     unknownKey: (key: string, keys: readonly string[]) => `There is no filter ${key}: – known are ${keys.join(", ")}.`,
-    sortBy: (title: string) => `Sort by ${title}`,
+    sortBy: (title: string) => `Sort by ${title}; with Shift: after the other columns`,
+    sortPlace: (place: number) => `, ${place}. in the order`,
     newRows: (count: number) => `${count} new – show`,
     changedRows: "Order has changed – show",
     export: "Export",
