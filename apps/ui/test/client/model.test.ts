@@ -6,7 +6,7 @@ import { effectiveRouting, selectorText } from "../../client/model/effect.ts";
 import { freshnessOf } from "../../client/model/freshness.ts";
 import { generatedObjectsOf } from "../../client/model/generatedObjects.ts";
 import { parentsOf } from "../../client/model/parents.ts";
-import { policiesOn } from "../../client/model/policyTargets.ts";
+import { policiesOn, targetsOf } from "../../client/model/policyTargets.ts";
 import { searchFleet } from "../../client/model/searchFleet.ts";
 import { approvalOf } from "../../client/model/status.ts";
 import { topologyOf } from "../../client/model/topology.ts";
@@ -160,4 +160,24 @@ it("finds an insight by its code and by the words of its title", () => {
     expect(searchFleet(fleet, text)).toMatchObject([{ kind: "RTE1001", name: "Target does not exist", path: "/insights/RTE1001" }]);
   }
   expect(searchFleet(fleet, "target weather")).toEqual([]);
+});
+
+it("names workloads as targets of policies that are about workloads", () => {
+  const workload = { apiVersion: "discovery.mesh.gloo.solo.io/v1", kind: "Workload", metadata: { name: "cart", namespace: "gloo-mesh" } };
+  const fleet = fleetOf([workload]);
+  const metadata = { name: "cart", namespace: "shop" };
+  const states = (object: Resource) =>
+    targetsOf(fleet, object).map(({ key, workload: found, state }) => [key, found?.metadata.name, state]);
+  const dependency = { apiVersion: "networking.enterprise.mesh.gloo.solo.io/v1beta1", kind: "ServiceDependency", metadata };
+  const approvals = { "cart.gloo-mesh.": { state: "ACCEPTED" }, "gone.gloo-mesh.": { state: "INVALID" } };
+  expect(states({ ...dependency, status: { workloads: approvals } } as Resource)).toEqual([
+    ["gone.gloo-mesh.", undefined, "INVALID"],
+    ["cart.gloo-mesh.", "cart", "ACCEPTED"],
+  ]);
+  const record = { apiVersion: "observability.enterprise.mesh.gloo.solo.io/v1", kind: "AccessLogRecord", metadata };
+  expect(states({ ...record, status: { workloads: [{ name: "cart", namespace: "gloo-mesh" }] } } as Resource)).toEqual([
+    ["cart.gloo-mesh.", "cart", "ACCEPTED"],
+  ]);
+  // Whose traffic a TrafficPolicy is for is not what it selects.
+  expect(states({ ...policy, status: { workloads: ["cart.gloo-mesh."] } } as Resource)).toEqual([]);
 });
