@@ -144,6 +144,17 @@ describeInBrowser("the console, of manifests in a file", (executablePath) => {
     await page.getByText("Objects of this kind set nothing that a request meets by itself.").waitFor();
   });
 
+  it("leads from a workload and from a service to who may call whom", async () => {
+    await show("/object/discovery.mesh.gloo.solo.io/Workload/_/gloo-mesh/cart-shop-b-deployment");
+    await page.getByRole("link", { name: "What it may call" }).click();
+    await page.getByText("1 callers × 4 targets").waitFor();
+    await page.getByRole("link", { name: "no host b/shop/cart → a/istio-system/gateway" }).waitFor();
+    await show("/object/discovery.mesh.gloo.solo.io/Destination/_/gloo-mesh/cart-shop-a");
+    await page.getByRole("link", { name: "Who may call it" }).click();
+    await page.getByText("2 callers × 1 targets").waitFor();
+    await page.getByRole("link", { name: "yes a/shop/cart → a/shop/cart" }).waitFor();
+  });
+
   it("says what a policy of every kind would do", async () => {
     const kinds = [
       `${NETWORKING}/TrafficPolicy/_/shop/slow`,

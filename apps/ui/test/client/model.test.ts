@@ -2,7 +2,7 @@ import { type Resource, snapshotOf } from "@isthmus/core";
 import { expect, it } from "vitest";
 import { emptyFleet, type Fleet } from "../../client/data/fleet.ts";
 import { type Destination, KubernetesCluster, type TrafficPolicy } from "../../client/data/kinds.ts";
-import { effectiveRouting, selectorText } from "../../client/model/effect.ts";
+import { effectiveRouting, selectorText, valueText } from "../../client/model/effect.ts";
 import { freshnessOf } from "../../client/model/freshness.ts";
 import { generatedObjectsOf } from "../../client/model/generatedObjects.ts";
 import { parentsOf } from "../../client/model/parents.ts";
@@ -180,4 +180,10 @@ it("names workloads as targets of policies that are about workloads", () => {
   ]);
   // Whose traffic a TrafficPolicy is for is not what it selects.
   expect(states({ ...policy, status: { workloads: ["cart.gloo-mesh."] } } as Resource)).toEqual([]);
+});
+
+it("says of a member that is there and holds nothing only its name", () => {
+  expect(valueText({ permissive: {}, shared: { rootCertificateAuthority: { generated: {} } } })).toBe(
+    "permissive, shared (rootCertificateAuthority (generated))",
+  );
 });
