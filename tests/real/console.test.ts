@@ -198,7 +198,11 @@ describeInBrowser("the console in a browser", (executablePath) => {
       .waitFor();
     await main.getByRole("tab", { name: /Insights 1/ }).click();
     await main.getByRole("link", { name: "RTE1001" }).click();
-    await main.getByText("What to do").waitFor();
+    await main.getByRole("heading", { name: "RTE1001 Target does not exist" }).waitFor();
+    await main.getByText("Each request of the route is answered with 503").waitFor();
+    await main.getByText("correct the service, or create it").first().waitFor();
+    await main.getByText("meshctl insights explain RTE1001").waitFor();
+    await main.getByText('isthmus.mesh/suppress-insights: "RTE1001 until YYYY-MM-DD: REASON"').waitFor();
     await show(page, `${DESTINATION}/ratings-bookinfo-cluster-1`);
     await main.getByRole("heading", { name: "Rejected here" }).waitFor();
     demo.press("v");
@@ -260,6 +264,26 @@ describeInBrowser("the console in a browser", (executablePath) => {
     await show(page, "/policies");
     demo.press("d");
     await page.getByRole("link", { name: "reviews-timeout" }).waitFor({ state: "detached" });
+  });
+
+  it("draws clusters beside each other, and a click on what connects them leads to the policy behind it", async () => {
+    const page = await open("/topology");
+    const boxes = page.locator(".cluster-node");
+    await boxes.nth(1).waitFor();
+    const beside = async (): Promise<void> => {
+      const [left, right] = (await Promise.all([boxes.nth(0).boundingBox(), boxes.nth(1).boundingBox()])).sort(
+        (a, b) => (a?.x ?? 0) - (b?.x ?? 0),
+      );
+      expect((left?.x ?? 0) + (left?.width ?? 0)).toBeLessThan(right?.x ?? 0);
+    };
+    await beside();
+    demo.press("s");
+    await page.locator(".route .react-flow__edge-path").waitFor({ state: "attached" });
+    await beside();
+    await page.locator(".route .react-flow__edge-textbg").click();
+    await page.getByRole("heading", { name: "reviews-shift" }).waitFor();
+    demo.press("u");
+    await page.getByText("This object is not in the snapshot.").waitFor();
   });
 
   it("says what a policy would do, that nobody has written", async () => {
@@ -463,6 +487,17 @@ describeInBrowser("the console in a browser", (executablePath) => {
     await page.getByText("2 of 9 workloads").waitFor();
     expect(await names()).toEqual(["reviews-v2", "reviews-v1"]);
     expect(new URL(page.url()).searchParams.get("q")).toBe('cluster:cluster-1 ns:bookinfo "reviews"');
+    // By one column, and where that is equal by another; by keyboard, too.
+    await show(page, "/workloads?q=ns:bookinfo&sort=-cluster");
+    await page.getByText("7 of 9 workloads").waitFor();
+    await page.getByRole("button", { name: "Name", exact: true }).focus();
+    for (let i = 0; i < 2; i++) await page.keyboard.press("Shift+Enter");
+    const ordered = ["reviews-v3", "ratings-v1", "reviews-v2", "reviews-v1", "ratings-v1", "productpage-v1", "details-v1"];
+    await expect.poll(names).toEqual(ordered);
+    expect(new URL(page.url()).searchParams.get("sort")).toBe("-cluster,-name");
+    expect(await faults(page, "order")).toEqual([]);
+    await page.reload();
+    await expect.poll(names).toEqual(ordered);
   });
 
   it("shows a row beside the table, by pointer and by keyboard, and the address has it", async () => {

@@ -4,6 +4,7 @@ import { ciliumStrings } from "./strings/cilium.ts";
 import { effectStrings } from "./strings/effect.ts";
 import { eventStrings } from "./strings/events.ts";
 import { generatedStrings } from "./strings/generated.ts";
+import { insightStrings } from "./strings/insights.ts";
 import { panelStrings } from "./strings/panel.ts";
 import { pastStrings } from "./strings/past.ts";
 import { viewerStrings } from "./strings/viewer.ts";
@@ -89,6 +90,7 @@ export const t = {
       ["/ or Ctrl K", "search for any object, policy or insight code"],
       ["f", "filter the table"],
       ["j, k", "next, previous row of the table"],
+      ["Enter on a title", "sort by the column; with Shift: after the other columns"],
       ["Enter", "open the page of the row"],
       ["Space", "show the row beside the table; once more: go there"],
       [
@@ -105,7 +107,8 @@ export const t = {
     count: (shown: number, all: number, what: string) => (shown === all ? `${all} ${what}` : `${shown} of ${all} ${what}`),
     noMatch: "No row matches the filter.",
     unknownKey: (key: string, keys: readonly string[]) => `There is no filter ${key}: – known are ${keys.join(", ")}.`,
-    sortBy: (title: string) => `Sort by ${title}`,
+    sortBy: (title: string) => `Sort by ${title}; with Shift: after the other columns`,
+    sortPlace: (place: number) => `, ${place}. in the order`,
     newRows: (count: number) => `${count} new – show`,
     changedRows: "Order has changed – show",
     export: "Export",
@@ -170,6 +173,7 @@ export const t = {
     message: "Message",
     age: "Age",
     code: "Code",
+    title: "Title",
     severity: "Severity",
     finding: "Finding",
     affected: "Objects",
@@ -216,28 +220,7 @@ export const t = {
     objectsNone: "Nothing of this cluster is known.",
     about: "About",
   },
-  insights: {
-    what: "codes",
-    active: "Active",
-    suppressed: "Suppressed",
-    empty: "Nothing is wrong, as far as the rules know.",
-    emptyHow: "See what is checked:",
-    emptyCommand: "meshctl insights --help",
-    emptySuppressed: "No insight is suppressed.",
-    remedy: "What to do",
-    command: "Command",
-    patch: "Patch",
-    nearMiss: "Probably meant",
-    field: "Field",
-    targets: "On targets",
-    until: (time: string) => `until ${time}`,
-    suppressedBecause: "Suppressed because",
-    none: (code: string) => `No insight has the code ${code} now.`,
-    back: "All insights",
-    asOf: (time: string) => `as of ${time}`,
-    notYet: "Nothing has been found out yet.",
-    unknownClusters: (names: string) => `Nothing is known of ${names}: what is wrong there is what was found before.`,
-  },
+  insights: insightStrings,
   policies: {
     what: "policies",
     empty: "No policy exists.",
@@ -356,7 +339,7 @@ export const t = {
     why: "Because of",
     layout: "Laying out the graph …",
     layoutFailed: "The graph could not be laid out.",
-    configured: "Edges come from configuration, not from traffic.",
+    configured: "Edges come from configuration, not from traffic. Each leads to the policy behind it.",
     nodes: (count: number) => `${count} services`,
     grouped: "Services are grouped by namespace, as there are more than 300.",
     noEdges: "No policy connects these services.",

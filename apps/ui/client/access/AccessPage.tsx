@@ -75,7 +75,7 @@ function Access({ translation }: { readonly translation: Translation }) {
   if (axes.columns.length === 0 || axes.rows.length === 0)
     return <Empty title={t.access.empty} how={t.workloads.emptyHow} command={t.workloads.emptyCommand} />;
   return (
-    <div className="access">
+    <div className="access-page">
       <ExplainAccess evaluator={evaluator} axes={axes} />
       <Section title={t.access.matrix}>
         <div className="access-bar">

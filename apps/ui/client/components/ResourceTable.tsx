@@ -1,13 +1,12 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useDeferredValue, useMemo, useRef, useState } from "react";
-import { compareValues, parseSorting } from "../model/sorting.ts";
 import { parseFilter } from "../model/tokens.ts";
 import { t } from "../strings.ts";
 import { Empty } from "./Empty.tsx";
 import { FilterBar } from "./FilterBar.tsx";
 import { TableHeader } from "./TableHeader.tsx";
 import { TableRow } from "./TableRow.tsx";
-import { type Column, gridOf, hiddenIds, matchesRow, tokenKeys } from "./tableColumns.ts";
+import { type Column, gridOf, hiddenIds, matchesRow, sortedRows, tokenKeys } from "./tableColumns.ts";
 import { useHeldOrder } from "./useHeldOrder.ts";
 import { usePageSearch } from "./usePageSearch.ts";
 import { useRowKeys } from "./useRowKeys.ts";
@@ -44,14 +43,7 @@ export function ResourceTable<R>({ what, rows, keyOf, columns, open, empty, pane
     const filter = parseFilter(filterText);
     const isAll = filter.tokens.length + filter.words.length === 0;
     const matching = isAll ? [...rows] : rows.filter((row) => matchesRow(columns, filter, row));
-    const sorting = parseSorting(sort);
-    const column = columns.find(({ id }) => id === sorting?.column);
-    if (column !== undefined) {
-      const sortedBy = (row: R) => column.sort?.(row) ?? column.text(row);
-      const sign = sorting?.isDescending ? -1 : 1;
-      matching.sort((a, b) => sign * compareValues(sortedBy(a), sortedBy(b)));
-    }
-    return new Map(matching.map((row) => [keyOf(row), row]));
+    return new Map(sortedRows(matching, columns, sort).map((row) => [keyOf(row), row]));
   }, [rows, filterText, sort, columns, keyOf]);
 
   const [isPointedAt, setIsPointedAt] = useState(false);

@@ -1,5 +1,5 @@
 import type { CSSProperties } from "react";
-import { formatSorting, parseSorting } from "../model/sorting.ts";
+import { formatSorting, nextSorting, parseSorting } from "../model/sorting.ts";
 import { t } from "../strings.ts";
 import type { Column } from "./tableColumns.ts";
 import { usePageSearch } from "./usePageSearch.ts";
@@ -9,25 +9,28 @@ export interface TableHeaderProps<R> {
   readonly grid: CSSProperties;
 }
 
-/** The titles of a table's columns: each sorts by its column, then the other way round, then not at all. */
+/** The titles of a table's columns: each sorts by its column, then the other way round, then not at all; with Shift also by it, after others. */
 export function TableHeader<R>({ columns, grid }: TableHeaderProps<R>) {
   const [{ sort }, change] = usePageSearch();
-  const sorting = parseSorting(sort);
-  const next = (id: string): string | undefined => {
-    if (sorting?.column !== id) return formatSorting({ column: id, isDescending: false });
-    return sorting.isDescending ? undefined : formatSorting({ column: id, isDescending: true });
-  };
+  const sortings = parseSorting(sort);
   return (
     <div role="rowgroup" className="table-head">
       <div role="row" className="table-row" style={grid} aria-rowindex={1}>
         {columns.map(({ id, title }) => {
-          const isSorted = sorting?.column === id;
-          const order = sorting?.isDescending ? "descending" : "ascending";
+          const at = sortings.findIndex(({ column }) => column === id);
+          const isDescending = sortings[at]?.isDescending;
+          const place = at >= 0 && sortings.length > 1 ? at + 1 : undefined;
           return (
-            <div key={id} role="columnheader" aria-sort={isSorted ? order : "none"}>
-              <button type="button" className="sort" title={t.table.sortBy(title)} onClick={() => change({ sort: next(id) })}>
+            <div key={id} role="columnheader" aria-sort={at < 0 ? "none" : isDescending ? "descending" : "ascending"}>
+              <button
+                type="button"
+                className="sort"
+                title={t.table.sortBy(title)}
+                onClick={({ shiftKey }) => change({ sort: formatSorting(nextSorting(sortings, id, shiftKey)) })}
+              >
                 {title}
-                <span aria-hidden="true">{isSorted ? (sorting.isDescending ? " ↓" : " ↑") : ""}</span>
+                <span aria-hidden="true">{at < 0 ? "" : `${isDescending ? " ↓" : " ↑"}${place ?? ""}`}</span>
+                {place === undefined ? null : <span className="visually-hidden">{t.table.sortPlace(place)}</span>}
               </button>
             </div>
           );

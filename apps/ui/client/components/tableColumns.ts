@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { compareValues, parseSorting } from "../model/sorting.ts";
 import { type Filter, matchesFilter } from "../model/tokens.ts";
 
 /** A column of a table of rows of one type. */
@@ -28,6 +29,22 @@ export function matchesRow<R>(columns: readonly Column<R>[], filter: Filter, row
   if (filter.words.length === 0) return matchesFilter(filter, { fields, text: "" });
   const text = columns.map((column) => column.text(row)).join("\n");
   return matchesFilter(filter, { fields, text: text.toLowerCase() });
+}
+
+/** Rows in the order that an address asks for; as they are where it asks for none that there is. */
+export function sortedRows<R>(rows: readonly R[], columns: readonly Column<R>[], sort: string | undefined): readonly R[] {
+  const orders = parseSorting(sort).flatMap(({ column: id, isDescending }) => {
+    const column = columns.find((one) => one.id === id);
+    return column === undefined ? [] : [{ keyOf: (row: R) => column.sort?.(row) ?? column.text(row), sign: isDescending ? -1 : 1 }];
+  });
+  if (orders.length === 0) return rows;
+  return [...rows].sort((a, b) => {
+    for (const { keyOf, sign } of orders) {
+      const order = sign * compareValues(keyOf(a), keyOf(b));
+      if (order !== 0) return order;
+    }
+    return 0;
+  });
 }
 
 /** The columns that an address hides: names that no column has are left out, as is the first column, which says what a row is. */

@@ -63,6 +63,8 @@ export const VirtualDestination = nameOf<VirtualDestinationObject>(
   "virtualdestinations",
 );
 export type VirtualDestination = VirtualDestinationObject;
+export const ServiceDependency = nameOf("networking.enterprise.mesh.gloo.solo.io/v1beta1", "ServiceDependency", "servicedependencies");
+export const AccessLogRecord = nameOf("observability.enterprise.mesh.gloo.solo.io/v1", "AccessLogRecord", "accesslogrecords");
 export const Settings = nameOf<SettingsObject>("settings.mesh.gloo.solo.io/v1", "Settings", "settings");
 export type Settings = SettingsObject;
 const CILIUM = "cilium.io/v2";
@@ -93,6 +95,6 @@ export const POLICY_KINDS: readonly Kind[] = [
   AccessPolicy,
   VirtualMesh,
   VirtualDestination,
-  nameOf("networking.enterprise.mesh.gloo.solo.io/v1beta1", "ServiceDependency", "servicedependencies"),
-  nameOf("observability.enterprise.mesh.gloo.solo.io/v1", "AccessLogRecord", "accesslogrecords"),
+  ServiceDependency,
+  AccessLogRecord,
 ];

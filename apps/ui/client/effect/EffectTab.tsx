@@ -6,13 +6,15 @@ import { Loading } from "../components/Loading.tsx";
 import { ObjectLink } from "../components/ObjectLink.tsx";
 import { PartialNote } from "../components/PartialNote.tsx";
 import { Section } from "../components/Section.tsx";
-import { AccessPolicy, Destination, TrafficPolicy, VirtualDestination } from "../data/kinds.ts";
+import { AccessPolicy, Destination, ServiceDependency, TrafficPolicy, VirtualDestination, VirtualMesh } from "../data/kinds.ts";
 import { useFleet } from "../data/store.ts";
 import { targetsOf } from "../model/policyTargets.ts";
 import { t } from "../strings.ts";
 import { AllowedCallersTable } from "../summaries/AllowedCallersTable.tsx";
 import { useFleetTranslation } from "../translation/useFleetTranslation.ts";
 import { DestinationEffectView, hostsOf, Targets } from "./DestinationEffect.tsx";
+import { FederatedHosts } from "./FederatedHosts.tsx";
+import { KnownHosts } from "./KnownHosts.tsx";
 
 // Each is a table of its own.
 const PAGE = 10;
@@ -32,7 +34,9 @@ export function EffectTab({ object }: { readonly object: Resource }) {
   );
 }
 
-const EXPLAINED: ReadonlySet<string> = new Set([Destination, TrafficPolicy, AccessPolicy, VirtualDestination].map(({ kind }) => kind));
+const EXPLAINED: ReadonlySet<string> = new Set(
+  [Destination, TrafficPolicy, AccessPolicy, VirtualDestination, VirtualMesh, ServiceDependency].map(({ kind }) => kind),
+);
 
 function Effect({ object, translation }: { readonly object: Resource; readonly translation: Translation }) {
   switch (object.kind) {
@@ -40,6 +44,10 @@ function Effect({ object, translation }: { readonly object: Resource; readonly t
       return <DestinationEffectView translation={translation} destination={object as Destination} />;
     case VirtualDestination.kind:
       return <VirtualHostEffect translation={translation} host={(object as VirtualDestination).spec?.hostname ?? ""} />;
+    case VirtualMesh.kind:
+      return <FederatedHosts translation={translation} virtualMesh={object as VirtualMesh} />;
+    case ServiceDependency.kind:
+      return <KnownHosts dependency={object} />;
     default:
       return <PolicyEffect policy={object} translation={translation} />;
   }

@@ -61,8 +61,15 @@ export function valueText(value: unknown): string {
   if (isRef(value)) return displayName(value);
   return Object.entries(value)
     .filter(([, member]) => member !== undefined)
-    .map(([name, member]) => `${name} ${typeof member === "object" && member !== null ? `(${valueText(member)})` : String(member)}`)
+    .map(([name, member]) => memberText(name, member))
     .join(", ");
+}
+
+/** A member that is there and says no more is its name. */
+function memberText(name: string, member: unknown): string {
+  if (typeof member !== "object" || member === null) return `${name} ${String(member)}`;
+  const text = valueText(member);
+  return text === "" ? name : `${name} (${text})`;
 }
 
 const REF_MEMBERS: ReadonlySet<string> = new Set(["name", "namespace", "clusterName"]);

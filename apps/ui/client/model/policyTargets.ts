@@ -1,7 +1,7 @@
 import type { ApprovalStatus } from "@isthmus/api";
-import type { Index, Resource } from "@isthmus/core";
+import { type ClusterObjectRef, type Index, keyOf, type Resource } from "@isthmus/core";
 import type { Fleet } from "../data/fleet.ts";
-import { AccessPolicy, Destination, Mesh, TrafficPolicy } from "../data/kinds.ts";
+import { AccessLogRecord, AccessPolicy, Destination, Mesh, TrafficPolicy, Workload } from "../data/kinds.ts";
 
 /** How a policy stands on one of its targets. */
 export interface PolicyTarget {
@@ -9,6 +9,7 @@ export interface PolicyTarget {
   readonly key: string;
   readonly destination: Destination | undefined;
   readonly mesh: Mesh | undefined;
+  readonly workload: Workload | undefined;
   readonly state: string;
   readonly status: ApprovalStatus;
 }
@@ -16,21 +17,33 @@ export interface PolicyTarget {
 interface StatusWithTargets {
   readonly destinations?: Readonly<Record<string, ApprovalStatus>>;
   readonly meshes?: Readonly<Record<string, ApprovalStatus>>;
+  /** Of a ServiceDependency how it stands on each; of an AccessLogRecord which they are. */
+  readonly workloads?: Readonly<Record<string, ApprovalStatus>> | readonly Partial<ClusterObjectRef>[];
 }
 
 /** The targets that a policy's status names, those with errors first. */
 export function targetsOf(fleet: Fleet, policy: Resource): readonly PolicyTarget[] {
   const { destinations = {}, meshes = {} } = statusOf(policy);
+  const { snapshot } = fleet;
+  const nothing = { destination: undefined, mesh: undefined, workload: undefined };
   const targets = [
-    ...Object.entries(meshes).map(([key, status]) => ({ key, status, mesh: fleet.snapshot.of(Mesh).row(key), destination: undefined })),
-    ...Object.entries(destinations).map(([key, status]) => ({
-      key,
-      status,
-      mesh: undefined,
-      destination: fleet.snapshot.of(Destination).row(key),
-    })),
+    ...Object.entries(meshes).map(([key, status]) => ({ ...nothing, key, status, mesh: snapshot.of(Mesh).row(key) })),
+    ...Object.entries(destinations).map(([key, status]) => ({ ...nothing, key, status, destination: snapshot.of(Destination).row(key) })),
+    ...workloadsOf(policy).map(([key, status]) => ({ ...nothing, key, status, workload: snapshot.of(Workload).row(key) })),
   ].map((target) => ({ ...target, state: target.status.state ?? "PENDING" }));
   return targets.sort((a, b) => weight(b.state) - weight(a.state));
+}
+
+/** The workloads that are targets themselves: not those whose traffic a TrafficPolicy is for. */
+function workloadsOf(policy: Resource): readonly (readonly [string, ApprovalStatus])[] {
+  const { workloads = {} } = statusOf(policy);
+  if (!Array.isArray(workloads)) return Object.entries(workloads as Readonly<Record<string, ApprovalStatus>>);
+  if (policy.kind !== AccessLogRecord.kind) return [];
+  return (workloads as readonly Partial<ClusterObjectRef>[]).map(({ name = "", namespace = "", clusterName = "" }) => [
+    keyOf({ name, namespace, clusterName }),
+    // It lists those on which it is in force.
+    { state: "ACCEPTED" },
+  ]);
 }
 
 function weight(state: string): number {

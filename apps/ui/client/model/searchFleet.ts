@@ -1,4 +1,5 @@
 import { clusterRefOf, type Kind, type Resource } from "@isthmus/core";
+import { explainedCode } from "@isthmus/insights/catalogue";
 import type { Fleet } from "../data/fleet.ts";
 import {
   AccessPolicy,
@@ -36,15 +37,18 @@ const FIRST: readonly Kind[] = [
 ];
 const FIRST_KINDS: ReadonlySet<string> = new Set(FIRST.map(({ kind }) => kind));
 
-/** Objects and codes of insights whose names contain all words of a text; none for less than two characters. */
+/** Objects, and codes of insights with their titles, whose names contain all words of a text; none for less than two characters. */
 export function searchFleet(fleet: Fleet, text: string): readonly Hit[] {
   const words = text.trim().toLowerCase().split(" ").filter(Boolean).slice(0, 10);
   if (words.join("").length < 2) return [];
   const hits: Hit[] = insightIndexOf(fleet)
-    .byCode.filter(({ code }) => words.every((word) => code.toLowerCase().includes(word)))
+    .byCode.filter(({ code }) => {
+      const about = `${code} ${explainedCode(code)?.title ?? ""}`.toLowerCase();
+      return words.every((word) => about.includes(word));
+    })
     .map(({ code, insights }) => ({
       kind: code,
-      name: insights[0]?.message ?? "",
+      name: explainedCode(code)?.title ?? insights[0]?.message ?? "",
       cluster: "",
       path: `/insights/${encodeURIComponent(code)}`,
     }));

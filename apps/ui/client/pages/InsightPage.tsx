@@ -1,3 +1,4 @@
+import { explainedCode } from "@isthmus/insights/catalogue";
 import { Link, useParams } from "@tanstack/react-router";
 import { InsightCard } from "../components/InsightCard.tsx";
 import { Name } from "../components/Name.tsx";
@@ -6,14 +7,16 @@ import { usePageTitle } from "../components/usePageTitle.ts";
 import { useFleet } from "../data/store.ts";
 import { insightIndexOf } from "../model/insightIndex.ts";
 import { t } from "../strings.ts";
+import { CodeMeaning } from "./CodeMeaning.tsx";
 
 // More cards than anybody reads; the table of objects has filters.
 const MOST_CARDS = 200;
 
-/** All insights of one code, with what to do about each. */
+/** What a code means, and all insights that have it, with what to do about each. */
 export function InsightPage() {
   const { code = "" } = useParams({ strict: false });
   usePageTitle(code);
+  const known = explainedCode(code);
   const { byCode, suppressed } = insightIndexOf(useFleet());
   const groups = [
     { title: t.insights.active, insights: byCode.find((group) => group.code === code)?.insights ?? [] },
@@ -27,7 +30,13 @@ export function InsightPage() {
       </p>
       <h1>
         <Name text={code} />
+        {known === undefined ? null : <span className="heading-more"> {known.title}</span>}
       </h1>
+      {known === undefined ? null : (
+        <p>
+          {known.meaning} {known.consequence}
+        </p>
+      )}
       {isEmpty ? <p className="muted">{t.insights.none(code.slice(0, 40))}</p> : null}
       {groups.map(({ title, insights }) =>
         insights.length === 0 ? null : (
@@ -42,6 +51,7 @@ export function InsightPage() {
           </Section>
         ),
       )}
+      <CodeMeaning code={code} />
     </div>
   );
 }

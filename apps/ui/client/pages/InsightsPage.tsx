@@ -1,3 +1,4 @@
+import { explainedCode } from "@isthmus/insights/catalogue";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { Choices } from "../components/Choices.tsx";
 import { Empty } from "../components/Empty.tsx";
@@ -18,6 +19,11 @@ const SEVERITY_ORDER = { error: 0, warning: 1, info: 2 } as const;
 function findingOf({ insights }: CodeInsights): string {
   const [first] = insights;
   return first === undefined ? "" : `${first.object.name}: ${findingText(first)}`;
+}
+
+/** A few words; none for a code of another version. */
+function titleOf({ code }: CodeInsights): string {
+  return explainedCode(code)?.title ?? "";
 }
 
 const VIEWS = ["active", "suppressed"] as const;
@@ -44,9 +50,16 @@ const COLUMNS: readonly Column<CodeInsights>[] = [
     cell: ({ severity }) => <Severity severity={severity} />,
   },
   {
+    id: "title",
+    title: t.columns.title,
+    width: [11, 2.4],
+    text: titleOf,
+    cell: (row) => <Name text={titleOf(row)} />,
+  },
+  {
     id: "finding",
     title: t.columns.finding,
-    width: [16, 5],
+    width: [11, 3.4],
     text: findingOf,
     cell: (row) => <Name text={findingOf(row)} />,
   },

@@ -1,3 +1,4 @@
+import { explainedCode } from "@isthmus/insights/catalogue";
 import { Link } from "@tanstack/react-router";
 import { Name } from "../components/Name.tsx";
 import { ObjectLink } from "../components/ObjectLink.tsx";
@@ -41,6 +42,7 @@ function Attention() {
               {code}
             </Link>
             <span className="finding">
+              <strong className="finding-title">{explainedCode(code)?.title}</strong>
               {insights[0] === undefined ? null : <ObjectLink to={insights[0].object} hasKind />}
               {insights[0] === undefined ? null : <Name text={findingText(insights[0])} isWrapped />}
               {objects > 1 ? <span className="muted"> {t.common.more(objects - 1)}</span> : null}

@@ -41,6 +41,8 @@ export const accessStrings = {
     NO_RULE: "There are rules that allow, and none of them is about this caller and request.",
     NO_OBJECT: "Nothing restricts who may call it.",
   },
+  ofCaller: "What it may call",
+  ofTarget: "Who may call it",
   matrix: "Matrix",
   namespaces: "Namespaces",
   services: "Services",

@@ -5,10 +5,12 @@ import { Section } from "../components/Section.tsx";
 import { AccessPolicy, type Destination } from "../data/kinds.ts";
 import { allowedCallers } from "../model/callers.ts";
 import { t } from "../strings.ts";
+import { AccessLink } from "./AccessLink.tsx";
 
 /** Who may call a Destination, by the AccessPolicies that apply to it. */
 export function AllowedCallersTable({ destination }: { readonly destination: Destination }) {
   const callers = allowedCallers(destination);
+  const ref = destination.spec?.kubeService?.ref;
   return (
     <Section title={t.destinations.callers}>
       {callers.length === 0 ? (
@@ -28,6 +30,11 @@ export function AllowedCallersTable({ destination }: { readonly destination: Des
             ],
           }))}
         />
+      )}
+      {ref?.name === undefined ? null : (
+        <p>
+          <AccessLink side="to" parts={[ref.clusterName, ref.namespace, ref.name]} />
+        </p>
       )}
     </Section>
   );

@@ -27,8 +27,8 @@ export function Targets({ policy }: { readonly policy: Resource }) {
         <PlainTable
           label={t.objects.targets}
           headers={[t.objects.target, t.columns.cluster, t.columns.state, t.objects.message]}
-          rows={targets.slice(0, most).map(({ key, destination, mesh, state, status }) => {
-            const object = destination ?? mesh;
+          rows={targets.slice(0, most).map(({ key, destination, mesh, workload, state, status }) => {
+            const object = destination ?? mesh ?? workload;
             return {
               key,
               cells: [

@@ -9,6 +9,7 @@ import { policiesOn } from "../model/policyTargets.ts";
 import { destinationsOf } from "../model/selection.ts";
 import { approvalStatus } from "../model/status.ts";
 import { t } from "../strings.ts";
+import { AccessLink } from "./AccessLink.tsx";
 import { Labels } from "./Labels.tsx";
 import { ObjectFacts } from "./ObjectFacts.tsx";
 
@@ -36,6 +37,16 @@ export function WorkloadSummary({ workload }: { readonly workload: Workload }) {
                   key="mesh"
                   to={{ ...Mesh, name: mesh.name, namespace: mesh.namespace ?? "", clusterName: "" }}
                   text={mesh.name}
+                />
+              ),
+            ],
+            [
+              t.nav.access,
+              controller === undefined ? undefined : (
+                <AccessLink
+                  key="access"
+                  side="from"
+                  parts={[controller.clusterName, controller.namespace, kubernetes?.serviceAccountName || "default"]}
                 />
               ),
             ],

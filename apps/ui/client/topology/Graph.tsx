@@ -1,7 +1,10 @@
+import type { ResourceRef } from "@isthmus/core";
 import { useMantineColorScheme } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
 import { Controls, ReactFlow } from "@xyflow/react";
 import "@xyflow/react/dist/base.css";
 import { useEffect, useState } from "react";
+import { paramsOf } from "../model/objectPath.ts";
 import type { Topology } from "../model/topology.ts";
 import { t } from "../strings.ts";
 import { type Drawing, drawingOf, MOST_EDGES } from "./layout.ts";
@@ -10,6 +13,7 @@ import { NODE_TYPES } from "./nodes.tsx";
 /** The services and what connects them, laid out again when they change; the last drawing stays until then. */
 export function Graph({ topology }: { readonly topology: Topology }) {
   const { colorScheme } = useMantineColorScheme();
+  const navigate = useNavigate();
   const [drawing, setDrawing] = useState<Drawing>();
   const [hasFailed, setHasFailed] = useState(false);
   const shape = [...topology.nodes.map(({ id }) => id), ...topology.edges.map(({ id, label }) => `${id} ${label}`)].join("\n");
@@ -47,6 +51,11 @@ export function Graph({ topology }: { readonly topology: Topology }) {
         edgesFocusable={false}
         elementsSelectable={false}
         disableKeyboardA11y
+        // By keyboard the table leads there, which has all edges.
+        onEdgeClick={(_, { data }) => {
+          const because = data?.["because"] as ResourceRef | undefined;
+          if (because !== undefined) void navigate({ to: "/object/$group/$kind/$cluster/$namespace/$name", params: paramsOf(because) });
+        }}
       >
         <Controls showInteractive={false} />
       </ReactFlow>

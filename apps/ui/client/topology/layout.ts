@@ -2,6 +2,7 @@ import { type Edge, MarkerType, type Node } from "@xyflow/react";
 import ELK, { type ElkNode } from "elkjs/lib/elk-api.js";
 import workerUrl from "elkjs/lib/elk-worker.min.js";
 import type { Topology, TopologyEdge, TopologyNode } from "../model/topology.ts";
+import { connectedGroups, packed } from "./packing.ts";
 
 /** Nodes and edges with their places, as the graph draws them. */
 export interface Drawing {
@@ -12,60 +13,107 @@ export interface Drawing {
 const NODE = { width: 168, height: 46 } as const;
 // Slower than a person waits for, and more than an eye can follow.
 export const MOST_EDGES = 400;
+// Between clusters that no policy connects: room for the lines of federation.
+const GAP = 72;
 
 const OPTIONS = {
   "elk.algorithm": "layered",
   "elk.direction": "RIGHT",
-  "elk.hierarchyHandling": "INCLUDE_CHILDREN",
   "elk.layered.spacing.nodeNodeBetweenLayers": "72",
   "elk.spacing.nodeNode": "22",
-  "elk.spacing.componentComponent": "26",
+  "elk.spacing.componentComponent": "22",
+  "elk.aspectRatio": "1",
 } as const;
+const BOX_OPTIONS = { "elk.padding": "[top=44,left=18,bottom=18,right=18]" } as const;
 
 let elk: InstanceType<typeof ELK> | undefined;
 
-/** Lays out services in boxes of their clusters, off the page's thread. */
+/** Lays out services in boxes of their clusters, off the page's thread: clusters that routes or access connect together, others beside them. */
 export async function drawingOf({ nodes, edges }: Topology): Promise<Drawing> {
-  elk ??= new ELK({ workerUrl });
-  const clusters = [...new Set(nodes.map(({ cluster }) => cluster))].sort();
-  const shown = drawn(edges);
-  const root: ElkNode = {
-    id: "root",
-    layoutOptions: OPTIONS,
-    children: clusters.map((cluster) => ({
-      id: clusterId(cluster),
-      layoutOptions: { "elk.padding": "[top=44,left=18,bottom=18,right=18]" },
-      children: nodes.filter((node) => node.cluster === cluster).map(({ id }) => ({ id, ...NODE })),
-    })),
-    // Most federations go both ways, and so have no say in what stands left of what.
-    edges: shown
-      .filter(({ type }) => type !== "federation")
-      .map((edge) => ({ id: edge.id, sources: [sourceOf(edge)], targets: [targetOf(edge)] })),
-  };
-  const laidOut = await elk.layout(root);
+  const layouts = elk ?? new ELK({ workerUrl });
+  elk = layouts;
   const byId = new Map(nodes.map((node) => [node.id, node]));
-  const xOf = new Map((laidOut.children ?? []).map(({ id, x = 0 }) => [id, x]));
-  return {
-    nodes: (laidOut.children ?? []).flatMap((box) => [boxOf(box), ...(box.children ?? []).map((child) => childOf(child, box.id, byId))]),
-    edges: shown.map((edge) => {
-      const ends = [sourceOf(edge), targetOf(edge)] as const;
-      const isTurned = edge.type === "federation" && (xOf.get(ends[0]) ?? 0) > (xOf.get(ends[1]) ?? 0);
-      const [source, target] = isTurned ? [ends[1], ends[0]] : ends;
-      return {
-        id: edge.id,
-        source,
-        target,
-        ...(edge.label === "" ? {} : { label: edge.label }),
-        ...(edge.type === "federation"
-          ? {}
-          : { markerEnd: { type: MarkerType.ArrowClosed, color: COLORS[edge.type], width: 18, height: 18 } }),
-        className: `edge ${edge.type}`,
+  const clusterOf = (id: string) => byId.get(id)?.cluster ?? "";
+  const shown = drawn(edges);
+  // Most federations go both ways, and so have no say in what stands left of what.
+  const inner = shown.filter(({ type }) => type !== "federation");
+  const clusters = [...new Set(nodes.map(({ cluster }) => cluster))].sort();
+  const groups = connectedGroups(
+    clusters,
+    inner.map(({ from, to }) => [clusterOf(from), clusterOf(to)]),
+  );
+  const laidOut = await Promise.all(
+    groups.map((group) => {
+      const names = new Set(group);
+      const part = {
+        nodes: nodes.filter(({ cluster }) => names.has(cluster)),
+        edges: inner.filter(({ from }) => names.has(clusterOf(from))),
       };
+      return layouts.layout(rootOf(group, part));
     }),
+  );
+  const places = packed(
+    laidOut.map(({ width = 0, height = 0 }) => ({ width, height })),
+    GAP,
+  );
+  const boxes = laidOut.flatMap(({ children = [] }, i) => {
+    const { x: left, y: top } = places[i] ?? { x: 0, y: 0 };
+    return children.map((box) => ({ ...box, x: left + (box.x ?? 0), y: top + (box.y ?? 0) }));
+  });
+  const boxById = new Map(boxes.map((box) => [box.id, box]));
+  return {
+    nodes: boxes.flatMap((box) => [boxOf(box), ...(box.children ?? []).map((child) => childOf(child, box.id, byId))]),
+    edges: shown.map((edge) => ({
+      id: edge.id,
+      ...endsOf(edge, boxById),
+      ...(edge.label === "" ? {} : { label: edge.label }),
+      ...(edge.type === "federation"
+        ? {}
+        : { markerEnd: { type: MarkerType.ArrowClosed, color: COLORS[edge.type], width: 18, height: 18 } }),
+      data: { because: edge.because },
+      className: `edge ${edge.type}`,
+    })),
   };
 }
 
 const COLORS = { route: "var(--accent)", access: "var(--good)" } as const;
+
+/** What is laid out of clusters that belong together. One alone is laid out for itself, so that services without edges fill a square. */
+function rootOf(clusters: readonly string[], { nodes, edges }: Pick<Topology, "nodes" | "edges">): ElkNode {
+  const isAlone = clusters.length === 1;
+  const lines = edges.map(({ id, from, to }) => ({ id, sources: [from], targets: [to] }));
+  return {
+    id: "root",
+    layoutOptions: {
+      ...OPTIONS,
+      "elk.padding": "[top=0,left=0,bottom=0,right=0]",
+      ...(isAlone ? {} : { "elk.hierarchyHandling": "INCLUDE_CHILDREN" }),
+    },
+    children: clusters.map((cluster) => ({
+      id: clusterId(cluster),
+      layoutOptions: isAlone ? { ...OPTIONS, ...BOX_OPTIONS } : BOX_OPTIONS,
+      children: nodes.filter((node) => node.cluster === cluster).map(({ id }) => ({ id, ...NODE })),
+      edges: isAlone ? lines : [],
+    })),
+    edges: isAlone ? [] : lines,
+  };
+}
+
+/** Where an edge begins and ends. One between clusters goes the short way: to the right, or down where one is above the other. */
+function endsOf(
+  { type, from, to }: TopologyEdge,
+  boxes: ReadonlyMap<string, ElkNode>,
+): Pick<Edge, "source" | "target" | "sourceHandle" | "targetHandle"> {
+  if (type !== "federation") return { source: from, target: to };
+  const [one, other] = [clusterId(from), clusterId(to)];
+  const [a, b] = [boxes.get(one), boxes.get(other)];
+  const { x: ax = 0, y: ay = 0, width: aw = 0 } = a ?? {};
+  const { x: bx = 0, y: by = 0, width: bw = 0 } = b ?? {};
+  if (ax + aw <= bx) return { source: one, target: other };
+  if (bx + bw <= ax) return { source: other, target: one };
+  const [upper, lower] = ay < by ? [one, other] : [other, one];
+  return { source: upper, target: lower, sourceHandle: "bottom", targetHandle: "top" };
+}
 
 /** The edges that are drawn: of two federations that go both ways, one. */
 function drawn(edges: readonly TopologyEdge[]): readonly TopologyEdge[] {
@@ -90,12 +138,4 @@ const CLUSTER = "cluster ";
 
 function clusterId(name: string): string {
   return `${CLUSTER}${name}`;
-}
-
-function sourceOf({ type, from }: TopologyEdge): string {
-  return type === "federation" ? clusterId(from) : from;
-}
-
-function targetOf({ type, to }: TopologyEdge): string {
-  return type === "federation" ? clusterId(to) : to;
 }

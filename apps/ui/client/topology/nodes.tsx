@@ -26,6 +26,8 @@ function ClusterNode({ data }: NodeProps) {
   return (
     <div className="cluster-node">
       <Ends />
+      <Handle id="top" type="target" position={Position.Top} isConnectable={false} />
+      <Handle id="bottom" type="source" position={Position.Bottom} isConnectable={false} />
       <Name text={cluster || t.common.management} />
     </div>
   );

@@ -2,11 +2,12 @@ import { type Resource, snapshotOf } from "@isthmus/core";
 import { expect, it } from "vitest";
 import { emptyFleet, type Fleet } from "../../client/data/fleet.ts";
 import { type Destination, KubernetesCluster, type TrafficPolicy } from "../../client/data/kinds.ts";
-import { effectiveRouting, selectorText } from "../../client/model/effect.ts";
+import { effectiveRouting, selectorText, valueText } from "../../client/model/effect.ts";
 import { freshnessOf } from "../../client/model/freshness.ts";
 import { generatedObjectsOf } from "../../client/model/generatedObjects.ts";
 import { parentsOf } from "../../client/model/parents.ts";
-import { policiesOn } from "../../client/model/policyTargets.ts";
+import { policiesOn, targetsOf } from "../../client/model/policyTargets.ts";
+import { searchFleet } from "../../client/model/searchFleet.ts";
 import { approvalOf } from "../../client/model/status.ts";
 import { topologyOf } from "../../client/model/topology.ts";
 
@@ -148,3 +149,41 @@ function registered(name: string): KubernetesCluster {
   const { apiVersion, kind } = KubernetesCluster;
   return { apiVersion, kind, metadata: { name, namespace: "gloo-mesh" }, spec: {} };
 }
+
+it("finds an insight by its code and by the words of its title", () => {
+  const object = { apiVersion: NETWORKING, kind: "TrafficPolicy", name: "shift", namespace: "bookinfo", clusterName: "" };
+  const about = { code: "RTE1001", category: "RTE", severity: "error", cluster: "", field: "", since: "" } as const;
+  const insight = { ...about, object, message: "no such service", remedy: { text: "create it" } };
+  const empty = fleetOf([]);
+  const fleet: Fleet = { ...empty, insights: empty.insights.with([["x", { object, insights: [insight] }]]) };
+  for (const text of ["rte1001", "target exist"]) {
+    expect(searchFleet(fleet, text)).toMatchObject([{ kind: "RTE1001", name: "Target does not exist", path: "/insights/RTE1001" }]);
+  }
+  expect(searchFleet(fleet, "target weather")).toEqual([]);
+});
+
+it("names workloads as targets of policies that are about workloads", () => {
+  const workload = { apiVersion: "discovery.mesh.gloo.solo.io/v1", kind: "Workload", metadata: { name: "cart", namespace: "gloo-mesh" } };
+  const fleet = fleetOf([workload]);
+  const metadata = { name: "cart", namespace: "shop" };
+  const states = (object: Resource) =>
+    targetsOf(fleet, object).map(({ key, workload: found, state }) => [key, found?.metadata.name, state]);
+  const dependency = { apiVersion: "networking.enterprise.mesh.gloo.solo.io/v1beta1", kind: "ServiceDependency", metadata };
+  const approvals = { "cart.gloo-mesh.": { state: "ACCEPTED" }, "gone.gloo-mesh.": { state: "INVALID" } };
+  expect(states({ ...dependency, status: { workloads: approvals } } as Resource)).toEqual([
+    ["gone.gloo-mesh.", undefined, "INVALID"],
+    ["cart.gloo-mesh.", "cart", "ACCEPTED"],
+  ]);
+  const record = { apiVersion: "observability.enterprise.mesh.gloo.solo.io/v1", kind: "AccessLogRecord", metadata };
+  expect(states({ ...record, status: { workloads: [{ name: "cart", namespace: "gloo-mesh" }] } } as Resource)).toEqual([
+    ["cart.gloo-mesh.", "cart", "ACCEPTED"],
+  ]);
+  // Whose traffic a TrafficPolicy is for is not what it selects.
+  expect(states({ ...policy, status: { workloads: ["cart.gloo-mesh."] } } as Resource)).toEqual([]);
+});
+
+it("says of a member that is there and holds nothing only its name", () => {
+  expect(valueText({ permissive: {}, shared: { rootCertificateAuthority: { generated: {} } } })).toBe(
+    "permissive, shared (rootCertificateAuthority (generated))",
+  );
+});

@@ -1,0 +1,190 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import axe from "axe-core";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { parseAllDocuments } from "yaml";
+import { type Program, startProgram } from "./harness/childProcess.ts";
+import { describeInBrowser } from "./harness/chromium.ts";
+import { freePorts } from "./harness/freePorts.ts";
+import { MESHCTL } from "./harness/meshctl.ts";
+import { waitFor } from "./harness/waitFor.ts";
+
+const GOLDEN = "packages/translators/testdata/virtualDestinations/local-pods-come-first-then-the-gateways-of-other-clusters.in.yaml";
+const NETWORKING = "/object/networking.mesh.gloo.solo.io";
+const ENTERPRISE = "/object/networking.enterprise.mesh.gloo.solo.io";
+const CART = [{ kubeServiceMatcher: { labels: { app: "cart" } } }];
+const caller = { name: "cart", namespace: "shop", clusterName: "a" };
+
+function userObject(apiVersion: string, kind: string, name: string, spec: object): object {
+  return { apiVersion, kind, metadata: { name, namespace: "shop" }, spec };
+}
+
+/** A service in two clusters with a VirtualDestination, one policy of each other kind, and a Deployment that wants to do harm: nothing has a status. */
+function fleet(): readonly object[] {
+  const golden = parseAllDocuments(readFileSync(GOLDEN, "utf8")).map(
+    (document) => document.toJS() as { kind: string; spec: { istio?: object } },
+  );
+  const withTrustDomain = golden.map((object) =>
+    object.kind === "Mesh"
+      ? { ...object, spec: { ...object.spec, istio: { ...object.spec.istio, trustDomain: "cluster.local" } } }
+      : object,
+  );
+  return [
+    ...withTrustDomain,
+    userObject("networking.mesh.gloo.solo.io/v1", "TrafficPolicy", "slow", { destinationSelector: CART, policy: { requestTimeout: "3s" } }),
+    userObject("networking.mesh.gloo.solo.io/v1", "AccessPolicy", "readers", {
+      destinationSelector: CART,
+      sourceSelector: [{ kubeServiceAccountRefs: { serviceAccounts: [caller] } }],
+    }),
+    userObject("networking.enterprise.mesh.gloo.solo.io/v1beta1", "ServiceDependency", "cart", { destinationSelectors: CART }),
+    userObject("observability.enterprise.mesh.gloo.solo.io/v1", "AccessLogRecord", "all", {
+      filters: [{ statusCodeMatcher: { value: 500, comparator: "GE" } }],
+    }),
+    {
+      apiVersion: "apps/v1",
+      kind: "Deployment",
+      metadata: {
+        name: "hostile",
+        namespace: "shop",
+        clusterName: "a",
+        annotations: {
+          long: "<img src=x onerror='self.wasHacked=true'>".repeat(25_000),
+          "\u202Egpj.exe": "</pre><script>self.wasHacked = true</script>",
+        },
+      },
+      spec: { replicas: 1 },
+    },
+  ];
+}
+
+describeInBrowser("the console, of manifests in a file", (executablePath) => {
+  const directory = mkdtempSync(join(tmpdir(), "isthmus-file-"));
+  const problems: string[] = [];
+  let program: Program | undefined;
+  let browser: Browser;
+  let page: Page;
+  let url = "";
+
+  beforeAll(async () => {
+    const file = join(directory, "fleet.json");
+    writeFileSync(file, JSON.stringify({ apiVersion: "v1", kind: "List", items: fleet() }));
+    const [port] = await freePorts(1);
+    url = `http://127.0.0.1:${port}`;
+    const args = [MESHCTL, "snapshot", "serve", "--port", String(port), file];
+    program = startProgram({ name: "fleet", command: process.execPath, args, log: join(directory, "fleet.log") });
+    // Its sandbox needs rights that containers do not have; what it opens is ours.
+    browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+    await waitFor("the console", async () => (await fetch(url)).ok);
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" });
+    await context.addInitScript("self.wasHacked = false");
+    page = await context.newPage();
+    page.on("pageerror", (error) => problems.push(error.message));
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await program?.stop();
+    rmSync(directory, { recursive: true });
+    expect(problems).toEqual([]);
+  });
+
+  async function show(path: string): Promise<void> {
+    await page.goto(`${url}${path}`);
+    await page.waitForSelector("main h1");
+  }
+
+  async function faults(): Promise<readonly string[]> {
+    await page.evaluate(axe.source);
+    const { violations } = (await page.evaluate("axe.run(document, { resultTypes: ['violations'] })")) as {
+      readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly failureSummary?: string }[] }[];
+    };
+    return violations.flatMap(({ id, nodes }) => nodes.map(({ failureSummary }) => `${id} ${failureSummary}`));
+  }
+
+  it("says how each policy stands, although nothing in the file does", async () => {
+    await show("/policies?q=state:accepted");
+    await page.getByText("6 policies").waitFor();
+    for (const path of [
+      `${ENTERPRISE}/ServiceDependency/_/shop/cart`,
+      "/object/observability.enterprise.mesh.gloo.solo.io/AccessLogRecord/_/shop/all",
+    ]) {
+      await show(path);
+      await page.getByRole("heading", { name: "Targets · 2" }).waitFor();
+      await page.getByRole("link", { name: "cart-shop-a-deployment" }).waitFor();
+    }
+  });
+
+  it("shows the effect of every kind of policy", async () => {
+    const panel = page.locator(".mantine-Tabs-panel");
+    const cell = (text: string) => panel.getByRole("cell", { name: text, exact: true }).first();
+    // Where requests to a VirtualDestination go now, and where when that fails.
+    await show(`${ENTERPRISE}/VirtualDestination/_/gloo-mesh/cart?tab=effect`);
+    await cell("a (1), then b (1)").waitFor();
+    await cell("b (1), then a (1)").waitFor();
+    await show(`${NETWORKING}/TrafficPolicy/_/shop/slow?tab=effect`);
+    await cell("3s").waitFor();
+    await show(`${NETWORKING}/AccessPolicy/_/shop/readers?tab=effect`);
+    await panel
+      .getByText(/shop\/cart in a/)
+      .first()
+      .waitFor();
+    await show(`${NETWORKING}/VirtualMesh/_/gloo-mesh/mesh?tab=effect`);
+    await page.getByRole("heading", { name: "Hosts in other clusters · 2" }).waitFor();
+    await cell("cart.shop.svc.a.global").waitFor();
+    expect(await faults()).toEqual([]);
+    await show(`${ENTERPRISE}/ServiceDependency/_/shop/cart?tab=effect`);
+    await page.getByRole("heading", { name: "Hosts that proxies know" }).waitFor();
+    await panel
+      .getByText(/cart\.shop\.svc\.cluster\.local/)
+      .first()
+      .waitFor();
+    expect(await faults()).toEqual([]);
+    await show("/object/observability.enterprise.mesh.gloo.solo.io/AccessLogRecord/_/shop/all?tab=effect");
+    await page.getByText("Objects of this kind set nothing that a request meets by itself.").waitFor();
+  });
+
+  it("leads from a workload and from a service to who may call whom", async () => {
+    await show("/object/discovery.mesh.gloo.solo.io/Workload/_/gloo-mesh/cart-shop-b-deployment");
+    await page.getByRole("link", { name: "What it may call" }).click();
+    await page.getByText("1 callers × 4 targets").waitFor();
+    await page.getByRole("link", { name: "no host b/shop/cart → a/istio-system/gateway" }).waitFor();
+    await show("/object/discovery.mesh.gloo.solo.io/Destination/_/gloo-mesh/cart-shop-a");
+    await page.getByRole("link", { name: "Who may call it" }).click();
+    await page.getByText("2 callers × 1 targets").waitFor();
+    await page.getByRole("link", { name: "yes a/shop/cart → a/shop/cart" }).waitFor();
+  });
+
+  it("says what a policy of every kind would do", async () => {
+    const kinds = [
+      `${NETWORKING}/TrafficPolicy/_/shop/slow`,
+      `${NETWORKING}/AccessPolicy/_/shop/readers`,
+      `${NETWORKING}/VirtualMesh/_/gloo-mesh/mesh`,
+      `${ENTERPRISE}/VirtualDestination/_/gloo-mesh/cart`,
+      `${ENTERPRISE}/ServiceDependency/_/shop/cart`,
+      "/object/observability.enterprise.mesh.gloo.solo.io/AccessLogRecord/_/shop/all",
+    ];
+    for (const path of kinds) {
+      await show(`/policies/what-if?of=${encodeURIComponent(path)}`);
+      await page.locator(".what-if-result").getByText("Accepted", { exact: true }).first().waitFor();
+      // As it is what is there, nothing follows from it.
+      await page.getByText("No object in a cluster would change.").waitFor();
+    }
+  });
+
+  it("shows a megabyte of an annotation, and marks that change the direction of text, as text", async () => {
+    for (const tab of ["yaml", "summary", "events"]) {
+      await show(`/object/apps/Deployment/a/shop/hostile?tab=${tab}`);
+      if (tab === "yaml")
+        await page
+          .locator(".yaml")
+          .getByText(/\\u202egpj\.exe/i)
+          .first()
+          .waitFor();
+      const wider = await page.evaluate("document.querySelector('main').scrollWidth - document.querySelector('main').clientWidth");
+      expect([tab, wider]).toEqual([tab, 0]);
+    }
+    expect(await page.evaluate("[self.wasHacked, document.images.length]")).toEqual([false, 0]);
+    expect(await page.locator("body").innerText()).not.toContain("\u202E");
+  });
+});
