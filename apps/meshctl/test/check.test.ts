@@ -3,6 +3,7 @@ import type { AnyResource } from "@isthmus/core";
 import { type Cluster, ClusterError } from "@isthmus/plane/ports";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { namedCluster } from "../src/cluster/namedCluster.ts";
 import {
   accessPolicy,
   approval,
@@ -174,6 +175,24 @@ describe("meshctl check", () => {
     const run = await runIn(plane as Cluster, ["check"]);
     expect(run).toMatchObject({ code: 2, out: "" });
     expect(run.err).toMatch(/^error: management cluster: deployments.apps is forbidden. Use a kubeconfig whose user has these permissions/);
+  });
+
+  it("says of credentials that have expired to renew them, and nothing of permissions", async () => {
+    const unknown = (): Promise<never> =>
+      Promise.reject(new ClusterError("Forbidden", "the credentials are not accepted: Unauthorized", { isUnknownUser: true }));
+    const plane = { ...managementCluster([]), servedKinds: unknown, get: unknown, list: unknown } as Cluster;
+    const remedy = "log in to the cluster again, or renew the token or certificate of the kubeconfig's user: it may have expired";
+    for (const command of [["check"], ["get", "meshes"], ["cluster", "revoke", "east"]]) {
+      const { code, err } = await runIn(plane, command);
+      expect([code, err.toLowerCase()]).toEqual([
+        2,
+        `error: management cluster: the credentials are not accepted: unauthorized. ${remedy}\n`,
+      ]);
+    }
+    // As install and cluster register say it.
+    await expect(namedCluster(plane, "cluster east").servedKinds()).rejects.toMatchObject({
+      message: `cluster east: the credentials are not accepted: Unauthorized (${remedy})`,
+    });
   });
 
   it("ends with 2 when the API server does not answer", async () => {
