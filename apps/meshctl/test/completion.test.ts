@@ -74,10 +74,10 @@ describe("meshctl completion", () => {
 
   it("gives fish its own form", async () => {
     const { out } = await runIn(plane, ["completion", "fish"]);
-    expect(out).toContain("complete -c meshctl -f -n '__fish_seen_subcommand_from cluster; and not __fish_seen_subcommand_from ");
-    expect(out).toContain(
-      "complete -c meshctl -n '__fish_seen_subcommand_from get; and __fish_seen_subcommand_from meshes mesh' -l output -x -a 'table wide yaml json name jsonpath='",
-    );
+    expect(out).toContain("      case 'meshctl get meshes' 'meshctl get mesh'\n        set at 'meshctl get meshes'\n");
+    for (const option of ["-o", "--output"])
+      expect(out).toContain(`    case 'meshctl get meshes ${option}'\n      set offer table wide yaml json name jsonpath=\n`);
+    expect(out).toContain("    case 'meshctl get destinations --cluster'\n      set kind clusters\n");
   });
 
   it("gives PowerShell its own form", async () => {

@@ -73,6 +73,8 @@ const HELP = `
 Names of clusters, meshes, workloads, destinations and policies are read from the management cluster that the line, your configuration or the
 kubeconfig names, for two seconds at most; where it does not answer, none are offered.
 
+Tests run the scripts for bash, zsh and fish in these shells; that for PowerShell has not been run.
+
 Exit codes: 0 printed, 2 usage error.
 
 Examples:
