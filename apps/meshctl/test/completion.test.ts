@@ -67,6 +67,34 @@ describe("meshctl completion", () => {
     expect(await runIn(fleet, ["__names", "clusters"], undefined, { connect: () => new Promise(() => undefined) })).toEqual(none);
   });
 
+  it.each([
+    [["cl"], ["cluster"]],
+    [
+      ["cluster", "token", ""],
+      ["create", "shared"],
+    ],
+    [["get", "mesh", "-o", "y"], ["yaml"]],
+    [["get", "mesh", "--out"], ["--output"]],
+    [
+      ["cluster", "describe", ""],
+      ["east", "west"],
+    ],
+    [["get", "destinations", "--cluster", "w"], ["west"]],
+    [["insights", "explain", "UPG"], ["UPG1001"]],
+    [["nonsense", "che"], ["check"]],
+    [["-h"], ["-h"]],
+    [["get", "meshes", "--context", ""], []],
+    [["constructor", "--fail-on", "constructor"], []],
+  ])("offers kubectl after %j: %j", async (words, expected) => {
+    const fleet = managementCluster([cluster("east"), cluster("west")]);
+    const { code, out, err } = await runIn(fleet, ["__complete", "--", ...words]);
+    expect({ code, lines: out.split("\n"), err }).toEqual({
+      code: 0,
+      lines: [...expected, expected.length > 0 ? ":4" : ":0", ""],
+      err: "",
+    });
+  });
+
   it("says the same to zsh, by its functions for bash", async () => {
     const [bash, zsh] = [(await runIn(plane, ["completion", "bash"])).out, (await runIn(plane, ["completion", "zsh"])).out];
     expect(zsh).toBe(`#compdef meshctl\nautoload -U +X bashcompinit && bashcompinit\n${bash}`);

@@ -17,6 +17,14 @@ export interface CompletedCommand {
 /** The command that prints names for a shell: `meshctl __names KIND WORDS…`. It is silent where there are none. */
 export const NAMES_COMMAND = "__names";
 
+/** The command that kubectl runs, under the name of its plugin: `meshctl __complete -- WORDS… WORD`. */
+export const COMPLETE_COMMAND = "__complete";
+
+/** Whether a command is called by shells, and by nobody who types. */
+export function isForShells(name: string): boolean {
+  return name === NAMES_COMMAND || name === COMPLETE_COMMAND;
+}
+
 export const SHELLS = ["bash", "zsh", "fish", "powershell"] as const;
 export type Shell = (typeof SHELLS)[number];
 
