@@ -102,6 +102,16 @@ describe("meshctl check", () => {
     expect(none.out).toContain("note: no cluster is registered [REL1008]");
   });
 
+  it("tells a namespace that is not there from one without Deployments, where the user may see it", async () => {
+    const plane = managementCluster([]);
+    const pods = async (cluster: Cluster) => (await runIn(cluster, ["check", "-n", "elsewhere", "--only", "gloo-mesh"])).out;
+    expect(await pods(plane)).toContain("  - error: specified namespace elsewhere doesn't exist [HLT1001]\n    → --namespace names");
+    const forbidden = { ...plane, get: () => Promise.reject(new ClusterError("Forbidden", "namespaces is forbidden")) } as Cluster;
+    expect(await pods(forbidden)).toContain("  - error: no deployments found in namespace elsewhere [HLT1001]");
+    await plane.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "elsewhere" } } as never);
+    expect(await pods(plane)).toContain("  - error: no deployments found in namespace elsewhere [HLT1001]");
+  });
+
   it("fails for warnings only when it is made to", async () => {
     const lagging = managementCluster([...HEALTHY.slice(0, 1), cluster("east", "LAGGING")]);
     expect((await runIn(lagging, ["check"])).code).toBe(0);
