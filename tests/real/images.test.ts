@@ -131,6 +131,8 @@ it("meshctl can be packed, installed from the package, and checks files", async 
   // The name by which kubectl finds its plugins.
   const plugin = await run(join(place, "node_modules/.bin/kubectl-mesh"), ["get", "--help"], { cwd: place });
   expect([plugin.code, plugin.out]).toEqual([0, expect.stringContaining("Usage: kubectl mesh get")]);
+  const completed = await run(join(place, "node_modules/.bin/kubectl_complete-mesh"), ["get", "mes"], { cwd: place });
+  expect(completed).toMatchObject({ code: 0, out: "meshes\n:4\n", err: "" });
 });
 
 describe("the images' files", () => {

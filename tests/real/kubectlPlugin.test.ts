@@ -22,7 +22,7 @@ describeReal("kubectl mesh", (components) => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "isthmus-plugin-"));
     // As npm links it.
-    symlinkSync(path("apps/meshctl/bin/kubectl-mesh.js"), join(folder, "kubectl-mesh"));
+    for (const name of ["kubectl-mesh", "kubectl_complete-mesh"]) symlinkSync(path(`apps/meshctl/bin/${name}.js`), join(folder, name));
     fleet = await startFleet(components, ["management"]);
     const server = fleet.servers.management;
     expect((await kubectl({ components, server }, ["apply", "--server-side", `--filename=${path("deploy/crds")}`])).code).toBe(0);
@@ -68,5 +68,27 @@ describeReal("kubectl mesh", (components) => {
       code: 0,
       out: expect.stringContaining("Usage: kubectl mesh get meshes|mesh [options] [names...]"),
     });
+  });
+
+  // As the shell asks kubectl: see `kubectl completion`.
+  it.each([
+    [["me"], ["mesh"]],
+    [["mesh", "cluster", "di"], ["diagnose"]],
+    [
+      ["mesh", "get", "meshes", ""],
+      ["istiod-east", ":4"],
+    ],
+    [
+      ["mesh", "get", "mesh", "-o", "y"],
+      ["yaml", ":4"],
+    ],
+    [
+      ["mesh", "translate", "-f", ""],
+      [":0", ""],
+    ],
+  ])("is completed by kubectl after %j with %j", async (words, offered) => {
+    const { code, out } = await run("__complete", ...words);
+    const lines = out.split("\n").map((line) => line.split("\t")[0]);
+    expect([code, lines.slice(0, offered.length)]).toEqual([0, offered]);
   });
 });

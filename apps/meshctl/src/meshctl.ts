@@ -15,7 +15,7 @@ import { clusterModeCommands } from "./commands/clusterMode.ts";
 import { connectRemote } from "./commands/clusterRegistration.ts";
 import { clusterStateCommands } from "./commands/clusterState.ts";
 import type { CommandRuntime } from "./commands/commandRuntime.ts";
-import { completionCommand } from "./commands/completion.ts";
+import { completeCommand, completionCommand } from "./commands/completion.ts";
 import { configCommand } from "./commands/config.ts";
 import { dashboardCommand } from "./commands/dashboard.ts";
 import { describeCommand } from "./commands/describe.ts";
@@ -120,7 +120,8 @@ function programOf(runtime: CommandRuntime, { toRemote, call }: { readonly toRem
     versionCommand(runtime),
     completionCommand(io),
   ];
-  program.addCommand(inheriting(namesCommand(runtime), program), { hidden: true });
+  for (const command of [namesCommand(runtime), completeCommand(runtime)])
+    program.addCommand(inheriting(command, program), { hidden: true });
   for (const command of commands) program.addCommand(inheriting(command, program));
   return program;
 }

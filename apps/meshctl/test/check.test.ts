@@ -1,8 +1,9 @@
 import { allKinds } from "@isthmus/api";
-import type { AnyResource } from "@isthmus/core";
+import { type AnyResource, UsageError } from "@isthmus/core";
 import { type Cluster, ClusterError } from "@isthmus/plane/ports";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { namedCluster } from "../src/cluster/namedCluster.ts";
 import {
   accessPolicy,
   approval,
@@ -101,6 +102,38 @@ describe("meshctl check", () => {
     expect(none.out).toContain("note: no cluster is registered [REL1008]");
   });
 
+  it("checks again until nothing is found (--wait), and prints only that", async () => {
+    const [ready, starting] = [1, 0].map((availableReplicas) =>
+      managementCluster([deployment("gloo-mesh-mgmt-server", { availableReplicas })]),
+    );
+    let rounds = 0;
+    // Each round connects once.
+    const connect = async () => (rounds++ === 0 ? starting : ready) as Cluster;
+    const args = ["check", "--only", "gloo-mesh", "--wait", "--timeout", "1m"];
+    const run = await runIn(managementCluster([]), args, undefined, { connect });
+    expect(run.out).toContain("✅ Gloo Mesh pods are running");
+    expect([run.code, run.out.match(/Gloo Mesh pods are running/g)?.length, rounds]).toEqual([0, 1, 2]);
+  });
+
+  it("prints what is found at the end of --timeout, and ends with 124", async () => {
+    const starting = managementCluster([deployment("gloo-mesh-mgmt-server", { availableReplicas: 0 })]);
+    const run = await runIn(starting, ["check", "--only", "gloo-mesh", "--wait", "--timeout", "0s"]);
+    expect(run).toMatchObject({ code: 124, out: expect.stringContaining("❌ Gloo Mesh pods are running") });
+    expect((await runIn(starting, ["check", "--only", "gloo-mesh"])).code).toBe(1);
+    const idle = await runIn(starting, ["check", "--timeout", "1m"]);
+    expect(idle).toMatchObject({ code: 2, err: "error: --timeout has no effect without --wait\n" });
+  });
+
+  it("tells a namespace that is not there from one without Deployments, where the user may see it", async () => {
+    const plane = managementCluster([]);
+    const pods = async (cluster: Cluster) => (await runIn(cluster, ["check", "-n", "elsewhere", "--only", "gloo-mesh"])).out;
+    expect(await pods(plane)).toContain("  - error: specified namespace elsewhere doesn't exist [HLT1001]\n    → --namespace names");
+    const forbidden = { ...plane, get: () => Promise.reject(new ClusterError("Forbidden", "namespaces is forbidden")) } as Cluster;
+    expect(await pods(forbidden)).toContain("  - error: no deployments found in namespace elsewhere [HLT1001]");
+    await plane.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "elsewhere" } } as never);
+    expect(await pods(plane)).toContain("  - error: no deployments found in namespace elsewhere [HLT1001]");
+  });
+
   it("fails for warnings only when it is made to", async () => {
     const lagging = managementCluster([...HEALTHY.slice(0, 1), cluster("east", "LAGGING")]);
     expect((await runIn(lagging, ["check"])).code).toBe(0);
@@ -174,6 +207,24 @@ describe("meshctl check", () => {
     const run = await runIn(plane as Cluster, ["check"]);
     expect(run).toMatchObject({ code: 2, out: "" });
     expect(run.err).toMatch(/^error: management cluster: deployments.apps is forbidden. Use a kubeconfig whose user has these permissions/);
+  });
+
+  it("says of credentials that have expired to renew them, and nothing of permissions", async () => {
+    const unknown = (): Promise<never> =>
+      Promise.reject(new ClusterError("Forbidden", "the credentials are not accepted: Unauthorized", { isUnknownUser: true }));
+    const plane = { ...managementCluster([]), servedKinds: unknown, get: unknown, list: unknown } as Cluster;
+    const remedy = "log in to the cluster again, or renew the token or certificate of the kubeconfig's user: it may have expired";
+    for (const command of [["check"], ["get", "meshes"], ["cluster", "revoke", "east"]]) {
+      const { code, err } = await runIn(plane, command);
+      expect([code, err.toLowerCase()]).toEqual([
+        2,
+        `error: management cluster: the credentials are not accepted: unauthorized. ${remedy}\n`,
+      ]);
+    }
+    // As install and cluster register say it.
+    await expect(namedCluster(plane, "cluster east").servedKinds()).rejects.toMatchObject({
+      message: `cluster east: the credentials are not accepted: Unauthorized (${remedy})`,
+    });
   });
 
   it("ends with 2 when the API server does not answer", async () => {
@@ -291,5 +342,20 @@ describe("meshctl precheck", () => {
     expect(run.out).toContain(
       "Cluster of context east\n--------------------------\n✅ Kubernetes is 1.28 or later\n❌ The agent is running",
     );
+  });
+
+  it("takes a context that is not there for a mistake, and one that does not answer for a gap", async () => {
+    const plane = managementCluster(HEALTHY);
+    const run = (outside: object) => runIn(plane, ["check", "--remote-context", "east"], undefined, outside);
+    const connectApiServer = () => Promise.reject(new UsageError("kubeconfig: context east not found; available contexts: mgmt"));
+    expect(await run({ connectApiServer })).toEqual({
+      code: 2,
+      out: "",
+      err: "error: kubeconfig: context east not found; available contexts: mgmt\n",
+    });
+    const silent = async () => ({ ...plane, list: () => Promise.reject(new ClusterError("Unavailable", "no answer")) });
+    const connect = async (place: { readonly context?: string }) => (place.context === "east" ? silent() : plane);
+    const gap = await run({ connect, connectApiServer: apiServer("v1.31.2") });
+    expect(gap).toMatchObject({ code: 3, out: expect.stringContaining("not checked: ") });
   });
 });

@@ -67,6 +67,34 @@ describe("meshctl completion", () => {
     expect(await runIn(fleet, ["__names", "clusters"], undefined, { connect: () => new Promise(() => undefined) })).toEqual(none);
   });
 
+  it.each([
+    [["cl"], ["cluster"]],
+    [
+      ["cluster", "token", ""],
+      ["create", "shared"],
+    ],
+    [["get", "mesh", "-o", "y"], ["yaml"]],
+    [["get", "mesh", "--out"], ["--output"]],
+    [
+      ["cluster", "describe", ""],
+      ["east", "west"],
+    ],
+    [["get", "destinations", "--cluster", "w"], ["west"]],
+    [["insights", "explain", "UPG"], ["UPG1001"]],
+    [["nonsense", "che"], ["check"]],
+    [["-h"], ["-h"]],
+    [["get", "meshes", "--context", ""], []],
+    [["constructor", "--fail-on", "constructor"], []],
+  ])("offers kubectl after %j: %j", async (words, expected) => {
+    const fleet = managementCluster([cluster("east"), cluster("west")]);
+    const { code, out, err } = await runIn(fleet, ["__complete", "--", ...words]);
+    expect({ code, lines: out.split("\n"), err }).toEqual({
+      code: 0,
+      lines: [...expected, expected.length > 0 ? ":4" : ":0", ""],
+      err: "",
+    });
+  });
+
   it("says the same to zsh, by its functions for bash", async () => {
     const [bash, zsh] = [(await runIn(plane, ["completion", "bash"])).out, (await runIn(plane, ["completion", "zsh"])).out];
     expect(zsh).toBe(`#compdef meshctl\nautoload -U +X bashcompinit && bashcompinit\n${bash}`);
@@ -74,10 +102,10 @@ describe("meshctl completion", () => {
 
   it("gives fish its own form", async () => {
     const { out } = await runIn(plane, ["completion", "fish"]);
-    expect(out).toContain("complete -c meshctl -f -n '__fish_seen_subcommand_from cluster; and not __fish_seen_subcommand_from ");
-    expect(out).toContain(
-      "complete -c meshctl -n '__fish_seen_subcommand_from get; and __fish_seen_subcommand_from meshes mesh' -l output -x -a 'table wide yaml json name jsonpath='",
-    );
+    expect(out).toContain("      case 'meshctl get meshes' 'meshctl get mesh'\n        set at 'meshctl get meshes'\n");
+    for (const option of ["-o", "--output"])
+      expect(out).toContain(`    case 'meshctl get meshes ${option}'\n      set offer table wide yaml json name jsonpath=\n`);
+    expect(out).toContain("    case 'meshctl get destinations --cluster'\n      set kind clusters\n");
   });
 
   it("gives PowerShell its own form", async () => {

@@ -136,6 +136,27 @@ describe("meshctl dashboard", () => {
     expect(io.written).toMatchObject({ out: "", err: "" });
   });
 
+  it("ends at once when it is ended while an API server says nothing, and leaves what it waited for", async () => {
+    const io = recordedIo();
+    const stop = new AbortController();
+    let hasLeft = false;
+    const silent = (): Promise<never> => {
+      stop.abort();
+      return new Promise(() => undefined);
+    };
+    const outside = {
+      connect: async () => ({ ...managementCluster([]), list: silent }),
+      connectApiServer: apiServer(new Map(), []),
+      catchInterrupts: () => stop.signal,
+      leave: () => {
+        hasLeft = true;
+      },
+    };
+    expect(await meshctl(["dashboard", "--port", "0"], io, outside)).toBe(0);
+    expect(io.written).toMatchObject({ out: "", err: "" });
+    expect(hasLeft).toBe(true);
+  });
+
   it("finds another pod once the one that it knows is gone, and says what is wrong while there is none, once", async () => {
     const plane = managementCluster([deployment("gloo-mesh-ui"), pod("a")]);
     const programs: Programs = new Map([["a", await console8090("a")]]);

@@ -101,6 +101,20 @@ describe("meshctl get", () => {
     expect((await runIn(plane, ["cluster", "list", "-o", "jsonpath={.items[*].metadata.name}"])).out).toBe("east west");
   });
 
+  it.each([
+    "go-template={{.}}",
+    "go-template-file=f",
+    "templatefile=f",
+    "jsonpath-file=f",
+    "jsonpath-as-json={.}",
+    "custom-columns=A:.a",
+    "custom-columns",
+  ])("says what to write instead of kubectl's %s", async (format) => {
+    const { code, err } = await runIn(managementCluster([]), ["get", "meshes", "-o", format]);
+    expect(code).toBe(2);
+    expect(err).toContain(`${format.replace(/=.*/, "")} is only in kubectl: write jsonpath='{range .items[*]}`);
+  });
+
   it("says why a template yields nothing", async () => {
     const run = await runIn(plane, ["get", "mesh", "istiod-istio-system-east", "-o", "jsonpath={.metadata.name}"]);
     expect(run).toEqual({ code: 0, out: "", err: "No value matches the template. It is read over a List: {.items[*].metadata.name}\n" });
@@ -207,6 +221,9 @@ describe("meshctl describe", () => {
       code: 2,
       err: expect.stringContaining("did you mean reviews"),
     });
+    // No empty table before the error.
+    const err = "error: Mesh nowhere not found\n";
+    expect(await runIn(plane, ["describe", "mesh", "nowhere"])).toEqual({ code: 2, out: "", err });
   });
 
   it("prints the objects that it describes for programs, as get does", async () => {

@@ -2,7 +2,7 @@ import { setMaxListeners } from "node:events";
 import http, { type Agent, type ClientRequest, type IncomingMessage } from "node:http";
 import https from "node:https";
 import { isIP } from "node:net";
-import { type ConnectionOptions as ConnectionSettings, checkServerIdentity } from "node:tls";
+import { type ConnectionOptions as ConnectionSettings, checkServerIdentity, TLSSocket } from "node:tls";
 import { type Clock, messageOf, UsageError } from "@isthmus/core";
 import { ClusterError } from "@isthmus/plane/ports";
 import type { ApiCredentials, Kubeconfig, TlsSettings } from "./kubeconfig.ts";
@@ -138,6 +138,7 @@ export function connectionTo({ kubeconfig, clock, silenceMs }: ConnectionOptions
         if (streamIdleMs !== undefined) response.socket.setTimeout(streamIdleMs).setKeepAlive(true, PROBE_MS);
         resolve(response);
       });
+      limitConnecting(outgoing, silenceMs);
       outgoing.on("timeout", () => (head ?? outgoing).destroy(new Silence((head && streamIdleMs) ?? silenceMs)));
       outgoing.on("error", (error) => {
         if (signal?.aborted) return reject(signal.reason);
@@ -162,6 +163,17 @@ export function connectionTo({ kubeconfig, clock, silenceMs }: ConnectionOptions
       return attempt(request, await current(first), { isRetry: true, signal });
     },
   };
+}
+
+/** Node begins to count a second time while a TLS handshake is unanswered: a silent server would have twice the time. */
+function limitConnecting(request: ClientRequest, ms: number): void {
+  request.once("socket", (socket) => {
+    // One that an agent has kept open is connected, as is one that comes out of a proxy.
+    if (!socket.connecting) return;
+    const limit = setTimeout(() => request.destroy(new Silence(ms)), ms);
+    const connected = (): void => clearTimeout(limit);
+    socket.once(socket instanceof TLSSocket ? "secureConnect" : "connect", connected).once("close", connected);
+  });
 }
 
 function agentsFor(protocol: string, { tls, proxy }: ApiCredentials): Pick<Session, "agent" | "streamAgent"> {

@@ -32,6 +32,7 @@ export function errorOf(answer: FailedResponse, request?: { readonly method: str
     ...(fields.length === 0 ? {} : { fields }),
     ...(manager === undefined ? {} : { manager }),
     ...(waits > 0 ? { retryAfterMs: waits * 1000 } : {}),
+    ...(answer.status === 401 ? { isUnknownUser: true } : {}),
   };
   const code = codeOf(answer.status, status, message);
   return new ClusterError(code, explained(answer.status, code, budgetIn(status) ?? message, request), details);

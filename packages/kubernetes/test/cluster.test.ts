@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { loadKubeconfig } from "../src/index.ts";
 import { ConfigMap, configMap } from "./configMap.ts";
@@ -81,6 +84,13 @@ describe("answers that are no success", () => {
     if (code !== "Unserved") expect(error.message).toContain("why");
   });
 
+  it("tells a user that nobody knows from one who lacks a permission", async () => {
+    const asked = async (status: number) =>
+      errorOf((await clusterThat((_, response) => answer(response, status, { kind: "Status", message: "no" }))).list(ConfigMap));
+    expect((await asked(401)).details).toEqual({ isUnknownUser: true });
+    expect((await asked(403)).details).toEqual({});
+  });
+
   it("waits as long as the server asks", async () => {
     const cluster = await clusterThat(
       ({ method }, response) => method === "PATCH" && answer(response, 429, { kind: "Status" }, { "retry-after": "3" }),
@@ -118,6 +128,20 @@ describe("answers that are no success", () => {
     await cluster.servedKinds();
     expect((await errorOf(cluster.list(ConfigMap))).message).toContain("no answer within 0.05 s");
     expect(server.seen.filter(({ path }) => path === "/api/v1/configmaps")).toHaveLength(1);
+  });
+
+  it("gives up a server that takes connections and says nothing to TLS, after the time that its message names", async () => {
+    const hanging = createServer().listen(0, "127.0.0.1");
+    await once(hanging, "listening");
+    const accepted = once(hanging, "connection");
+    const { port } = hanging.address() as AddressInfo;
+    const kubeconfig = loadKubeconfig({ text: kubeconfigFor(`https://127.0.0.1:${port}`, {}) });
+    const failed = errorOf(clusterAt({ kubeconfig }, { silenceMs: 200 }).list(ConfigMap));
+    await accepted;
+    // Timers end in their order, however busy the machine is.
+    const first = await Promise.race([failed, sleep(300).then(() => "nothing yet")]);
+    expect(first).toMatchObject({ code: "Unavailable", message: expect.stringContaining("no answer within 0.2 s") });
+    hanging.close();
   });
 
   it("doubts that it is an API server when the answer is not JSON", async () => {

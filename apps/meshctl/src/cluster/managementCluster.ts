@@ -62,11 +62,15 @@ export async function answered<T>(
 }
 
 /** What an API server refused, with what to do about it. */
-export function withRemedy({ code, message, cause }: ClusterError): string {
+export function withRemedy({ code, message, details, cause }: ClusterError): string {
   // What is wrong with the kubeconfig itself says so.
-  const remedy = cause instanceof UsageError ? "" : remedyOf(code);
+  const remedy = cause instanceof UsageError ? "" : details.isUnknownUser === true ? RENEW_CREDENTIALS : remedyOf(code);
   return remedy === "" ? message : `${message}. ${remedy.slice(0, 1).toUpperCase()}${remedy.slice(1)}`;
 }
+
+/** No permission is missing: nobody is known by these credentials. */
+export const RENEW_CREDENTIALS =
+  "log in to the cluster again, or renew the token or certificate of the kubeconfig's user: it may have expired";
 
 function remedyOf(code: ClusterErrorCode): string {
   switch (code) {

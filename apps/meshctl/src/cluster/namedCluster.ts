@@ -1,4 +1,5 @@
 import { type Cluster, ClusterError } from "@isthmus/plane/ports";
+import { RENEW_CREDENTIALS } from "./managementCluster.ts";
 
 /** An error that says already which cluster it is, and what to do. */
 export class NamedClusterError extends ClusterError {}
@@ -36,7 +37,8 @@ function unanswered(name: string, longestMs: number): NamedClusterError {
   return new NamedClusterError("Unavailable", `${name}: the API server does not answer within ${longestMs / 1000} s${UNAVAILABLE}`);
 }
 
-function remedyOf({ code }: ClusterError): string {
+function remedyOf({ code, details }: ClusterError): string {
+  if (details.isUnknownUser === true) return ` (${RENEW_CREDENTIALS})`;
   switch (code) {
     case "Forbidden":
       return " (select a context whose user is a cluster administrator)";

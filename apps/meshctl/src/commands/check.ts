@@ -1,12 +1,16 @@
-import { UsageError } from "@isthmus/core";
+import { UsageError, uptimeOf } from "@isthmus/core";
+import type { ApiServer } from "@isthmus/kubernetes";
+import type { Cluster } from "@isthmus/plane/ports";
 import { Command, Option } from "commander";
 import { answered, inManagementCluster, type ManagementTarget } from "../cluster/managementCluster.ts";
 import { CATEGORIES, type CategoryWord } from "../plane/checks/check.ts";
 import type { ResultOptions } from "../plane/checks/printResults.ts";
 import type { CheckResult } from "../plane/checks/report.ts";
-import { type CommandRuntime, inManagement } from "./commandRuntime.ts";
+import { type CommandRuntime, durationMs, inManagement } from "./commandRuntime.ts";
 
 interface CheckOptions extends ManagementTarget, ResultOptions {
+  readonly wait?: true;
+  readonly timeout: number;
   readonly remoteContext: readonly string[];
   readonly remoteNamespace: string;
   readonly only?: readonly CategoryWord[];
@@ -29,39 +33,87 @@ export function checkCommand(runtime: CommandRuntime): Command {
       .addOption(
         new Option("--skip <category...>", "check all but these categories of the management plane").choices(Object.keys(CATEGORIES)),
       )
+      .option("--wait", "check again every second until nothing is found; only the last results are printed")
+      .addOption(new Option("--timeout <duration>", "how long --wait may take").argParser(durationMs).default(WAIT_MS, "5m"))
       // Of the published command, which forwards a port; ours reads what the servers have written, and needs none.
       .addOption(new Option("--local-port <port>").hideHelp())
       .addOption(new Option("--remote-port <port>").hideHelp())
       .addHelpText("after", CHECK_HELP)
-      .action(async ({ remoteContext, remoteNamespace, only, skip, output, failOn, ...place }: CheckOptions) => {
-        if (only !== undefined && skip !== undefined) throw new UsageError("--only and --skip are mutually exclusive");
-        const { io, connect, now, finish } = runtime;
-        const { runChecks } = await import("../plane/checks/runChecks.ts");
+      .action(async ({ wait, timeout, ...options }: CheckOptions, command: Command) => {
+        if (wait !== true && command.getOptionValueSource("timeout") === "cli")
+          throw new UsageError("--timeout has no effect without --wait");
+        if (options.only !== undefined && options.skip !== undefined) throw new UsageError("--only and --skip are mutually exclusive");
         const { printResults } = await import("../plane/checks/printResults.ts");
-        const results = await inManagementCluster(place, connect, (cluster, signal) =>
-          runChecks(
-            cluster,
-            { namespace: place.namespace, now: now(), selection: { ...(only && { only }), ...(skip && { skip }) } },
-            signal,
-          ),
-        );
-        const remote = [];
-        for (const context of remoteContext)
-          remote.push(...(await remoteResults({ ...place, context, namespace: remoteNamespace }, runtime)));
-        finish(await printResults(io, [...results, ...remote], { output, failOn }));
+        const { results, isLate } =
+          wait === true ? await awaitedResults(options, timeout, runtime) : { results: await allResults(options, runtime), isLate: false };
+        const code = await printResults(runtime.io, results, options);
+        runtime.finish(isLate ? 124 : code);
       })
   );
 }
 
-/** One that cannot be reached makes the result incomplete, and leaves the others to be checked. */
-async function remoteResults(
-  place: ManagementTarget & { readonly context: string },
+const WAIT_MS = 300_000;
+/** As often as gates of a registration are looked at. */
+const AGAIN_MS = 1_000;
+
+type Checked = Omit<CheckOptions, "wait" | "timeout">;
+
+/** Results in which nothing is found, or the last ones before the time is over. An API server that does not answer ends it at once. */
+async function awaitedResults(
+  options: Checked,
+  timeoutMs: number,
+  runtime: CommandRuntime,
+): Promise<{ readonly results: readonly CheckResult[]; readonly isLate: boolean }> {
+  const { io } = runtime;
+  const { systemClock: clock } = await import("@isthmus/plane/clock");
+  const { checkExitCode } = await import("../plane/checks/exitCode.ts");
+  const { checkSummary } = await import("../plane/checks/report.ts");
+  const end = uptimeOf(clock) + timeoutMs;
+  try {
+    for (;;) {
+      const results = await allResults(options, runtime);
+      if (checkExitCode(results, options.failOn) === 0) return { results, isLate: false };
+      if (uptimeOf(clock) + AGAIN_MS > end) return { results, isLate: true };
+      io.progress(`waiting: ${checkSummary(results).trim()}`);
+      await clock.sleep(AGAIN_MS);
+    }
+  } finally {
+    io.progress("");
+  }
+}
+
+async function allResults(
+  { remoteContext, remoteNamespace, only, skip, output: _, failOn: __, ...place }: Checked,
   runtime: CommandRuntime,
 ): Promise<readonly CheckResult[]> {
+  const { connect, now } = runtime;
+  const { runChecks } = await import("../plane/checks/runChecks.ts");
+  const selection = { ...(only && { only }), ...(skip && { skip }) };
+  // A context that is not there is a mistake on the line, and no cluster that cannot be reached.
+  const remotes = [];
+  for (const context of remoteContext) {
+    const remote = { ...place, context, namespace: remoteNamespace };
+    remotes.push({ place: remote, target: await targetOf(remote, runtime) });
+  }
+  const results = await inManagementCluster(place, connect, (cluster, signal) =>
+    runChecks(cluster, { namespace: place.namespace, now: now(), selection }, signal),
+  );
+  const others = [];
+  for (const remote of remotes) others.push(...(await remoteResults(remote)));
+  return [...results, ...others];
+}
+
+interface Remote {
+  readonly place: ManagementTarget & { readonly context: string };
+  readonly target: Target;
+}
+
+/** One that cannot be reached makes the result incomplete, and leaves the others to be checked. */
+async function remoteResults({ place, target }: Remote): Promise<readonly CheckResult[]> {
   const { REMOTE_CHECKS } = await import("../plane/precheck/prechecks.ts");
   const titled = (result: CheckResult): CheckResult => ({ ...result, category: `Cluster of context ${place.context}` });
   try {
-    return (await targetResults(place, runtime, REMOTE_CHECKS)).map(titled);
+    return (await targetResults(place, target, REMOTE_CHECKS)).map(titled);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     return [titled({ category: "", description: "The cluster can be checked", findings: [], unread: error.message })];
@@ -76,22 +128,30 @@ export function precheckCommand(runtime: CommandRuntime): Command {
     .action(async ({ output, failOn, ...place }: ManagementTarget & ResultOptions) => {
       const { PRECHECKS } = await import("../plane/precheck/prechecks.ts");
       const { printResults } = await import("../plane/checks/printResults.ts");
-      const results = await targetResults(place, runtime, PRECHECKS);
+      const results = await targetResults(place, await targetOf(place, runtime), PRECHECKS);
       runtime.finish(await printResults(runtime.io, results, { output, failOn }));
     });
 }
 
+interface Target {
+  readonly api: ApiServer;
+  readonly cluster: Cluster;
+}
+
+/** Throws UsageError where the kubeconfig has no such context. */
+async function targetOf(place: ManagementTarget, { connect, connectApiServer }: CommandRuntime): Promise<Target> {
+  return { api: await connectApiServer(place), cluster: await connect(place) };
+}
+
 async function targetResults(
   place: ManagementTarget,
-  { connect, connectApiServer }: CommandRuntime,
+  target: Target,
   checks: typeof import("../plane/precheck/prechecks.ts").PRECHECKS,
 ): Promise<readonly CheckResult[]> {
   const { readTarget } = await import("../plane/precheck/targetState.ts");
   const { resultOf } = await import("../plane/checks/runChecks.ts");
-  const api = await connectApiServer(place);
-  const cluster = await connect(place);
   const called = place.context === undefined ? "cluster" : `cluster of context ${place.context}`;
-  const { state, unread } = await answered(called, place, (signal) => readTarget({ cluster, api }, place.namespace, signal));
+  const { state, unread } = await answered(called, place, (signal) => readTarget(target, place.namespace, signal));
   return checks.map((check) => resultOf(check, state, unread));
 }
 
@@ -113,12 +173,15 @@ const EXIT_CODES = `
 Exit codes: 0 nothing was found, 1 something was (see --fail-on), 2 usage error or no answer, 3 nothing was found, but not everything
 could be read.`;
 
-const CHECK_HELP = `${EXIT_CODES}
+const CHECK_HELP = `${EXIT_CODES} With --wait, 124: something was found until the end.
 
 Examples:
   meshctl check
   # In a pipeline, with two of the workload clusters
   meshctl check --context mgmt --remote-context east west -o json --fail-on warning
+
+  # After an installation or an upgrade
+  meshctl check --context mgmt --wait --timeout 10m
 
   # As a user who may not read the Secrets of the relay
   meshctl check --skip gloo-mesh`;

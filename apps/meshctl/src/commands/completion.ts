@@ -1,7 +1,10 @@
 import { Argument, Command } from "commander";
 import type { Io } from "../io.ts";
-import { type CompletedCommand, completionScript, NAMES_COMMAND, SHELLS, type Shell } from "../output/completion.ts";
+import { COMPLETE_COMMAND, type CompletedCommand, completionScript, isForShells, SHELLS, type Shell } from "../output/completion.ts";
+import { offersAfter } from "../output/offers.ts";
 import { PRINTED_KINDS } from "../plane/kinds.ts";
+import type { CommandRuntime } from "./commandRuntime.ts";
+import { namesFor } from "./names.ts";
 
 /** `meshctl completion SHELL`: a script of all commands that stand beside it. */
 export function completionCommand(io: Io): Command {
@@ -13,10 +16,36 @@ export function completionCommand(io: Io): Command {
     .addHelpText("after", HELP)
     .action(async (shell: Shell) => {
       const program = command.parent ?? command;
-      const { EXPLAINED_CODES } = await import("@isthmus/insights/catalogue");
-      const values = new Map([[`${program.name()} insights explain`, EXPLAINED_CODES.map(({ code }) => code)]]);
-      await io.out(completionScript(shell, program.name(), completed(program, program.name(), values)));
+      await io.out(completionScript(shell, program.name(), await completedCommands(program)));
     });
+}
+
+/**
+ * What `kubectl mesh WORDS…` is completed by: kubectl runs `kubectl_complete-mesh` with the words, the last one as far as it is typed. It prints
+ * what may follow and, as kubectl reads it, whether files may. Source: kubectl, pkg/cmd/plugin/plugin_completion.go.
+ */
+export function completeCommand({ io, connect, leave }: CommandRuntime): Command {
+  const command = new Command(COMPLETE_COMMAND);
+  return command.argument("[words...]").action(async (words: readonly string[]) => {
+    const [before, word] = [words.slice(0, -1), words.at(-1) ?? ""];
+    const { words: offered, kind } = offersAfter(await completedCommands(command.parent ?? command), before);
+    const isOption = word.startsWith("-");
+    const names = kind === undefined || isOption ? [] : await namesFor(kind, before, connect);
+    const fitting = [...offered, ...names].filter((offer) => offer.startsWith(word) && offer.startsWith("-") === isOption);
+    await io.out([...fitting, `:${fitting.length === 0 ? FILES : NO_FILES}`, ""].join("\n"));
+    leave?.();
+  });
+}
+
+// Source: github.com/spf13/cobra, completions.go: ShellCompDirectiveDefault and ShellCompDirectiveNoFileComp.
+const FILES = 0;
+const NO_FILES = 4;
+
+/** A program and all commands below it, the program first. */
+async function completedCommands(program: Command): Promise<readonly CompletedCommand[]> {
+  const { EXPLAINED_CODES } = await import("@isthmus/insights/catalogue");
+  const values = new Map([[`${program.name()} insights explain`, EXPLAINED_CODES.map(({ code }) => code)]]);
+  return completed(program, program.name(), values);
 }
 
 /** `values`: by path, what an argument can be that is not known before the command runs. */
@@ -27,7 +56,7 @@ function completed(command: Command, path: string, values: ReadonlyMap<string, r
     argChoices === undefined ? [] : [short, long].flatMap((name) => (name === undefined ? [] : [[name, argChoices] as const])),
   );
   const words = [
-    ...command.commands.map((below) => below.name()).filter((name) => name !== NAMES_COMMAND),
+    ...command.commands.map((below) => below.name()).filter((name) => !isForShells(name)),
     ...argumentChoices(command),
     ...(values.get(path) ?? []),
     ...spellings,
@@ -44,7 +73,7 @@ function completed(command: Command, path: string, values: ReadonlyMap<string, r
   return [
     own,
     ...command.commands
-      .filter((below) => below.name() !== NAMES_COMMAND)
+      .filter((below) => !isForShells(below.name()))
       .flatMap((below) => completed(below, `${path} ${below.name()}`, values)),
   ];
 }
@@ -72,6 +101,8 @@ function argumentChoices(command: Command): readonly string[] {
 const HELP = `
 Names of clusters, meshes, workloads, destinations and policies are read from the management cluster that the line, your configuration or the
 kubeconfig names, for two seconds at most; where it does not answer, none are offered.
+
+Tests run the scripts for bash, zsh and fish in these shells; that for PowerShell has not been run.
 
 Exit codes: 0 printed, 2 usage error.
 

@@ -37,6 +37,8 @@ async function run(
   const { serveDashboard } = await import("../plane/dashboard.ts");
   await serveDashboard({ place, object, port, opens: open === true }, runtime, runtime.catchInterrupts());
   runtime.finish(0);
+  // Ended while it connected, it may still wait for an API server that says nothing.
+  runtime.leave?.();
 }
 
 const HELP = `

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import type { ManagementTarget } from "../cluster/managementCluster.ts";
+import type { Connect, ManagementTarget } from "../cluster/managementCluster.ts";
 import { readUserConfig, SETTINGS } from "../cluster/userConfig.ts";
 import { NAMES_COMMAND } from "../output/completion.ts";
 import { PRINTED_KINDS } from "../plane/kinds.ts";
@@ -16,24 +16,29 @@ export function namesCommand({ io, connect, leave }: CommandRuntime): Command {
     .allowUnknownOption()
     .passThroughOptions()
     .action(async (kind: string, words: readonly string[]) => {
-      const limit = AbortSignal.timeout(NAMES_MS);
-      const late = new Promise<readonly string[]>((resolve) => limit.addEventListener("abort", () => resolve([])));
-      const names = await Promise.race([namesOrNone(kind, words, limit), late]);
+      const names = await namesFor(kind, words, connect);
       await io.out(names.map((name) => `${name}\n`).join(""));
       leave?.();
     });
+}
 
-  async function namesOrNone(name: string, words: readonly string[], limit: AbortSignal): Promise<readonly string[]> {
-    try {
-      const kinds = PRINTED_KINDS.find((printed) => printed.name === name)?.kinds;
-      const place = await placeOf(words);
-      if (kinds === undefined || place === undefined) return [];
-      const { namesOfKinds } = await import("../plane/namesOfKinds.ts");
-      return await namesOfKinds(await connect(place), kinds, limit);
-    } catch {
-      // A shell has no place for it; the command itself will say it.
-      return [];
-    }
+/** The names of a kind in the cluster that a line names, within `NAMES_MS`; none where they cannot be read. */
+export async function namesFor(kind: string, words: readonly string[], connect: Connect): Promise<readonly string[]> {
+  const limit = AbortSignal.timeout(NAMES_MS);
+  const late = new Promise<readonly string[]>((resolve) => limit.addEventListener("abort", () => resolve([])));
+  return Promise.race([namesOrNone(kind, words, connect, limit), late]);
+}
+
+async function namesOrNone(name: string, words: readonly string[], connect: Connect, limit: AbortSignal): Promise<readonly string[]> {
+  try {
+    const kinds = PRINTED_KINDS.find((printed) => printed.name === name)?.kinds;
+    const place = await placeOf(words);
+    if (kinds === undefined || place === undefined) return [];
+    const { namesOfKinds } = await import("../plane/namesOfKinds.ts");
+    return await namesOfKinds(await connect(place), kinds, limit);
+  } catch {
+    // A shell has no place for it; the command itself will say it.
+    return [];
   }
 }
 

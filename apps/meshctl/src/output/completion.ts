@@ -17,6 +17,14 @@ export interface CompletedCommand {
 /** The command that prints names for a shell: `meshctl __names KIND WORDS…`. It is silent where there are none. */
 export const NAMES_COMMAND = "__names";
 
+/** The command that kubectl runs, under the name of its plugin: `meshctl __complete -- WORDS… WORD`. */
+export const COMPLETE_COMMAND = "__complete";
+
+/** Whether a command is called by shells, and by nobody who types. */
+export function isForShells(name: string): boolean {
+  return name === NAMES_COMMAND || name === COMPLETE_COMMAND;
+}
+
 export const SHELLS = ["bash", "zsh", "fish", "powershell"] as const;
 export type Shell = (typeof SHELLS)[number];
 
@@ -49,7 +57,7 @@ function bashScript(program: string, commands: readonly CompletedCommand[]): str
   const next = commands.map(
     ({ path, words, names }) => `      "${path}") offer="${words.join(" ")}"${names === undefined ? "" : ` kind="${names}"`} ;;`,
   );
-  // zsh has variables of its own called path, which is PATH, and words. Names are only compared, never expanded, and only letters, digits and
+  // zsh has variables of its own called path, which is PATH, and words, and takes a name after a colon for a modifier. Names are only compared, never expanded, and only letters, digits and
   // -./ of them are taken, whatever printed them.
   return `# Completion of ${program}.
 _${program}() {
@@ -73,34 +81,71 @@ ${next.map((line) => `  ${line}`).join("\n")}
     while IFS= read -r name; do
       case "$name" in "" | -* | *[!abcdefghijklmnopqrstuvwxyz0123456789./-]*) continue ;; esac
       case "$name" in "$word"*) COMPREPLY+=("$name") ;; esac
-    done < <("\${COMP_WORDS[0]}" ${NAMES_COMMAND} "$kind" "\${COMP_WORDS[@]:1:COMP_CWORD-1}" 2>/dev/null </dev/null)
+    done < <("\${COMP_WORDS[0]}" ${NAMES_COMMAND} "$kind" "\${COMP_WORDS[@]:1:$((COMP_CWORD - 1))}" 2>/dev/null </dev/null)
   fi
 }
 complete -o default -F _${program} ${program}
 `;
 }
 
+// Source: fishshell.com/docs/current, complete, commandline and switch.
 function fishScript(program: string, commands: readonly CompletedCommand[]): string {
-  const lines = commands.flatMap((command) => {
-    const below = command.path.split(" ").slice(1);
-    const names = commands.flatMap(({ path, aliases }) => (isBelow(path, command.path) ? [lastWord(path), ...aliases] : []));
-    const seen = below.map((word) => `__fish_seen_subcommand_from ${spellings(commands, command.path, word)}`);
-    const open = names.length === 0 ? [] : [`not __fish_seen_subcommand_from ${names.join(" ")}`];
-    const condition = [...seen, ...open].join("; and ");
-    const when = condition === "" ? "" : ` -n '${condition}'`;
-    const asked = (kind: string): string =>
-      `(command ${program} ${NAMES_COMMAND} ${kind} (commandline -opc)[2..-1] 2>/dev/null </dev/null | string match -r "^[a-z0-9][a-z0-9./-]*\\$")`;
-    const own = command.names === undefined ? [] : [`complete -c ${program} -f${when} -a '${asked(command.names)}'`];
-    const lines = command.words.map((word) => {
-      const kind = command.optionNames[word];
-      const values = kind === undefined ? command.choices[word] : [asked(kind)];
-      if (!word.startsWith("--"))
-        return word.startsWith("-") ? `complete -c ${program}${when} -s ${word.slice(1)}` : `complete -c ${program} -f${when} -a ${word}`;
-      return `complete -c ${program}${when} -l ${word.slice(2)}${values === undefined ? "" : ` -x -a '${values.join(" ")}'`}`;
-    });
-    return [...lines, ...own];
+  const steps = commands.flatMap(({ path, aliases }) => {
+    const space = path.lastIndexOf(" ");
+    if (space < 0) return [];
+    const spellings = [lastWord(path), ...aliases].map((word) => `'${path.slice(0, space)} ${word}'`);
+    return [`      case ${spellings.join(" ")}\n        set at '${path}'`];
   });
-  return `# Completion of ${program}.\n${lines.join("\n")}\n`;
+  const values = commands.flatMap(({ path, choices, optionNames }) => [
+    ...Object.entries(choices).map(([option, words]) => `    case '${path} ${option}'\n      set offer ${words.join(" ")}`),
+    ...Object.entries(optionNames).map(([option, kind]) => `    case '${path} ${option}'\n      set kind ${kind}`),
+  ]);
+  const next = commands.map(
+    ({ path, words, names }) =>
+      `        case '${path}'\n          set offer ${words.join(" ")}${names === undefined ? "" : `\n          set kind ${names}`}`,
+  );
+  // Where nothing is offered, fish offers files by itself.
+  return `# Completion of ${program}.
+function __${program}_offers
+  set -l words (commandline -opc)
+  set -l word (commandline -ct)
+  set -l at ${program}
+  set -l offer
+  set -l kind
+  for each in $words[2..-1]
+    switch "$at $each"
+${steps.join("\n")}
+    end
+  end
+  set -l last $words[-1]
+  set -l prefix (string match -r -- '^--[a-z-]+=' $word)
+  if test -n "$prefix"
+    set last (string replace -r -- '=$' '' $prefix)
+  end
+  switch "$at $last"
+${values.join("\n")}
+    case '*'
+      switch $at
+${next.join("\n")}
+      end
+  end
+  if set -q kind[1]; and begin
+      set -q prefix[1]; or not string match -q -- '-*' $word
+    end
+    set offer $offer (command ${program} ${NAMES_COMMAND} "$kind" $words[2..-1] 2>/dev/null </dev/null | string match -r '^[a-z0-9][a-z0-9./-]*$')
+  end
+  set -g __${program}_offered
+  if test -n "$prefix"
+    set -g __${program}_offered $prefix(string match -v -- '-*' $offer)
+  else if string match -q -- '-*' $word
+    set -g __${program}_offered (string match -- '-*' $offer)
+  else
+    set -g __${program}_offered (string match -v -- '-*' $offer)
+  end
+  set -q __${program}_offered[1]
+end
+complete -c ${program} -f -n __${program}_offers -a '$__${program}_offered'
+`;
 }
 
 // Source: learn.microsoft.com, Register-ArgumentCompleter -Native: its block is given the word, the command line and the cursor.
@@ -148,18 +193,6 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-function isBelow(path: string, parent: string): boolean {
-  return path.startsWith(`${parent} `) && !path.slice(parent.length + 1).includes(" ");
-}
-
 function lastWord(path: string): string {
   return path.slice(path.lastIndexOf(" ") + 1);
-}
-
-/** A word of a path, with its aliases. */
-function spellings(commands: readonly CompletedCommand[], path: string, word: string): string {
-  const found = commands.find(
-    (command) => lastWord(command.path) === word && (path === command.path || path.startsWith(`${command.path} `)),
-  );
-  return [word, ...(found?.aliases ?? [])].join(" ");
 }

@@ -40,7 +40,11 @@ export async function serveDashboard(
   const find = () => inManagementCluster(place, connect, (cluster, limit) => consolePod(cluster, place.namespace, limit));
   const dial = consoleDial(await connectApiServer(place), find);
   // A missing permission is said before anybody waits for a page.
-  await answered("management cluster", place, async (limit) => (await dial(limit)).destroy());
+  const tried = answered("management cluster", place, async (limit) => (await dial(AbortSignal.any([limit, signal]))).destroy());
+  // Not all that it waits for can be given up; who has ended the command waits for none of it.
+  await Promise.race([tried, ended(signal)]).catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+  });
   if (signal.aborted) return;
   let last = { text: "", at: Number.NEGATIVE_INFINITY };
   const failed = (error: unknown): void => {
@@ -57,13 +61,17 @@ export async function serveDashboard(
     await io.out(`${address}\n`);
     io.note("The console of the cluster, with your permissions, for all users of this machine; Ctrl-C ends\n");
     if (opens) await openAddress(address).catch((error: unknown) => io.err(`${io.colors.yellow("warning:")} ${messageOf(error)}\n`));
-    await new Promise<void>((resolve) => {
-      if (signal.aborted) resolve();
-      else signal.addEventListener("abort", () => resolve(), { once: true });
-    });
+    await ended(signal);
   } finally {
     await forward.close();
   }
+}
+
+function ended(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
 }
 
 const SAID_AGAIN_MS = 60_000;

@@ -143,6 +143,8 @@ export interface ClusterErrorDetails {
   readonly manager?: string;
   /** The server asked to wait this long. */
   readonly retryAfterMs?: number;
+  /** Of `Forbidden`: the server does not know who asks, as of a token that has expired. No other permission helps. */
+  readonly isUnknownUser?: true;
 }
 
 /**

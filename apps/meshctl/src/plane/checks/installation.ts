@@ -26,10 +26,13 @@ export const deploymentsAreAvailable: Check = {
   category,
   description: "Gloo Mesh pods are running",
   reads: ["deployments"],
-  findings: ({ deployments, namespace }) => {
+  findings: ({ deployments, isNamespaceMissing, namespace }) => {
     if (deployments.length === 0) {
       const remedy = "--namespace names the one of the management plane; --context the management cluster";
-      return [{ code: "HLT1001", severity: "error", message: `no deployments found in namespace ${namespace}`, remedy }];
+      // Both as the published command says it.
+      const message =
+        isNamespaceMissing === true ? `specified namespace ${namespace} doesn't exist` : `no deployments found in namespace ${namespace}`;
+      return [{ code: "HLT1001", severity: "error", message, remedy }];
     }
     return deployments.flatMap((deployment) => {
       const { spec, status } = deployment;

@@ -3,6 +3,7 @@ import {
   Destination,
   KubernetesCluster,
   Mesh,
+  Namespace,
   Settings,
   TrafficPolicy,
   VirtualDestination,
@@ -23,6 +24,8 @@ export interface PlaneState {
   /** `group/Kind` of all that the API server serves. */
   readonly served: ReadonlySet<string>;
   readonly deployments: readonly DeploymentState[];
+  /** Known only where there are no Deployments, and the user may know. */
+  readonly isNamespaceMissing?: true;
   readonly clusters: readonly KubernetesCluster[];
   readonly relayCertificates: readonly RelayCertificate[];
   readonly settings: readonly Settings[];
@@ -36,7 +39,7 @@ export interface PlaneState {
 }
 
 /** A part of the state that is read by itself. */
-export type StateName = Exclude<keyof PlaneState, "namespace" | "now">;
+export type StateName = Exclude<keyof PlaneState, "namespace" | "now" | "isNamespaceMissing">;
 
 /** What is served is shown to everybody, and a Secret by its name may not be there. */
 const UNLISTED: ReadonlySet<StateName> = new Set<StateName>(["served", "relayCertificates"]);
@@ -64,11 +67,14 @@ export async function readPlaneState(
   });
   const all = async <R extends Resource>(name: StateName, kind: Kind<R>, within?: string): Promise<readonly R[]> =>
     attempt(name, [], async () => (await cluster.list(kind, within === undefined ? {} : { namespace: within }, signal)).items);
+  const deployments = await all("deployments", DeploymentStates, namespace);
+  const isEmpty = deployments.length === 0 && needed.has("deployments") && !unread.has("deployments");
   const state: PlaneState = {
     namespace,
     now,
     served,
-    deployments: await all("deployments", DeploymentStates, namespace),
+    deployments,
+    ...(isEmpty && (await isMissing(cluster, namespace, signal)) ? { isNamespaceMissing: true } : {}),
     clusters: await all("clusters", KubernetesCluster, namespace),
     relayCertificates: await attempt("relayCertificates", [], () => readRelayCertificates(cluster, namespace, signal)),
     settings: await all("settings", Settings, namespace),
@@ -94,5 +100,15 @@ export async function readPlaneState(
       unread.set(name, withRemedy(error));
       return none;
     }
+  }
+}
+
+async function isMissing(cluster: Cluster, name: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    return (await cluster.get(Namespace, { name, namespace: "" }, signal)) === undefined;
+  } catch (error) {
+    // Not all who may read its Deployments may read a Namespace.
+    if (error instanceof ClusterError && error.code !== "Unavailable") return false;
+    throw error;
   }
 }

@@ -49,12 +49,13 @@ export async function printDescription({ io, cluster, kinds, names, search, form
   }
   if (format !== "table") await io.out(objectsText(found, { format, now }));
   else {
-    const tables = found.filter(({ items }) => items.length > 0 || kinds.length === 1);
+    // Of names alone that are not there nothing is shown but the error.
+    const tables = found.filter(({ items }) => items.length > 0 || (kinds.length === 1 && names.length === 0));
     for (const { kind, items } of tables) {
       const { headers, cells } = DESCRIPTIONS.find((one) => one.kind === kind.kind) as Description<Resource>;
       await io.out(`${boxedTable(headers, items.map(cells), io.columns)}\n`);
     }
-    if (tables.length === 0) io.note("No resources found.\n");
+    if (tables.length === 0 && names.length === 0) io.note("No resources found.\n");
   }
   requireNamed(names, known);
 }
