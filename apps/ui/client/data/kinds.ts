@@ -95,4 +95,5 @@ export const POLICY_KINDS: readonly Kind[] = [
   VirtualDestination,
   nameOf("networking.enterprise.mesh.gloo.solo.io/v1beta1", "ServiceDependency", "servicedependencies"),
   nameOf("observability.enterprise.mesh.gloo.solo.io/v1", "AccessLogRecord", "accesslogrecords"),
+  nameOf("networking.enterprise.mesh.gloo.solo.io/v1beta1", "WasmDeployment", "wasmdeployments"),
 ];
