@@ -6,7 +6,7 @@ import type { WasmConfig } from "./config.ts";
 
 type WasmSources = Parameters<NonNullable<AgentOptions["wasmFilters"]>>[0];
 
-/** Serves Wasm filters. Users of registries are read for each fetch, so that a Secret that is mounted may change. */
+/** Serves Wasm filters, from the first change of what is ordered on. Users of registries are read for each fetch, so that a Secret that is mounted may change. */
 export function startWasmFilters(
   {
     config: { registryCredentials, insecureRegistries },
@@ -38,6 +38,5 @@ export function startWasmFilters(
     },
     signal,
   );
-  server.changed();
   return { ...server, ended: Promise.resolve() };
 }
