@@ -9,7 +9,6 @@ import {
   TrafficPolicy,
   VirtualDestination,
   VirtualMesh,
-  WasmDeployment,
 } from "@isthmus/api";
 import { type AnyResource, groupOf, type Kind } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
@@ -102,10 +101,6 @@ function policies(cluster: string, step: 0 | 1): readonly AnyResource[] {
     object(AccessLogRecord, "every-record", {
       workloadSelectors: [{ kubeWorkloadMatcher: { labels: { app: "productpage" }, namespaces: ["bookinfo"], clusters: [cluster] } }],
       filters: [{ statusCodeMatcher: { value: step === 0 ? 400 : 500, comparator: "GE" } }],
-    }),
-    object(WasmDeployment, "every-filter", {
-      workloadSelector: [{ kubeWorkloadMatcher: { labels: { app: "productpage" }, namespaces: ["bookinfo"], clusters: [cluster] } }],
-      filters: [{ wasmImageSource: { wasmImageTag: `registry.example.com/filter:v${step}` } }],
     }),
     object(TrafficPolicy, "every-split", {
       destinationSelector: services("cart", "shop"),
