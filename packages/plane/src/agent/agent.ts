@@ -102,6 +102,7 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
   );
   const podsAt: PodLookup = (address) => podsAtAddress(view.snapshot, address);
   let wasm: WasmFilters | undefined;
+  let wasmChanged = (): void => undefined;
   processes.everyReplica("wasmFilters", (until) => {
     const { owners } = options;
     const clusterName = options.cluster.name;
@@ -110,7 +111,7 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
         podsAt,
         orders: () => wasmOrdersIn(view.snapshot, owners),
         ordersOf: (pod) => wasmOrdersOfPod(view.snapshot, owners, { ...pod, clusterName }),
-        changed: () => relay.current?.wasmChanged(),
+        changed: () => wasmChanged(),
       },
       until,
     );
@@ -124,6 +125,7 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
   const relay = processes.leader("relay", (term) =>
     startRelayLoops({ ...options, cluster, writtenKinds: applied, view, removals, meter, ordered, wasm: () => wasm }, term),
   );
+  wasmChanged = () => relay.current?.wasmChanged();
   const certificates = processes.leader("certificates", (term) => {
     // Of the same term: it was started just before.
     const loops = relay.current;

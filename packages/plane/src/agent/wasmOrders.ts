@@ -23,13 +23,23 @@ export function wasmOrdersOfPod(
   owners: readonly Owner[],
   pod: { readonly name: string; readonly namespace: string; readonly clusterName: string },
 ): readonly WasmOrder[] {
-  const labels = snapshot.of(Pod).get(pod)?.metadata.labels;
-  if (labels === undefined) return [];
-  return snapshot
-    .of(EnvoyFilter)
+  const found = snapshot.of(Pod).get(pod);
+  const filters = snapshot.of(EnvoyFilter);
+  // Each stream of a proxy asks, again and again: while neither its pod nor any filter is another one, nothing is compared.
+  const known = ordersByPod.get(filters) ?? new WeakMap<Resource, readonly WasmOrder[]>();
+  ordersByPod.set(filters, known);
+  const before = found && known.get(found);
+  if (found === undefined || before !== undefined) return before ?? [];
+  const { labels = {} } = found.metadata;
+  const orders = filters
     .where(byNamespace, pod.namespace)
     .flatMap((filter) => orderIn(filter, owners).filter((order) => matchesLabels(order.labels, labels)));
+  known.set(found, orders);
+  return orders;
 }
+
+// By all EnvoyFilters of a cluster, and there by the pod. An agent has one set of owners.
+const ordersByPod = new WeakMap<object, WeakMap<Resource, readonly WasmOrder[]>>();
 
 function orderIn(filter: Resource, owners: readonly Owner[]): readonly WasmOrder[] {
   if (!bearsLabelOf(filter, owners)) return [];
@@ -41,13 +51,13 @@ function orderIn(filter: Resource, owners: readonly Owner[]): readonly WasmOrder
 }
 
 // An object is another one once it has changed.
-const known = new WeakMap<Resource, readonly WasmFilterOrder[]>();
+const parsed = new WeakMap<Resource, readonly WasmFilterOrder[]>();
 
 function parsedOrders(filter: Resource): readonly WasmFilterOrder[] {
-  const before = known.get(filter);
+  const before = parsed.get(filter);
   if (before !== undefined) return before;
   const filters = wasmOrdersOf(filter);
-  known.set(filter, filters);
+  parsed.set(filter, filters);
   return filters;
 }
 
