@@ -14,6 +14,7 @@ import {
   VirtualDestination,
   VirtualMesh,
   VirtualService,
+  WasmDeployment,
   Workload,
 } from "@isthmus/api";
 import type { AnyResource, Kind, TimedCondition } from "@isthmus/core";
@@ -146,6 +147,7 @@ describeReal("the main job on real Kubernetes", (components) => {
       { kind: VirtualDestination, spec: { hostname: "nowhere.example", port: { number: 80 } } },
       { kind: ServiceDependency, spec: { sourceSelectors: [{ kubeWorkloadMatcher: { namespaces: ["nowhere"] } }] } },
       { kind: AccessLogRecord, spec: { workloadSelectors: [{ kubeWorkloadMatcher: { namespaces: ["nowhere"] } }] } },
+      { kind: WasmDeployment, spec: { workloadSelector: [{ kubeWorkloadMatcher: { namespaces: ["nowhere"] } }] } },
       { kind: Settings, spec: { failover: {} } },
     ];
     const nameOf = ({ kind }: Kind) => (kind === Settings.kind ? "settings" : "columns");

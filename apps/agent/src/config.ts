@@ -15,6 +15,14 @@ import {
 import { Command, Option } from "commander";
 import { version } from "../package.json";
 
+/** How Wasm filters are served. */
+export interface WasmConfig {
+  /** A file as Secrets of type kubernetes.io/dockerconfigjson hold it. Undefined: registries are asked without credentials. */
+  readonly registryCredentials: string | undefined;
+  /** Registries that are asked by http, as host or host:port. */
+  readonly insecureRegistries: readonly string[];
+}
+
 /** The settings of an agent; the command line wins over the environment. */
 export interface AgentConfig {
   /** The name under which this cluster is registered. */
@@ -28,7 +36,7 @@ export interface AgentConfig {
   readonly managementNamespace: string;
   readonly adminHost: string;
   readonly adminPort: number;
-  /** Where proxies send their access logs. */
+  /** Where proxies send their access logs, and ask for Wasm filters. */
   readonly workloadHost: string;
   readonly workloadPort: number;
   /** The admin port's certificate and key; undefined: it speaks plain HTTP. */
@@ -46,6 +54,8 @@ export interface AgentConfig {
   readonly vaultServers: readonly string[];
   /** Where the token of the agent's account that is made for Vault lies. */
   readonly vaultTokenFile: string;
+  /** Undefined: proxies get no Wasm filters. */
+  readonly wasm: WasmConfig | undefined;
   /** Whether there are several replicas of this agent, one of which leads. */
   readonly leaderElection: boolean;
   /** Which names the product bears. */
@@ -53,7 +63,7 @@ export interface AgentConfig {
   readonly verbose: boolean;
 }
 
-type Defaulted = "adminTls" | "limits" | "instance" | "leaderElection" | "generation" | "verbose";
+type Defaulted = "wasm" | "adminTls" | "limits" | "instance" | "leaderElection" | "generation" | "verbose";
 
 /** What the command line gives. */
 interface Options
@@ -69,6 +79,9 @@ interface Options
   readonly deleteBudgetObjects: number;
   readonly removalsPerHourPercent: number;
   readonly removalsPerHourObjects: number;
+  readonly wasmFilters?: boolean;
+  readonly registryCredentials?: string;
+  readonly insecureRegistries: readonly string[];
   readonly leaderElection?: boolean;
   readonly legacyNames?: boolean;
   readonly relayToken?: string;
@@ -97,7 +110,10 @@ export function readAgentConfig(argv: readonly string[]): AgentConfig {
     )
     .addOption(new Option("--workload-host <address>", "bind address of the port for proxies").default("0.0.0.0"))
     .addOption(
-      new Option("--workload-port <number>", "port on which access logs of proxies are received; 0 selects any free port")
+      new Option(
+        "--workload-port <number>",
+        "port on which access logs of proxies are received, and Wasm filters served; 0 selects any free port",
+      )
         .default(9977)
         .argParser(portNumber),
     )
@@ -161,6 +177,19 @@ export function readAgentConfig(argv: readonly string[]): AgentConfig {
         "/var/run/secrets/vault/token",
       ),
     )
+    .addOption(new Option("--wasm-filters", "serve Wasm filters to proxies, and let the server have proxies run them"))
+    .addOption(
+      new Option(
+        "--registry-credentials <file>",
+        "users of registries with modules of Wasm filters, in the format of Docker's config.json",
+      ),
+    )
+    .addOption(
+      new Option(
+        "--insecure-registries <host...>",
+        "registries that are asked for modules by http, as host or host:port; default: none",
+      ).default([]),
+    )
     .addOption(new Option("--leader-election", "elect a leader among several replicas with the Lease gloo-mesh-agent"))
     .addOption(new Option("--legacy-names", "use the legacy names enterprise-agent and enterprise-networking"))
     .addOption(new Option("--verbose", "log in detail"));
@@ -192,6 +221,7 @@ export function readAgentConfig(argv: readonly string[]): AgentConfig {
     vaultServers: options.vaultServers.map(serverUrl),
     vaultTokenFile: options.vaultTokenFile,
     instance: options.instance ?? NAMES[generation].agent,
+    wasm: wasmIn(options),
     leaderElection: options.leaderElection === true || isOn(process.env["LEADER_ELECTION"]),
     generation,
     verbose: options.verbose === true,
@@ -205,12 +235,21 @@ function serverUrl(text: string): string {
   throw new UsageError(`--vault-servers ${text}: is not the URL of a server: set it like https://vault.example.com:8200`);
 }
 
+function wasmIn({ wasmFilters = false, registryCredentials, insecureRegistries }: Options): WasmConfig | undefined {
+  if (!wasmFilters) {
+    if (registryCredentials === undefined && insecureRegistries.length === 0) return undefined;
+    throw new UsageError("--registry-credentials and --insecure-registries have no effect without --wasm-filters: set it, or remove them");
+  }
+  return { registryCredentials, insecureRegistries };
+}
+
 function limitsIn(options: Options): AgentLimits {
   const removalsPerHour = { percent: options.removalsPerHourPercent, objects: options.removalsPerHourObjects };
   return {
     writeNamespaces: namespaceNames("--write-namespaces", options.writeNamespaces),
     readNamespaces: namespaceNames("--read-namespaces", options.readNamespaces),
     deleteBudget: { percent: options.deleteBudgetPercent, objects: options.deleteBudgetObjects },
+    wasmFilters: options.wasmFilters === true,
     ...(removalsPerHour.percent === 100 ? {} : { removalsPerHour }),
   };
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { kindKeyOf } from "@isthmus/core";
-import { type AccessLogSink, startAccessLogSink } from "@isthmus/dataplane";
+import { type AccessLogSink, startAccessLogSink, type WasmServer } from "@isthmus/dataplane";
 import { kubernetesAuthorizer, kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
 import {
   ACCESS_LOGS_TOPIC,
@@ -22,6 +22,7 @@ import { answerAccessLogs } from "./accessLogs.ts";
 import { agentAdminPages } from "./adminPages.ts";
 import { type AgentConfig, readAgentConfig } from "./config.ts";
 import { httpClient } from "./httpClient.ts";
+import { startWasmFilters } from "./wasmFilters.ts";
 
 const VERSION = "0.1.0";
 
@@ -63,6 +64,8 @@ async function run(config: AgentConfig, signal: AbortSignal): Promise<void> {
   const identity = `${config.instance}-${randomUUID()}`;
   const lease = { name: NAMES[config.generation].agent, namespace };
   const election = config.leaderElection ? startElection({ cluster, lease, identity, clock, random, log }, signal) : undefined;
+  const { wasm: wasmConfig } = config;
+  let wasm: WasmServer | undefined;
   let accessLogs: AccessLogSink | undefined;
   const metrics = startMetrics({
     source: "agent",
@@ -98,8 +101,18 @@ async function run(config: AgentConfig, signal: AbortSignal): Promise<void> {
       random,
       log,
       meter: metrics,
+      ...(wasmConfig === undefined
+        ? {}
+        : {
+            wasmFilters(sources, until) {
+              const started = startWasmFilters({ config: wasmConfig, clock, log }, sources, until);
+              wasm = started;
+              return started;
+            },
+          }),
       accessLogs(podsAt, until) {
-        accessLogs = startAccessLogSink({ host: config.workloadHost, port: config.workloadPort, podsAt, clock, log }, until);
+        const besides = wasm === undefined ? [] : [wasm.service];
+        accessLogs = startAccessLogSink({ host: config.workloadHost, port: config.workloadPort, podsAt, besides, clock, log }, until);
         return accessLogs;
       },
     },

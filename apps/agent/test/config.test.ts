@@ -35,6 +35,14 @@ describe("the agent's settings", () => {
     expect(readAgentConfig([...elsewhere, "--relay-authority", "relay.example"]).authority).toBe("relay.example");
   });
 
+  it("serve Wasm filters, and let the server ask for them, only where they are configured to", () => {
+    expect(readAgentConfig(needed)).toMatchObject({ wasm: undefined, limits: { wasmFilters: false } });
+    const given = [...needed, "--wasm-filters", "--registry-credentials", "/config.json", "--insecure-registries", "registry.test:5000"];
+    const wasm = { registryCredentials: "/config.json", insecureRegistries: ["registry.test:5000"] };
+    expect(readAgentConfig(given)).toMatchObject({ wasm, limits: { wasmFilters: true } });
+    expect(() => readAgentConfig([...needed, "--registry-credentials", "/config.json"])).toThrow("have no effect without --wasm-filters");
+  });
+
   it("say loudly by their name that the server is not verified", () => {
     vi.stubEnv("RELAY_DISABLE_SERVER_CERTIFICATE_VALIDATION", "true");
     expect(readAgentConfig(needed).verifiesServer).toBe(false);

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { AccessLogRecord, AccessPolicy, ServiceDependency, TrafficPolicy, VirtualDestination } from "@isthmus/api";
+import { AccessLogRecord, AccessPolicy, ServiceDependency, TrafficPolicy, VirtualDestination, WasmDeployment } from "@isthmus/api";
 import { describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { meshctl } from "../src/meshctl.ts";
@@ -61,7 +61,7 @@ describe("the examples of docs/policies", () => {
     expect(io.written.out).toMatch(/^ELSEWHERE +reviews\.bookinfo\.svc\.cluster\.local +cluster-1 /m);
   });
 
-  test.each([TrafficPolicy, AccessPolicy, VirtualDestination, ServiceDependency, AccessLogRecord])(
+  test.each([TrafficPolicy, AccessPolicy, VirtualDestination, ServiceDependency, AccessLogRecord, WasmDeployment])(
     "show each field of $kind",
     ({ kind, definition }) => {
       const shown = new Set(examples.filter(({ object }) => object.kind === kind).flatMap(({ object }) => fieldsOf(object.spec)));

@@ -59,6 +59,8 @@ export { Gateway } from "./istio/gateway.ts";
 export { ServiceEntry, type ServiceEntryPort, type ServiceEntrySpec, type WorkloadEntry } from "./istio/serviceEntry.ts";
 export { Sidecar } from "./istio/sidecar.ts";
 export { type HttpMatchRequest, type HttpRoute, VirtualService } from "./istio/virtualService.ts";
+export { RBAC_FILTER, WASM_FILTER, type WasmPatch } from "./istio/wasmFilter.ts";
+export { WASM_ANNOTATION, type WasmFilterOrder, wasmOrdersOf } from "./istio/wasmOrder.ts";
 export { CILIUM_CONFIG_NAME, ConfigMap, MESH_CONFIG_KEY, MESH_CONFIG_NAME } from "./kubernetes/configMap.ts";
 export { type Controller, SIDECAR_INJECT } from "./kubernetes/controller.ts";
 export { DaemonSet } from "./kubernetes/daemonSet.ts";
@@ -97,6 +99,8 @@ export type { TrafficPolicyRules, TrafficPolicySpec } from "./networking/traffic
 export type { MtlsConfig } from "./networking/trust.ts";
 export { lastAcceptedVirtualDestination, VirtualDestination, type VirtualDestinationSpec } from "./networking/virtualDestination.ts";
 export { VirtualMesh, type VirtualMeshSpec } from "./networking/virtualMesh.ts";
+export { lastAcceptedWasmDeployment, WasmDeployment, type WasmDeploymentSpec } from "./networking/wasmDeployment.ts";
+export { WasmFilterReport, type WasmFilterState } from "./networking/wasmFilterReport.ts";
 export type { WeightedDestination } from "./networking/weightedDestination.ts";
 export { AccessLogRecord, type AccessLogRecordSpec, lastAcceptedAccessLogRecord } from "./observability/accessLogRecord.ts";
 export { parseOffline } from "./offline.ts";

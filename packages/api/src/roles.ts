@@ -37,6 +37,8 @@ import { ServiceDependency } from "./networking/serviceDependency.ts";
 import { TrafficPolicy } from "./networking/trafficPolicy.ts";
 import { VirtualDestination } from "./networking/virtualDestination.ts";
 import { VirtualMesh } from "./networking/virtualMesh.ts";
+import { WasmDeployment } from "./networking/wasmDeployment.ts";
+import { WasmFilterReport } from "./networking/wasmFilterReport.ts";
 import { AccessLogRecord } from "./observability/accessLogRecord.ts";
 import { Settings } from "./settings/settings.ts";
 import type { Fields, KindDefinition } from "./shared/defineKind.ts";
@@ -126,6 +128,7 @@ const ROLES: readonly Role[] = [
   { kind: CiliumNode, tasks: ["watchedOnDemand"] },
   { kind: CiliumPolicyReport, tasks: ["summary"] },
   { kind: CiliumReport, tasks: ["summary"] },
+  { kind: WasmFilterReport, tasks: ["summary"] },
 
   { kind: AppMesh, tasks: ["watchedByAgent", "comparedByAge"] },
   { kind: OsmMeshConfig, tasks: ["watchedByAgent"] },
@@ -150,6 +153,7 @@ const ROLES: readonly Role[] = [
   { kind: VirtualDestination, tasks: ["watchedByServer", "hasUserStatus", "contributed", "comparedByAge"] },
   { kind: ServiceDependency, tasks: ["watchedByServer", "hasUserStatus", "contributed"] },
   { kind: AccessLogRecord, tasks: ["watchedByServer", "hasUserStatus", "contributed"] },
+  { kind: WasmDeployment, tasks: ["watchedByServer", "hasUserStatus", "contributed", "comparedByAge"] },
   // Never sent by agents. Of those of the management plane, `project` leaves out all but public certificates. Translation
   // asks for a generated root by a Secret with placeholders: that is an order for the one who makes keys, and never written as it is.
   { kind: Secret, tasks: ["watchedByServer", "inPlaneNamespace"] },

@@ -46,7 +46,6 @@ export const UNSUPPORTED_KINDS: readonly UnsupportedGroup[] = [
       VirtualGateway: `is not supported: ${INGRESS}`,
       VirtualHost: `is not supported: ${INGRESS}`,
       RouteTable: `is not supported: ${TRAFFIC}, or VirtualService of Istio`,
-      WasmDeployment: "is not supported: use WasmPlugin of Istio",
       RateLimiterServerConfig: `is not supported: ${RATE_LIMITS}`,
       RateLimitServerConfig: `is not supported: ${RATE_LIMITS}`,
       RateLimitClientConfig: `is not supported: ${RATE_LIMITS}`,
@@ -119,7 +118,7 @@ export const UNSUPPORTED_KINDS: readonly UnsupportedGroup[] = [
       ProxyProtocolPolicy: GATEWAY_FILTERS,
       // observability.policy.gloo.solo.io, extensions.policy.gloo.solo.io, apimanagement.gloo.solo.io
       AccessLogPolicy: ACCESS_LOGS,
-      WasmDeploymentPolicy: "use WasmPlugin of Istio",
+      WasmDeploymentPolicy: "use WasmDeployment of networking.enterprise.mesh.gloo.solo.io/v1beta1, or WasmPlugin of Istio",
       ApiDoc: NOTHING_ELSE,
       Portal: NOTHING_ELSE,
       PortalGroup: NOTHING_ELSE,

@@ -48,5 +48,6 @@ test("users write what is neither published nor a Secret: a backup holds it", ()
     "VirtualDestination",
     "ServiceDependency",
     "AccessLogRecord",
+    "WasmDeployment",
   ]);
 });

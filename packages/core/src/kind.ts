@@ -13,6 +13,8 @@ export interface Kind<R extends Resource = Resource> {
   readonly versions: readonly string[];
   /** For a kind by which much more could be done than we do: the form in which agents write it, and no other. */
   readonly writtenForm?: Kind;
+  /** Whether an object has programs that users name run where requests are served: agents write it only where their operator allows that. */
+  runsCode?(resource: Resource): boolean;
   /** Checks one object of any of `versions`. Throws InvalidResource, naming the offending path. Unknown fields stay. */
   parse(input: unknown): R;
   /** What of an object leaves its cluster: the fields that translation reads. Absent: the object as it is. */

@@ -13,6 +13,8 @@ export interface ExtensionConfigOptions {
   readonly podsAt: PodsAt;
   /** What there is for a pod, by the names of filters. The same object while nothing changes. */
   readonly configsOf: (pod: PodAtAddress) => ReadonlyMap<string, ExtensionConfig>;
+  /** Called when a proxy has answered, has come or has gone: `outcomes` may be others. Default: nobody asks. */
+  readonly answered?: () => void;
   /** Default: `DISCOVERY_LIMITS`. */
   readonly limits?: DiscoveryLimits;
   readonly clock: Clock;
@@ -52,7 +54,7 @@ export interface ExtensionConfigs {
  * nonsense, or does not answer, is closed, and no other one. What is on its way is bounded: who waits is served in the order of asking.
  */
 export function extensionConfigs(options: ExtensionConfigOptions, signal: AbortSignal): ExtensionConfigs {
-  const { podsAt, configsOf, limits = DISCOVERY_LIMITS, clock, log } = options;
+  const { podsAt, configsOf, answered, limits = DISCOVERY_LIMITS, clock, log } = options;
   const open = new Set<OpenStream>();
   /** Streams that may have to be sent something, in the order in which they came to wait. */
   const waiting = new Set<OpenStream>();
@@ -83,6 +85,7 @@ export function extensionConfigs(options: ExtensionConfigOptions, signal: AbortS
     if (error === undefined) stream.call.end();
     else stream.call.emit("error", error);
     sendWaiting();
+    answered?.();
   }
 
   function send(stream: OpenStream, bytes: Uint8Array): void {
@@ -116,6 +119,7 @@ export function extensionConfigs(options: ExtensionConfigOptions, signal: AbortS
     if (!stream.state.isOwed) release(stream);
     waiting.add(stream);
     sendWaiting();
+    answered?.();
   }
 
   function serve(call: ServerDuplexStream<Uint8Array, Uint8Array>): void {

@@ -4,5 +4,7 @@ export { type AccessLogAnswer, type AccessLogQuery, accessLogQueryIn, parseAcces
 export { type AccessLogSink, startAccessLogSink } from "./accessLogSink.ts";
 export { type ExtensionConfigs, extensionConfigs } from "./extensionConfigService.ts";
 export type { ExtensionConfig } from "./extensionConfigStream.ts";
+export { registryUserIn } from "./registryUsers.ts";
 export { wasmFilterConfig } from "./wasmFilter.ts";
+export { type WasmServer, wasmServer } from "./wasmServer.ts";
 export { openWorkloadPort, type WorkloadPort } from "./workloadPort.ts";

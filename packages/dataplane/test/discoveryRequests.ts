@@ -9,6 +9,7 @@ import {
   DiscoveryResponseSchema,
 } from "../src/gen/envoy/service/discovery/v3/discovery_pb.ts";
 import { type AccessLogSink, type PodsAt, startAccessLogSink } from "../src/index.ts";
+import type { WorkloadService } from "../src/workloadPort.ts";
 import { asBuffer, silent, wallClock } from "./wallClock.ts";
 
 /** An agent's filters on a port of its own, and a client of it. */
@@ -31,25 +32,20 @@ export interface ProxyStream {
   ask(request: MessageInitShape<typeof DiscoveryRequestSchema>): void;
 }
 
-/** Serves `there`, by the names of pods. */
-export async function serveConfigs(
-  podsAt: PodsAt,
-  there: ReadonlyMap<string, ReadonlyMap<string, ExtensionConfig>>,
-  { limits, clock = wallClock }: { limits?: DiscoveryLimits; clock?: Clock } = {},
-): Promise<RunningConfigs> {
-  const stopped = new AbortController();
-  const parts = { podsAt, clock, log: silent, ...(limits === undefined ? {} : { limits }) };
-  const configs = extensionConfigs({ ...parts, configsOf: ({ name }) => there.get(name) ?? new Map() }, stopped.signal);
-  const sink = startAccessLogSink(
-    { host: "127.0.0.1", port: 0, podsAt, besides: [configs.service], clock: wallClock, log: silent },
-    stopped.signal,
-  );
+/** A service on a port of its own until `signal` is aborted, and a client of it. */
+export async function serveService(
+  service: WorkloadService,
+  signal: AbortSignal,
+  podsAt: PodsAt = () => [],
+): Promise<Pick<RunningConfigs, "sink" | "port" | "open"> & { readonly client: Client }> {
+  const sink = startAccessLogSink({ host: "127.0.0.1", port: 0, podsAt, besides: [service], clock: wallClock, log: silent }, signal);
   const port = await sink.listening;
   const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), { "grpc.max_receive_message_length": -1 });
+  signal.addEventListener("abort", () => client.close(), { once: true });
   return {
-    configs,
     sink,
     port,
+    client,
     open() {
       const call = client.makeBidiStreamRequest(PATH, asBuffer, (bytes) => bytes as Uint8Array);
       const received: DiscoveryResponse[] = [];
@@ -63,10 +59,26 @@ export async function serveConfigs(
       };
       return { call, received, ended, ask };
     },
+  };
+}
+
+/** Serves `there`, by the names of pods. */
+export async function serveConfigs(
+  podsAt: PodsAt,
+  there: ReadonlyMap<string, ReadonlyMap<string, ExtensionConfig>>,
+  { limits, clock = wallClock }: { limits?: DiscoveryLimits; clock?: Clock } = {},
+): Promise<RunningConfigs> {
+  const stopped = new AbortController();
+  const parts = { podsAt, clock, log: silent, ...(limits === undefined ? {} : { limits }) };
+  const configs = extensionConfigs({ ...parts, configsOf: ({ name }) => there.get(name) ?? new Map() }, stopped.signal);
+  const { client, ...served } = await serveService(configs.service, stopped.signal, podsAt);
+  return {
+    ...served,
+    configs,
     async stop() {
       client.close();
       stopped.abort(new Error("the test is over"));
-      await sink.ended;
+      await served.sink.ended;
     },
   };
 }

@@ -39,6 +39,8 @@ export interface AgentSettings extends Omit<ServerSettings, "store" | "presented
   readonly name?: string;
   /** The Vault that it may call. Default: none. */
   readonly vault?: AgentOptions["vault"];
+  /** What serves Wasm filters of the cluster, and that they may be written. Default: nothing, and they may not. */
+  readonly wasmFilters?: AgentOptions["wasmFilters"];
 }
 
 /** The real loops over simulated clusters and a network in memory, in virtual time. */
@@ -135,7 +137,10 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
     await meanwhile(one.server.ended);
   }
 
-  function startAgentOf(clusterName: string, { name = "", leadership, vault, over = (cluster) => cluster }: AgentSettings = {}): void {
+  function startAgentOf(
+    clusterName: string,
+    { name = "", leadership, vault, wasmFilters, over = (cluster) => cluster }: AgentSettings = {},
+  ): void {
     const cluster = clusters[clusterName];
     if (cluster === undefined) throw new Error(`no cluster ${clusterName}`);
     const stop = quietController();
@@ -166,6 +171,7 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
         ...agentRoles(namespace),
         ...(leadership === undefined ? {} : { leadership }),
         ...(vault === undefined ? {} : { vault }),
+        ...(wasmFilters === undefined ? {} : { wasmFilters, limits: { wasmFilters: true } }),
         clock,
         random,
         log,

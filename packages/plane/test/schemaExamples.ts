@@ -9,6 +9,7 @@ import {
   userStatusKinds,
   VirtualDestination,
   VirtualMesh,
+  WasmDeployment,
 } from "@isthmus/api";
 import type { AnyResource, Kind } from "@isthmus/core";
 import { leavesOf, type SchemaField, type SchemaNode, withField } from "./schemaFields.ts";
@@ -119,6 +120,10 @@ const HOST = { ...NAMED_HOST, "spec.localized.destinationSelectors": SELECTED };
 const ORDER = { ...NAMED_HOST, "spec.static.destinations": [{ kubeService: service("cart") }] };
 const MATCHED = { "spec.destinationSelector": [{ virtualDestinationMatcher: {} }] };
 const VIRTUAL_DESTINATION = objectSaying(VirtualDestination, HOST);
+
+const IMAGE_FILTER = { wasmImageSource: { wasmImageTag: "registry.example.com/header:v1" } };
+const HTTP_SOURCE = { uri: "https://example.com/header.wasm", sha: "a".repeat(64) };
+const TEXT_CONFIG = { "@type": "type.googleapis.com/google.protobuf.StringValue", value: "on" };
 
 const EXAMPLES: Readonly<Record<string, Readonly<Record<string, Example>>>> = {
   [TrafficPolicy.kind]: {
@@ -281,6 +286,23 @@ const EXAMPLES: Readonly<Record<string, Readonly<Record<string, Example>>>> = {
     "spec.includedResponseHeaders": { value: ["x-user"] },
     "spec.includedResponseTrailers": { value: ["grpc-status"] },
     "spec.includedFilterStateObjects": { value: ["wasm.key"] },
+  },
+  [WasmDeployment.kind]: {
+    spec: { given: { "spec.filters": [IMAGE_FILTER] } },
+    "spec.workloadSelector[].kubeWorkloadMatcher.labels{}": { value: "stock" },
+    "spec.workloadSelector[].kubeWorkloadMatcher.namespaces": { value: ["nowhere"] },
+    "spec.workloadSelector[].kubeWorkloadMatcher.clusters": { value: ["west"] },
+    "spec.filters[].localPathSource": { given: { "spec.filters": [{ localPathSource: "/header.wasm", rootId: "header" }] } },
+    "spec.filters[].httpUriSource": { given: { "spec.filters": [{ httpUriSource: HTTP_SOURCE, rootId: "header" }] } },
+    "spec.filters[].httpUriSource.uri": { value: "https://example.com/other.wasm" },
+    "spec.filters[].httpUriSource.sha": { value: "b".repeat(64) },
+    "spec.filters[].wasmImageSource": { given: { "spec.filters": [IMAGE_FILTER] } },
+    "spec.filters[].wasmImageSource.wasmImageTag": { value: "registry.example.com/other:v1" },
+    "spec.filters[].staticFilterConfig": { given: { "spec.filters": [{ ...IMAGE_FILTER, staticFilterConfig: TEXT_CONFIG }] } },
+    "spec.filters[].staticFilterConfig.@type": { value: "type.googleapis.com/google.protobuf.Int32Value" },
+    "spec.filters[].staticFilterConfig.value": { value: "other" },
+    "spec.filters[].filterContext": { value: "GATEWAY" },
+    "spec.filters[].insertBeforeFilter": { value: "envoy.filters.http.cors" },
   },
   [KubernetesCluster.kind]: {
     "spec.providerInfo": { isSilent: "describes the cluster for people and for tools of the published product; it asks for nothing" },

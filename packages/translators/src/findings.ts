@@ -67,7 +67,7 @@ export const FINDINGS = {
   },
   SelectorNotUnderstood: {
     meaning:
-      "An AccessPolicy uses an unknown or unsupported selector, or a TrafficPolicy has an unknown field beside its selectors. The policy is rejected, because ignoring the field could allow, or apply to, too much. Of a VirtualMesh with an unknown field beside its federation selectors, nothing is federated. A ServiceDependency with such a field is in force as it was last accepted, or limits nothing; an AccessLogRecord is as it was last accepted, or logs nothing.",
+      "An AccessPolicy uses an unknown or unsupported selector, or a TrafficPolicy has an unknown field beside its selectors. The policy is rejected, because ignoring the field could allow, or apply to, too much. Of a VirtualMesh with an unknown field beside its federation selectors, nothing is federated. A ServiceDependency with such a field is in force as it was last accepted, or limits nothing; an AccessLogRecord is as it was last accepted, or logs nothing; so is a WasmDeployment.",
     example:
       "spec.sourceSelector[0].requestIdentityMatcher: not supported, callers are identified by workload identity, not by a token of the request; the policy is rejected, because ignoring the field could allow too much",
   },
@@ -217,7 +217,7 @@ export const FINDINGS = {
   },
   LastAcceptedInForce: {
     meaning:
-      "An AccessPolicy, VirtualDestination, ServiceDependency or AccessLogRecord cannot be translated. Its last accepted spec stays in force.",
+      "An AccessPolicy, VirtualDestination, ServiceDependency, AccessLogRecord or WasmDeployment cannot be translated. Its last accepted spec stays in force.",
     example:
       "this policy cannot be translated, so its last accepted spec (generation 3), status.lastAccepted, stays in force here: correct or delete it",
   },
@@ -357,7 +357,7 @@ export const FINDINGS = {
   },
   NothingSelected: {
     meaning:
-      "A policy, ServiceDependency or AccessLogRecord, or an entry of its destinationSelector, selects no Service in a mesh, or it selects no workload.",
+      "A policy, ServiceDependency, AccessLogRecord or WasmDeployment, or an entry of its destinationSelector, selects no Service in a mesh, or it selects no workload.",
     example:
       "spec.destinationSelector: selects no Service in a mesh, so this policy has no effect: no Service is in namespace bokinfo (did you mean bookinfo?)",
   },

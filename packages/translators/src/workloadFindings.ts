@@ -1,4 +1,4 @@
-/** What is reported of ServiceDependencies and AccessLogRecords, and of the address of agents: a part of `FINDINGS`. */
+/** What is reported of ServiceDependencies, AccessLogRecords and WasmDeployments, and of the address of agents: a part of `FINDINGS`. */
 export const WORKLOAD_FINDINGS = {
   DependenciesNotLimited: {
     meaning:
@@ -16,6 +16,15 @@ export const WORKLOAD_FINDINGS = {
     meaning: "A filter of an AccessLogRecord is no condition on a request. Nothing is logged, or what was accepted last.",
     example: "spec.filters[0].statusCodeMatcher.value: 700 is not a status code: set a number from 100 to 599",
   },
+  WasmFilterInvalid: {
+    meaning: "A filter of a WasmDeployment is not valid. Nothing is run, or what was accepted last.",
+    example: "spec.filters[0]: has no source: set one of localPathSource, httpUriSource, wasmImageSource",
+  },
+  UserFilterBeside: {
+    meaning: "A user-created EnvoyFilter changes HTTP filters of the pods for which a WasmDeployment adds some.",
+    example:
+      "EnvoyFilter shop/mine in cluster-1 of a user changes HTTP filters of Workload gloo-mesh/web-shop-cluster-1-deployment too, so which filter a request reaches first depends on the priority of both: compare them with spec.weight",
+  },
   HeaderMasked: {
     meaning: "An AccessLogRecord asks for a header whose value agents never keep.",
     example:
@@ -27,7 +36,7 @@ export const WORKLOAD_FINDINGS = {
       'spec.agentServices.address: "http://agent" is not a host, or host:port, so the default is used: set one such as gloo-mesh-agent.gloo-mesh.svc.cluster.local:9977',
   },
   AgentAddressUnknown: {
-    meaning: "In the cluster of a workload nothing receives access logs, as far as is known. None are sent.",
+    meaning: "In the cluster of a workload no agent is known. It sends no access logs, and runs no Wasm filters.",
     example:
       "Workload gloo-mesh/web-shop-cluster-1-deployment sends no access logs, because no agent is known in cluster-1: install one, or set agentServices.address of the Settings",
   },

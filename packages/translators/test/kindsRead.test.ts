@@ -8,7 +8,16 @@ import { expect, test } from "vitest";
 import { translate } from "../src/index.ts";
 
 // Between them they have an object of each kind that translation reads.
-const FOLDERS = ["discovery", "osm", "userObjects", "routes", "virtualDestinations", "serviceDependencies", "accessLogRecords"];
+const FOLDERS = [
+  "discovery",
+  "osm",
+  "userObjects",
+  "routes",
+  "virtualDestinations",
+  "serviceDependencies",
+  "accessLogRecords",
+  "wasmDeployments",
+];
 const SENT = [...agentKinds(), ...contributedKinds()];
 
 /** One of each kind that nobody is said to read: with these in view, somebody who does is noticed. */

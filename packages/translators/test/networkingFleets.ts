@@ -31,6 +31,7 @@ export function networkingFleets(): fc.Arbitrary<readonly AnyResource[]> {
       virtualDestinations: fc.array(virtualDestination(), { maxLength: 3 }),
       serviceDependencies: fc.array(serviceDependency(), { maxLength: 3 }),
       accessLogRecords: fc.array(accessLogRecord(), { maxLength: 3 }),
+      wasmDeployments: fc.array(wasmDeployment(), { maxLength: 3 }),
       userSidecars: fc.array(userSidecar(), { maxLength: 2 }),
     })
     .map((parts) => distinct(Object.values(parts).flat()));
@@ -346,6 +347,34 @@ function accessLogRecord(): fc.Arbitrary<AnyResource> {
     .map(({ name, origin: from, spec: wanted, lastAccepted }) => {
       const status = lastAccepted === undefined ? {} : { status: { lastAccepted: { generation: 1, spec: lastAccepted } } };
       return object("observability.enterprise.mesh.gloo.solo.io/v1", "AccessLogRecord", name, { spec: wanted, ...status }, from);
+    });
+}
+
+/** What workloads run: right, wrong in some part, or right before it was changed. */
+function wasmDeployment(): fc.Arbitrary<AnyResource> {
+  const wasmImageSource = { wasmImageTag: "registry.example.com/header:v1" };
+  const filter = fc.constantFrom<object>(
+    { wasmImageSource },
+    { localPathSource: "/header.wasm", rootId: "header", filterContext: "GATEWAY", failClosed: true },
+    { wasmImageSource, localPathSource: "/header.wasm" },
+  );
+  const spec = fc.record(
+    {
+      workloadSelector: fc.constantFrom(
+        [{}],
+        [{ kubeWorkloadMatcher: { labels: { app: "cart" }, clusters: ["west"] } }],
+        [{ kubeWorkloadMatcher: { labels: { app: "nobody" } } }],
+      ),
+      filters: fc.array(filter, { minLength: 1, maxLength: 2 }),
+      weight: fc.constantFrom(1, 2),
+    },
+    { requiredKeys: ["filters"] },
+  );
+  return fc
+    .record({ name: fc.constantFrom(...NAMES), origin: origin(), spec, lastAccepted: fc.option(spec, { nil: undefined }) })
+    .map(({ name, origin: from, spec: wanted, lastAccepted }) => {
+      const status = lastAccepted === undefined ? {} : { status: { lastAccepted: { generation: 1, spec: lastAccepted } } };
+      return object("networking.enterprise.mesh.gloo.solo.io/v1beta1", "WasmDeployment", name, { spec: wanted, ...status }, from);
     });
 }
 

@@ -7,6 +7,7 @@ import {
   ServiceDependency,
   userStatusKinds,
   VirtualDestination,
+  WasmDeployment,
 } from "@isthmus/api";
 import { type AnyResource, type Resource, refOf, resourceKeyOf, snapshotOf } from "@isthmus/core";
 import { runs } from "@isthmus/testing";
@@ -110,7 +111,11 @@ test("a TrafficPolicy that is refused everywhere leaves no trace", () => {
         // Callers of one that is not understood keep what they know of the mesh: no Sidecar is written for them (ADR 0072).
         if (ref.kind === ServiceDependency.kind) continue;
         // With an earlier spec in force it is not as if it were gone.
-        if (ref.kind === AccessLogRecord.kind && JSON.stringify(status["warnings"] ?? []).includes("stays in force")) continue;
+        if (
+          (ref.kind === AccessLogRecord.kind || ref.kind === WasmDeployment.kind) &&
+          JSON.stringify(status["warnings"] ?? []).includes("stays in force")
+        )
+          continue;
         if (status["state"] !== "INVALID" || status["acceptedCount"] !== 0 || status["meshes"] !== undefined) continue;
         // A VirtualMesh has the meshes that it names also while they are unknown.
         if (JSON.stringify(status["conditions"]).includes('"MeshUnknown"')) continue;

@@ -8,7 +8,7 @@ import { statusesOf, type Translation, translate } from "../src/index.ts";
 
 const OPTIONS = { namespace: "gloo-mesh", stage: "networking" } as const;
 const root = fileURLToPath(new URL("../testdata", import.meta.url));
-const cases = ["serviceDependencies", "accessLogRecords"].flatMap((folder) =>
+const cases = ["serviceDependencies", "accessLogRecords", "wasmDeployments"].flatMap((folder) =>
   readdirSync(join(root, folder)).flatMap((file) => (file.endsWith(".in.yaml") ? [join(folder, file)] : [])),
 );
 

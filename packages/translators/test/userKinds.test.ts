@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { userStatusKinds, VirtualDestination } from "@isthmus/api";
+import { userStatusKinds, VirtualDestination, WasmDeployment } from "@isthmus/api";
 import { kindKeyOf, type Resource, refOf, resourceKeyOf, snapshotOf } from "@isthmus/core";
 import { expect, test } from "vitest";
 import { changedStatuses, statusesAfter, statusesOf, translate } from "../src/index.ts";
@@ -19,8 +19,8 @@ test("a status answers each kind by which users ask, and follows what they ask",
   for (const kind of userStatusKinds()) {
     const object = kind.parse(least(kind, 1));
     const before = statusesOf(translate(snapshotOf([object]), OPTIONS));
-    // Of a host without a name there is nothing to accept.
-    const state = kind === VirtualDestination ? "INVALID" : "ACCEPTED";
+    // Of a host without a name, and of no filters, there is nothing to accept.
+    const state = kind === VirtualDestination || kind === WasmDeployment ? "INVALID" : "ACCEPTED";
     expect(before, kindKeyOf(kind)).toMatchObject([{ ref: refOf(object), status: { observedGeneration: 1, state } }]);
 
     const first = statusesAfter(translate(snapshotOf([object]), OPTIONS), undefined);

@@ -63,7 +63,9 @@ export function serverRights(): Rights {
   const settings = "settings.mesh.gloo.solo.io/settings";
   const clusters = "multicluster.solo.io/kubernetesclusters";
   const enterprise = [
-    ...["virtualdestinations", "servicedependencies"].map((plural) => `networking.enterprise.mesh.gloo.solo.io/${plural}`),
+    ...["virtualdestinations", "servicedependencies", "wasmdeployments"].map(
+      (plural) => `networking.enterprise.mesh.gloo.solo.io/${plural}`,
+    ),
     "observability.enterprise.mesh.gloo.solo.io/accesslogrecords",
   ];
   return {

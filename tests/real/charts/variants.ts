@@ -42,6 +42,14 @@ export const variants: readonly Variant[] = [
     values: { relay: agent, dataPlane: { enabled: true, from: [{ namespaceSelector: { matchLabels: { mesh: "yes" } } }] } },
   },
   {
+    name: "agent with Wasm filters",
+    chart: "gloo-mesh-agent",
+    values: {
+      relay: agent,
+      dataPlane: { enabled: true, wasm: { enabled: true, pullSecret: "registries", insecureRegistries: ["registry.test:5000"] } },
+    },
+  },
+  {
     name: "agent without client certificates, token as a variable",
     chart: "gloo-mesh-agent",
     values: {
@@ -347,6 +355,18 @@ function agentContradictions(): readonly (Variant & { readonly says: string })[]
       chart,
       values: { relay: agent, dataPlane: { from: [{ podSelector: {} }] } },
       says: "dataPlane.from has no effect without dataPlane.enabled: enable it, or use networkPolicy.from for the port stats",
+    },
+    {
+      name: "Wasm filters that no proxy can ask for",
+      chart,
+      values: { relay: agent, dataPlane: { wasm: { enabled: true } } },
+      says: "dataPlane.wasm.enabled has no effect without dataPlane.enabled, as proxies could not connect: enable both",
+    },
+    {
+      name: "a pull secret for modules that nobody fetches",
+      chart,
+      values: { relay: agent, dataPlane: { enabled: true, wasm: { pullSecret: "registries" } } },
+      says: "dataPlane.wasm.pullSecret and dataPlane.wasm.insecureRegistries have no effect without dataPlane.wasm.enabled: enable it, or remove them",
     },
     {
       name: "all namespaces, and one",

@@ -297,8 +297,16 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
     "/^-\\\\[dDwWsSpP]/": { bound: 24, worst: filled("-\\") },
     "/^\\[\\^?\\]/": { bound: 24, worst: filled("[") },
   },
-  "packages/translators/src/meshes/istio/accessLogs/accessLogs.ts": {
+  "packages/translators/src/policy/policyFilterName.ts": {
     "/[^a-z0-9]+$/": { bound: 30, worst: ended(".", "a") },
+  },
+  "packages/translators/src/policy/wasmDeploymentForm.ts": {
+    "/^\\/[\\x21-\\x7e]+$/": { bound: 1024, worst: (length) => `/${ended("a", " ")(length)}` },
+    "/^[a-zA-Z0-9_.-]+$/": { bound: 256, worst: ended("a", " ") },
+    "/^[0-9a-fA-F]{64}$/": { bound: OBJECT, worst: ended("a", " ") },
+    "/^[a-zA-Z0-9][a-zA-Z0-9.-]*(:\\d{1,5})?$/": { bound: 512, worst: ended("a", " ") },
+    "/[.:]|^localhost$/": { bound: 512, worst: ended("a", " ") },
+    "/^[a-z0-9][a-zA-Z0-9._/:@-]*$/": { bound: 512, worst: ended("a", " ") },
   },
   "packages/translators/src/policy/serviceDependencyFindings.ts": {
     "/^spec\\.[^.[]+$/": { bound: OBJECT, worst: (length) => `spec.${filled("a")(length)}.` },

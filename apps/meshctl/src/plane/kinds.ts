@@ -21,6 +21,7 @@ export type KindName =
   | "VirtualDestination"
   | "ServiceDependency"
   | "AccessLogRecord"
+  | "WasmDeployment"
   | "KubernetesCluster";
 
 /** What `get` prints. Names only: the kinds themselves are loaded when a command reads them. */
@@ -55,6 +56,7 @@ export const PRINTED_KINDS: readonly PrintedKind[] = [
   },
   { name: "servicedependencies", aliases: ["servicedependency", "sdep"], description: "ServiceDependencies", kinds: ["ServiceDependency"] },
   { name: "accesslogrecords", aliases: ["accesslogrecord", "alr"], description: "AccessLogRecords", kinds: ["AccessLogRecord"] },
+  { name: "wasmdeployments", aliases: ["wasmdeployment", "wd"], description: "WasmDeployments", kinds: ["WasmDeployment"] },
   { name: "clusters", aliases: ["cluster", "kubernetesclusters"], description: "the registered clusters", kinds: ["KubernetesCluster"] },
 ];
 

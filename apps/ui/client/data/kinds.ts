@@ -97,4 +97,5 @@ export const POLICY_KINDS: readonly Kind[] = [
   VirtualDestination,
   ServiceDependency,
   AccessLogRecord,
+  nameOf("networking.enterprise.mesh.gloo.solo.io/v1beta1", "WasmDeployment", "wasmdeployments"),
 ];

@@ -25,7 +25,7 @@
 - value: maxGrpcMessageSize
   instead: "It has no meaning: a large state is sent in several messages. Remove it."
 - value: ports.grpc
-  instead: "The port is always 9977: dataPlane.enabled makes its Service, for access logs of proxies."
+  instead: "The port is always 9977: dataPlane.enabled makes its Service, for access logs and Wasm filters of proxies."
 - value: ports.http
   instead: "No process listens there in this version: dataPlane.enabled with legacyNames makes a Service with 9988."
 - value: ports.healthcheck

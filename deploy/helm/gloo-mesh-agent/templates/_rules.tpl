@@ -50,7 +50,7 @@
     - watch # changes as they happen
 # reported to the management server
 - apiGroups: ["networking.enterprise.mesh.gloo.solo.io"]
-  resources: [virtualdestinations, servicedependencies]
+  resources: [virtualdestinations, servicedependencies, wasmdeployments]
   verbs:
     - list # the state at the start, and after a watch has expired
     - watch # changes as they happen
@@ -122,7 +122,7 @@
     - patch # server-side apply of the status alone
 # statuses of user resources in this cluster
 - apiGroups: ["networking.enterprise.mesh.gloo.solo.io"]
-  resources: [virtualdestinations/status, servicedependencies/status]
+  resources: [virtualdestinations/status, servicedependencies/status, wasmdeployments/status]
   verbs:
     - patch # server-side apply of the status alone
 # statuses of user resources in this cluster

@@ -32,7 +32,7 @@
     - watch # changes as they happen
 # users' resources, and what is published of workload clusters
 - apiGroups: ["networking.enterprise.mesh.gloo.solo.io"]
-  resources: [virtualdestinations, servicedependencies]
+  resources: [virtualdestinations, servicedependencies, wasmdeployments]
   verbs:
     - list # the state at the start, and after a watch has expired
     - watch # changes as they happen
@@ -54,7 +54,7 @@
     - patch # server-side apply of the status alone
 # statuses of user resources
 - apiGroups: ["networking.enterprise.mesh.gloo.solo.io"]
-  resources: [virtualdestinations/status, servicedependencies/status]
+  resources: [virtualdestinations/status, servicedependencies/status, wasmdeployments/status]
   verbs:
     - patch # server-side apply of the status alone
 # statuses of user resources
@@ -209,7 +209,7 @@
     - watch # changes as they happen
 # reported to the management server
 - apiGroups: ["networking.enterprise.mesh.gloo.solo.io"]
-  resources: [virtualdestinations, servicedependencies]
+  resources: [virtualdestinations, servicedependencies, wasmdeployments]
   verbs:
     - list # the state at the start, and after a watch has expired
     - watch # changes as they happen
@@ -281,7 +281,7 @@
     - patch # server-side apply of the status alone
 # statuses of user resources in this cluster
 - apiGroups: ["networking.enterprise.mesh.gloo.solo.io"]
-  resources: [virtualdestinations/status, servicedependencies/status]
+  resources: [virtualdestinations/status, servicedependencies/status, wasmdeployments/status]
   verbs:
     - patch # server-side apply of the status alone
 # statuses of user resources in this cluster

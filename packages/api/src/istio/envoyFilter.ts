@@ -1,7 +1,9 @@
+import type { Resource } from "@isthmus/core";
 import { Type } from "@sinclair/typebox";
 import { defineKind, type Value } from "../shared/defineKind.ts";
-import { fields, listOf, mapOf, oneOfWords } from "../shared/schema.ts";
+import { fields, int32, listOf, mapOf, oneOfWords } from "../shared/schema.ts";
 import { accessLogPatch, agentClusterPatch } from "./accessLogFilter.ts";
+import { wasmPatch } from "./wasmFilter.ts";
 
 // An EnvoyFilter can make a proxy run any code: nothing but what is said here is written, no matter who asks an agent for it.
 const CLOSED = { additionalProperties: false };
@@ -27,7 +29,7 @@ const NAME = { apiVersion: "networking.istio.io/v1alpha3", kind: "EnvoyFilter", 
 
 // What is about some pods, each with its labels; and what is about all, and so can only add the agent.
 const ofWorkload = fields(
-  { workloadSelector, configPatches: Type.Union([listOf(httpFilterPatch), listOf(accessLogPatch)]) },
+  { workloadSelector, configPatches: Type.Union([listOf(httpFilterPatch), listOf(accessLogPatch), listOf(wasmPatch)]), priority: int32() },
   { ...CLOSED, required: ["workloadSelector"] },
 );
 const ofMesh = fields({ configPatches: listOf(agentClusterPatch, { maxItems: 1 }) }, { ...CLOSED, required: ["configPatches"] });
@@ -38,9 +40,15 @@ const writtenForm = defineKind({ ...NAME, fields: { spec: Type.Union([ofWorkload
  * Changes what Istio makes of Envoy's configuration for some pods of its namespace. Users have others, of any form. Istio serves it in
  * this version alone. Source: istio.io/docs/reference/config/networking/envoy-filter.
  */
-export const EnvoyFilter = { ...defineKind({ ...NAME, fields: { spec: fields({}) } }), writtenForm };
+export const EnvoyFilter = { ...defineKind({ ...NAME, fields: { spec: fields({}) } }), writtenForm, runsCode };
 /** As it is written. */
 export type EnvoyFilter = ReturnType<typeof writtenForm.parse>;
+
+/** Whether it has proxies ask for Wasm filters. */
+function runsCode(resource: Resource): boolean {
+  const { configPatches = [] } = (resource as EnvoyFilter).spec as { readonly configPatches?: readonly { readonly patch?: object }[] };
+  return configPatches.some(({ patch = {} }) => "value" in patch && Object.hasOwn(Object(patch.value), "config_discovery"));
+}
 
 /** One filter as Envoy's configuration has it. */
 export type HttpFilter = Value<typeof httpFilter>;

@@ -90,7 +90,9 @@ function structural(schema: object, path: string): JsonObject {
     }
     throw new TypeError(`${path}: ${keyword} is not allowed in a structural schema`);
   });
-  if (!("type" in schema)) throw new TypeError(`${path}: a structural schema needs a type`);
+  // Source: Kubernetes, “Specifying a structural schema”: what is anything has no type.
+  const isAnything = "x-kubernetes-preserve-unknown-fields" in schema;
+  if (!("type" in schema) && !isAnything) throw new TypeError(`${path}: a structural schema needs a type`);
   // Through JSON, so that nothing of the schema library's own marks is left.
   return inWords(JSON.parse(JSON.stringify(Object.fromEntries(members))) as JsonObject, (schema as { readonly wanted?: string }).wanted);
 }

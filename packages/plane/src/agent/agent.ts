@@ -1,4 +1,5 @@
-import { type Delta, type Meter, type Metric, noMeter, type Resource } from "@isthmus/core";
+import { EnvoyFilter } from "@isthmus/api";
+import { type Delta, kindKeyOf, type Meter, type Metric, noMeter, type Resource } from "@isthmus/core";
 import { type DeletionLog, deletionLog } from "../apply/deletionLog.ts";
 import { type Informer, startInformer } from "../informer/informer.ts";
 import { alwaysLeader, leaderOnlyCluster } from "../leader/leadership.ts";
@@ -11,6 +12,8 @@ import { type AgentParts, startRelayLoops } from "./relayLoops.ts";
 import { type AgentSettings, DEFAULT_SETTINGS } from "./settings.ts";
 import { type VaultAuthorityOptions, vaultAuthority } from "./vaultAuthority.ts";
 import { vaultToken } from "./vaultToken.ts";
+import { type WasmOrder, wasmOrdersIn, wasmOrdersOfPod } from "./wasmOrders.ts";
+import type { WasmFilters } from "./wasmReports.ts";
 
 export interface AgentOptions extends AgentParts {
   /** Which of several replicas of this agent acts for the cluster. Default: this one, as there is no other. */
@@ -25,6 +28,19 @@ export interface AgentOptions extends AgentParts {
   readonly meter?: Meter;
   /** Starts what takes access logs of proxies, on every replica. Default: nothing does, as where no agent runs in the cluster. */
   readonly accessLogs?: (podsAt: PodLookup, signal: AbortSignal) => { readonly ended: Promise<void> };
+  /** Starts what gives proxies their Wasm filters, on every replica, before `accessLogs`. Default: nothing does. */
+  readonly wasmFilters?: (sources: WasmSources, signal: AbortSignal) => WasmFilters;
+}
+
+/** What the Wasm filters of a cluster follow from. */
+export interface WasmSources {
+  readonly podsAt: PodLookup;
+  /** All that is ordered in the cluster. */
+  readonly orders: () => readonly WasmOrder[];
+  /** What is ordered for a pod. */
+  readonly ordersOf: (pod: { readonly name: string; readonly namespace: string }) => readonly WasmOrder[];
+  /** To be called when a module, or the answer of a proxy, is another one. */
+  readonly changed: () => void;
 }
 
 /** A running agent: reports its cluster to the server, and makes it hold what the server wants. */
@@ -84,15 +100,32 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
       until,
     ),
   );
+  const podsAt: PodLookup = (address) => podsAtAddress(view.snapshot, address);
+  let wasm: WasmFilters | undefined;
+  let wasmChanged = (): void => undefined;
+  processes.everyReplica("wasmFilters", (until) => {
+    const { owners } = options;
+    const clusterName = options.cluster.name;
+    wasm = options.wasmFilters?.(
+      {
+        podsAt,
+        orders: () => wasmOrdersIn(view.snapshot, owners),
+        ordersOf: (pod) => wasmOrdersOfPod(view.snapshot, owners, { ...pod, clusterName }),
+        changed: () => wasmChanged(),
+      },
+      until,
+    );
+    return wasm ?? { ended: Promise.resolve() };
+  });
   processes.everyReplica("accessLogs", (until) => {
-    const podsAt: PodLookup = (address) => podsAtAddress(view.snapshot, address);
     return options.accessLogs?.(podsAt, until) ?? { ended: Promise.resolve() };
   });
   const cluster = leaderOnlyCluster(options.cluster, leadership);
   const ordered = () => certificates.current?.changed();
   const relay = processes.leader("relay", (term) =>
-    startRelayLoops({ ...options, cluster, writtenKinds: applied, view, removals, meter, ordered }, term),
+    startRelayLoops({ ...options, cluster, writtenKinds: applied, view, removals, meter, ordered, wasm: () => wasm }, term),
   );
+  wasmChanged = () => relay.current?.wasmChanged();
   const certificates = processes.leader("certificates", (term) => {
     // Of the same term: it was started just before.
     const loops = relay.current;
@@ -104,6 +137,10 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
     );
   });
   changes.on("changed", (delta) => relay.current?.observed(delta));
+  // Other labels of a pod mean other filters for it; those of its proxy that is connected are compared by themselves.
+  changes.on("changed", ({ put, remove }) => {
+    if ([...put, ...remove].some((one) => kindKeyOf(one) === WASM_CARRIER)) wasm?.changed();
+  });
   changes.on("listed", (kindKey) => relay.current?.listed(kindKey));
   changes.on("servedAgain", (kindKey) => relay.current?.servedAgain(kindKey));
 
@@ -122,6 +159,8 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
     ended: processes.run(),
   };
 }
+
+const WASM_CARRIER = kindKeyOf(EnvoyFilter);
 
 /** What changes in the cluster that is watched. */
 interface ClusterChanges {

@@ -1,5 +1,5 @@
 import { deliveredKinds } from "@isthmus/api";
-import type { AnyResource } from "@isthmus/core";
+import { type AnyResource, refOf } from "@isthmus/core";
 import { expect, test } from "vitest";
 import { requestCheck } from "./limits.ts";
 
@@ -92,6 +92,51 @@ test.each([
   ["an access logger beside a filter", { workloadSelector, configPatches: [patchWith(CSRF), loggingTo("gloo-mesh-agent")] }],
 ])("an EnvoyFilter for %s is refused", (_, spec) => {
   expect(check.put(envoyFilter(spec))).toMatchObject({ reason: "Content" });
+});
+
+const WASM_FILTER = "type.googleapis.com/envoy.extensions.filters.http.wasm.v3.Wasm";
+const RBAC = "type.googleapis.com/envoy.extensions.filters.http.rbac.v3.RBAC";
+
+function wasmPatch(changes: object = {}, agent: object = {}): object {
+  const args = { "grpc.max_receive_message_length": { int_value: 20_971_520 } };
+  const google = { target_uri: "gloo-mesh-agent.gloo-mesh.svc:9977", stat_prefix: "gloo-mesh-agent", channel_args: { args }, ...agent };
+  const source = { api_type: "GRPC", transport_api_version: "V3", grpc_services: [{ google_grpc: google }] };
+  const discovery = {
+    apply_default_config_without_warming: true,
+    default_config: { "@type": RBAC },
+    type_urls: [WASM_FILTER, RBAC],
+    config_source: { resource_api_version: "V3", initial_fetch_timeout: "5s", api_config_source: source },
+    ...changes,
+  };
+  const filter = { name: "envoy.filters.network.http_connection_manager", subFilter: { name: "envoy.filters.http.router" } };
+  const value = { name: "wasm.one.shop.0", config_discovery: discovery };
+  return {
+    applyTo: "HTTP_FILTER",
+    match: { context: "ANY", listener: { filterChain: { filter } } },
+    patch: { operation: "INSERT_BEFORE", value },
+  };
+}
+
+const wasmCheck = requestCheck({ kinds: deliveredKinds(), owners: [OWNER], limits: { wasmFilters: true } });
+
+test("EnvoyFilters that have proxies run Wasm filters are written where the agent's operator allows it, and nowhere else", () => {
+  const spec = { workloadSelector, priority: -7, configPatches: [wasmPatch()] };
+  expect(wasmCheck.put(envoyFilter(spec))).toBeUndefined();
+  expect(check.put(envoyFilter(spec))).toMatchObject({ reason: "Content", message: expect.stringContaining("--wasm-filters") });
+  expect(check.remove(refOf(envoyFilter(spec)))).toBeUndefined();
+});
+
+test.each([
+  ["of every pod", { configPatches: [wasmPatch()] }],
+  [
+    "of another type",
+    { workloadSelector, configPatches: [wasmPatch({ type_urls: ["type.googleapis.com/envoy.extensions.filters.http.lua.v3.Lua"] })] },
+  ],
+  ["with another default", { workloadSelector, configPatches: [wasmPatch({ default_config: { "@type": WASM_FILTER } })] }],
+  ["with credentials", { workloadSelector, configPatches: [wasmPatch({}, { call_credentials: [{ access_token: "x" }] })] }],
+  ["beside another filter", { workloadSelector, configPatches: [wasmPatch(), patchWith(CSRF)] }],
+])("an EnvoyFilter with Wasm filters %s is refused", (_, spec) => {
+  expect(wasmCheck.put(envoyFilter(spec))).toMatchObject({ reason: "Content" });
 });
 
 test("an EnvoyFilter without spec, or with more beside it, is refused", () => {

@@ -14,6 +14,8 @@ export interface AgentLimits {
   readonly readNamespaces?: ReadonlySet<string>;
   /** The most that the delete budget of the plane's Settings may be. Default: what the budget is without Settings. */
   readonly deleteBudget?: DeleteLimits;
+  /** Whether proxies may be made to run programs that users name: Wasm filters. Default: they may not. */
+  readonly wasmFilters?: boolean;
   /** How much of ours may go within an hour, whatever the reason. Default: no limit. */
   readonly removalsPerHour?: DeleteLimits;
 }
@@ -46,7 +48,7 @@ export interface RequestCheckOptions {
  * Checks a put by kind, name, namespace, metadata, content and owner label, in this order, and a delete by the first three. Cluster-scoped
  * kinds are refused, whether or not they are in `kinds`.
  */
-export function requestCheck({ kinds, owners, limits: { writeNamespaces = ALL } }: RequestCheckOptions): RequestCheck {
+export function requestCheck({ kinds, owners, limits: { writeNamespaces = ALL, wasmFilters = false } }: RequestCheckOptions): RequestCheck {
   const written = new Map(kinds.map((kind) => [kindKeyOf(kind), kind]));
 
   function ofName(ref: ResourceRef): RequestRefusal | undefined {
@@ -96,6 +98,13 @@ export function requestCheck({ kinds, owners, limits: { writeNamespaces = ALL } 
       const problem = contentProblem(resource);
       if (problem !== undefined)
         return refusal("Content", named, `${short(problem)}: this agent only writes the fields of this kind that it knows`);
+      if (!wasmFilters && written.get(kindKeyOf(resource))?.runsCode?.(resource) === true) {
+        return refusal(
+          "Content",
+          named,
+          "has proxies run Wasm filters, which this agent does not allow: start it with --wasm-filters, as dataPlane.wasm.enabled of its chart does",
+        );
+      }
       if (bearsLabelOf(resource, owners)) return undefined;
       const labels = owners.map(({ label, value }) => `${label}=${value}`).join(" or ");
       return refusal(

@@ -17,6 +17,8 @@ export const NAMES: Readonly<Record<Generation, { readonly server: string; reado
 export const AGENT_PROCESSES = {
   /** Watches the cluster, and CRDs as they come and go (“verifier cache clearing for CRD watch management”). */
   clusterWatch: { runsOn: "everyReplica" },
+  /** Gives proxies their Wasm filters: each of them asks one replica (“xDS agent for Wasm”). */
+  wasmFilters: { runsOn: "everyReplica" },
   /** Takes access logs of proxies, each of which is connected to one replica (“access log sink”). */
   accessLogs: { runsOn: "everyReplica" },
   /** Reports what discovery reads, and applies what the server desires: relay and discovery are one, as the server discovers. */

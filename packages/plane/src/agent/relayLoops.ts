@@ -26,6 +26,7 @@ import { type AgentLimits, requestCheck, scopeLimit, withinLimit } from "./limit
 import { noticeBoard } from "./notices.ts";
 import { type AgentSettings, DEFAULT_SETTINGS } from "./settings.ts";
 import { upstream } from "./upstream.ts";
+import { startWasmReports, type WasmFilters } from "./wasmReports.ts";
 import { writeGate } from "./writeGate.ts";
 import type { WriteRules } from "./writeMode.ts";
 
@@ -42,6 +43,8 @@ export interface RelayLoops {
   listed(kindKey: string): void;
   /** A kind (`kindKeyOf`) that was not served is there again. */
   servedAgain(kindKey: string): void;
+  /** What became of Wasm filters may be something else. */
+  wasmChanged(): void;
   resumeDeletes(by: "server" | "cluster"): number;
   desired(): readonly Resource[];
   metrics(): readonly Metric[];
@@ -93,6 +96,8 @@ export interface RelayLoopsOptions extends AgentParts {
   readonly meter: Meter;
   /** Called when something else is ordered of what the agent computes. */
   readonly ordered: () => void;
+  /** What serves Wasm filters on this replica; undefined where nothing does. */
+  readonly wasm: () => WasmFilters | undefined;
 }
 
 /** Begins with what the view holds already: nothing is carried over from an earlier turn. */
@@ -250,6 +255,7 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
     },
     signal,
   );
+  const wasm = startWasmReports({ clusterName: cluster.name, view, link, owners, filters: options.wasm, clock }, signal);
   up.view(view);
   up.observed({ put: [...view.snapshot.collections().values()].flatMap((collection) => [...collection]), remove: [] });
   // Nobody tells of what is not understood: who had the turn before may not have come to say so.
@@ -276,6 +282,7 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
       down.observed(delta);
       board.observed(delta);
       cilium.observed(delta);
+      wasm.observed(delta);
       checkResumption();
     },
     listed(kindKey) {
@@ -286,6 +293,7 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
     servedAgain(kindKey) {
       if (!signal.aborted) applier.servedAgain(kindKey);
     },
+    wasmChanged: wasm.changed,
     get settings() {
       return board.settings;
     },
@@ -295,6 +303,6 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
       ...workQueueMetrics({ apply: applier.sizes, status: writer.sizes }),
       { name: "gloo_mesh_removals_held", labels: {}, value: down.held },
     ],
-    ended: Promise.all([applier.ended, writer.ended, cilium.ended, link.closed]).then(() => undefined),
+    ended: Promise.all([applier.ended, writer.ended, cilium.ended, wasm.ended, link.closed]).then(() => undefined),
   };
 }

@@ -5,7 +5,7 @@ import { updated } from "../incremental/derived.ts";
 import { transition } from "../incremental/transition.ts";
 import type { TranslationContext } from "../meshes/inputs.ts";
 import { byService, indexedForAttachment } from "../policy/indexes.ts";
-import { noRecords, recordsAfter } from "./accessLogRecords/checked.ts";
+import { accessLogRecordChecks } from "./accessLogRecords/checked.ts";
 import { type AttachedPolicies, type AttachedPoliciesTables, attachedPolicies, noAttachedPolicies } from "./attachedPolicies.ts";
 import { federationDoubtsAfter, noFederationDoubts } from "./federatedNothing.ts";
 import type { FederationSizes } from "./federationSizes.ts";
@@ -20,6 +20,7 @@ import { noUserObjectHosts, type UserObjectHosts, userObjectHosts } from "./user
 import { noVirtualHosts, type VirtualHosts, virtualHosts } from "./virtualDestinations/hosts.ts";
 import { assignedVirtualIps, byPlainAddress, noVirtualIps, type VirtualIps } from "./virtualIps.ts";
 import { type Memberships, memberships } from "./virtualMeshes.ts";
+import { wasmDeploymentChecks } from "./wasmDeployments/checked.ts";
 
 /** One run of attachment: what it reads, and what is new there. */
 export interface AttachmentStep {
@@ -56,6 +57,8 @@ export interface Attachment {
   readonly dependencies: Table<CheckedObject>;
   /** AccessLogRecords of which something is to be said by themselves. */
   readonly accessLogRecords: Table<CheckedObject>;
+  /** WasmDeployments of which something is to be said by themselves. */
+  readonly wasmDeployments: Table<CheckedObject>;
 }
 
 /** Nothing attached to anything. */
@@ -76,7 +79,8 @@ export function nothingAttached(): Attachment {
     doubts: noSelectionDoubts(),
     federationDoubts: noFederationDoubts(),
     dependencies: noDependencies(),
-    accessLogRecords: noRecords(),
+    accessLogRecords: accessLogRecordChecks.none(),
+    wasmDeployments: wasmDeploymentChecks.none(),
   };
 }
 
@@ -110,7 +114,8 @@ export function* attachPolicies(step: AttachmentStep, before: Attachment): Coope
     },
   );
   const dependencies = yield* dependenciesAfter(ofWorkloads, before.dependencies);
-  const accessLogRecords = yield* recordsAfter(ofWorkloads, before.accessLogRecords);
+  const accessLogRecords = yield* accessLogRecordChecks.after(ofWorkloads, before.accessLogRecords);
+  const wasmDeployments = yield* wasmDeploymentChecks.after(ofWorkloads, before.wasmDeployments);
   const changesIn = <V extends object>(after: Table<V>, earlier: Table<V>) =>
     since?.changes.between(after, earlier) ?? after.changesSince(earlier);
   const { known, federation, loads } = yield* policyDestinations(step, before, { membership, meshes });
@@ -132,7 +137,17 @@ export function* attachPolicies(step: AttachmentStep, before: Attachment): Coope
   const virtualIps = yield* assignedVirtualIps(step, known, { before: before.virtualIps, changes: knownChanges });
   const hosts = virtualHosts(step, before.virtualHosts);
   const offline = offlineIn(step, before.offline);
-  const rest = { virtualIps, virtualHosts: hosts, offline, others, doubts, federationDoubts, dependencies, accessLogRecords };
+  const rest = {
+    virtualIps,
+    virtualHosts: hosts,
+    offline,
+    others,
+    doubts,
+    federationDoubts,
+    dependencies,
+    accessLogRecords,
+    wasmDeployments,
+  };
   return { membership, federation, loads, ...sources, attachedPolicies: judged, supports, ...rest };
 }
 
@@ -160,6 +175,7 @@ export const REPORTING_ATTACHMENTS: readonly ((attachment: Attachment) => Table<
   ({ federationDoubts }) => federationDoubts,
   ({ dependencies }) => dependencies,
   ({ accessLogRecords }) => accessLogRecords,
+  ({ wasmDeployments }) => wasmDeployments,
   ({ others }) => others.settings,
   ({ others }) => others.registrations,
 ];

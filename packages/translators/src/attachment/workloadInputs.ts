@@ -1,4 +1,4 @@
-import { AccessLogRecord, type Destination, ServiceDependency, Sidecar, VirtualDestination, Workload } from "@isthmus/api";
+import { AccessLogRecord, type Destination, ServiceDependency, Sidecar, VirtualDestination, WasmDeployment, Workload } from "@isthmus/api";
 import { exactly, keyOf, keyOfResource, matchesLabels, type Resource } from "@isthmus/core";
 import { derived } from "../incremental/derived.ts";
 import { inputKind, inputTable, join } from "../incremental/join.ts";
@@ -12,6 +12,7 @@ import { selectingRecords } from "./accessLogRecords/matching.ts";
 import { type AttachedSources, destinations, sortedUniqueKeys } from "./destinationJoins.ts";
 import { dependedOn, leadingTo, selectingSources } from "./serviceDependencies/matching.ts";
 import { possibleHosts } from "./virtualDestinations/forms.ts";
+import { inFilterOrder, selectingDeployments } from "./wasmDeployments/matching.ts";
 
 const workloads = inputKind<AttachedSources, Workload>(Workload);
 const attachedMeshes = inputTable(
@@ -27,7 +28,7 @@ const dependencies = join({
 // Thousands of workloads may depend on the same.
 const selected = join({ from: dependencies.source, to: destinations, matching: dependedOn, isShared: true });
 
-/** The inputs of each Workload that a ServiceDependency or an AccessLogRecord selects. */
+/** The inputs of each Workload that a ServiceDependency, an AccessLogRecord or a WasmDeployment selects. */
 export const workloadInputs = derived({
   from: workloads,
   context: ({ translationContext }) => translationContext,
@@ -52,6 +53,11 @@ export const workloadInputs = derived({
       to: inputKind<AttachedSources, AccessLogRecord>(AccessLogRecord),
       matching: selectingRecords,
     }),
+    wasmDeployments: join({
+      from: workloads,
+      to: inputKind<AttachedSources, WasmDeployment>(WasmDeployment),
+      matching: selectingDeployments,
+    }),
     // Of those only that have one of its labels: the rest is compared below.
     neighbors: join({ from: workloads, key: byFirstLabel, to: workloads, index: byPodLabel }),
     covering: join({ from: workloads, key: byPodLabel, to: workloads, index: byFirstLabel }),
@@ -62,8 +68,10 @@ export const workloadInputs = derived({
     const isInReach = (one: Resource) => isWithinLimit(scope.limitOf(one), workloadLocation(workload));
     const selecting = lookup("dependencies").filter(isInReach);
     const accessLogRecords = lookup("accessLogRecords").filter(isInReach);
+    const wasmDeployments = inFilterOrder(lookup("wasmDeployments").filter(isInReach), translationContext.ages);
     const [mesh] = lookup("mesh");
-    if ((selecting.length === 0 && accessLogRecords.length === 0) || mesh === undefined) return undefined;
+    const isExtended = accessLogRecords.length > 0 || wasmDeployments.length > 0;
+    if ((selecting.length === 0 && !isExtended) || mesh === undefined) return undefined;
     // What is selected by those that are limited to other places is not meant here.
     const isMeant = (destination: Destination) =>
       selecting.some((one) => {
@@ -88,8 +96,8 @@ export const workloadInputs = derived({
       ),
       userSidecars: selecting.length === 0 ? NONE : lookup("userSidecars"),
       accessLogRecords,
-      coveredBy:
-        accessLogRecords.length === 0 ? NONE : exactly([...new Set(lookup("covering"))].filter((one) => isCovering(one, workload))),
+      wasmDeployments,
+      coveredBy: isExtended ? exactly([...new Set(lookup("covering"))].filter((one) => isCovering(one, workload))) : NONE,
       agentNamespace: lookup("agentNamespace")[0] ?? "",
       translationContext,
     };

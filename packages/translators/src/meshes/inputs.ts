@@ -13,6 +13,7 @@ import type {
   VirtualDestination,
   VirtualDestinationSpec,
   VirtualMesh,
+  WasmDeployment,
   Workload,
 } from "@isthmus/api";
 import type { Output, Report, Resource } from "@isthmus/core";
@@ -171,7 +172,7 @@ export interface VirtualDestinationInputs {
   readonly translationContext: TranslationContext;
 }
 
-/** All that the translation of one Workload may read which ServiceDependencies or AccessLogRecords select. */
+/** All that the translation of one Workload may read which ServiceDependencies, AccessLogRecords or WasmDeployments select. */
 export interface SelectedWorkloadInputs {
   readonly workload: Workload;
   /** The mesh it is in. */
@@ -190,6 +191,8 @@ export interface SelectedWorkloadInputs {
   readonly userSidecars: readonly Sidecar[];
   /** The AccessLogRecords that are in force on it, in key order. */
   readonly accessLogRecords: readonly AccessLogRecord[];
+  /** The WasmDeployments that are in force on it, in the order in which requests reach their filters. */
+  readonly wasmDeployments: readonly WasmDeployment[];
   /** Other Workloads in its namespace and mesh, whose labels are all among those of its pods: what is written for them is for it, too. */
   readonly coveredBy: readonly Workload[];
   /** Namespace of the agent in its cluster; "" while none is known. */

@@ -49,7 +49,7 @@ export interface MeshTranslator {
   /** What makes a VirtualDestination's host callable in such meshes. Called for every VirtualDestination in force, also without such a mesh. */
   translateVirtualDestination?(inputs: VirtualDestinationInputs): TargetTranslation;
 
-  /** What a Workload needs that ServiceDependencies or AccessLogRecords select. */
+  /** What a Workload needs that ServiceDependencies, AccessLogRecords or WasmDeployments select. */
   translateWorkload?(inputs: SelectedWorkloadInputs): TargetTranslation;
 
   /** What such meshes would refuse in how a TrafficPolicy says which requests it is for, whatever Destinations it selects. */

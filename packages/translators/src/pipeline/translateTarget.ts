@@ -50,16 +50,18 @@ function virtualDestinationTranslation(inputs: VirtualDestinationInputs): Target
 }
 
 /** Of a mesh whose proxies know all hosts, or are not configured. */
-function notLimited({ workload, mesh, dependencies, accessLogRecords }: SelectedWorkloadInputs): TargetTranslation {
+function notLimited({ workload, mesh, dependencies, accessLogRecords, wasmDeployments }: SelectedWorkloadInputs): TargetTranslation {
   const target = refOf(workload);
   const where = `${formatRef(target)} is in ${formatRef(refOf(mesh))}, ${meshTypeName(mesh)}`;
   const notLogged = `${where}, whose proxies are not configured, so this AccessLogRecord has no effect there: narrow the workloadSelectors`;
+  const notRun = `${where}, whose proxies are not configured, so this WasmDeployment has no effect there: narrow the workloadSelector`;
   const message = `${where}, whose proxies cannot be limited to hosts, so this ServiceDependency has no effect there: narrow the sourceSelectors`;
   return {
     outputs: [],
     reports: [
       ...dependencies.map((one) => reportOf(refOf(one), warningFinding("MeshNotWritten", message), target)),
       ...accessLogRecords.map((one) => reportOf(refOf(one), warningFinding("MeshNotWritten", notLogged), target)),
+      ...wasmDeployments.map((one) => reportOf(refOf(one), warningFinding("MeshNotWritten", notRun), target)),
     ],
   };
 }

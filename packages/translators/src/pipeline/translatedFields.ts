@@ -6,12 +6,13 @@ import {
   kindOf,
   ServiceDependency,
   VirtualDestination,
+  WasmDeployment,
 } from "@isthmus/api";
 import { type AnyResource, equalJson, kindKeyOf, type Resource } from "@isthmus/core";
 
 /**
  * What translation reads of an object: of what users ask, not what was answered in its status, but for what was last in force of an
- * AccessPolicy, VirtualDestination, ServiceDependency or AccessLogRecord where that is not its spec; of a cluster's registration only where its agent runs; and of neither the API server's
+ * AccessPolicy, VirtualDestination, ServiceDependency, AccessLogRecord or WasmDeployment where that is not its spec; of a cluster's registration only where its agent runs; and of neither the API server's
  * version. So writing a status is no news for translation.
  */
 export function translatedFieldsOf(resource: Resource): Resource {
@@ -20,6 +21,7 @@ export function translatedFieldsOf(resource: Resource): Resource {
   if (kindKeyOf(resource) === kindKeyOf(VirtualDestination)) return withStatus(resource, lastAcceptedIn(resource as VirtualDestination));
   if (kindKeyOf(resource) === kindKeyOf(ServiceDependency)) return withStatus(resource, lastAcceptedIn(resource as ServiceDependency));
   if (kindKeyOf(resource) === kindKeyOf(AccessLogRecord)) return withStatus(resource, lastAcceptedIn(resource as AccessLogRecord));
+  if (kindKeyOf(resource) === kindKeyOf(WasmDeployment)) return withStatus(resource, lastAcceptedIn(resource as WasmDeployment));
   const kind = kindOf(resource.apiVersion, resource.kind);
   return kind !== undefined && hasUserStatus(kind) ? withStatus(resource, undefined) : resource;
 }
@@ -37,7 +39,7 @@ function lastAcceptedIn({
   metadata: { generation },
   spec,
   status,
-}: AccessLogRecord | AccessPolicy | ServiceDependency | VirtualDestination): object | undefined {
+}: AccessLogRecord | AccessPolicy | ServiceDependency | VirtualDestination | WasmDeployment): object | undefined {
   const { lastAccepted, observedGeneration = 0 } = status ?? {};
   if (lastAccepted?.spec === undefined) return undefined;
   if (equalJson(lastAccepted.spec, spec ?? {})) return { lastAccepted: {} };

@@ -1,5 +1,5 @@
 import type { AccessLogRecord } from "@isthmus/api";
-import { keyOf, type Report, refOf } from "@isthmus/core";
+import { keyOf, type Report, type Resource, refOf } from "@isthmus/core";
 import { observedMetadata } from "../attachment/meshes.ts";
 import type { TranslatedTarget } from "../pipeline/targets.ts";
 import { userKeyOf, userRefOf } from "../policy/userResources.ts";
@@ -55,15 +55,19 @@ function placeOf({ name, namespace }: { readonly name: string; readonly namespac
 /** The AccessLogRecords of a Workload, each with its errors there. */
 export function appliedRecords({ inputs, reports }: TranslatedTarget): object {
   if (!("workload" in inputs) || inputs.accessLogRecords.length === 0) return {};
-  const appliedAccessLogRecords = inputs.accessLogRecords.map((record) => {
-    const key = userKeyOf(refOf(record));
+  return { appliedAccessLogRecords: appliedTo({ reports }, inputs.accessLogRecords) };
+}
+
+/** What users wrote for a target, each with its errors there. */
+export function appliedTo({ reports }: Pick<TranslatedTarget, "reports">, objects: readonly Resource[]): readonly object[] {
+  return objects.map((object) => {
+    const key = userKeyOf(refOf(object));
     const errors = reports.filter(({ state, subject }) => state === "INVALID" && userKeyOf(subject) === key).map(({ message }) => message);
-    const { generation } = record.metadata;
+    const { generation } = object.metadata;
     return {
-      ref: userRefOf(record),
+      ref: userRefOf(object),
       ...(generation === undefined ? {} : { observedGeneration: generation }),
       ...(errors.length === 0 ? {} : { errors }),
     };
   });
-  return { appliedAccessLogRecords };
 }

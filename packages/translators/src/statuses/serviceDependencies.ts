@@ -1,4 +1,4 @@
-import { type AccessLogRecord, type ServiceDependency, Sidecar, Workload } from "@isthmus/api";
+import { type AccessLogRecord, type ServiceDependency, Sidecar, type WasmDeployment, Workload } from "@isthmus/api";
 import { equalJson, type Report } from "@isthmus/core";
 import { observedMetadata } from "../attachment/meshes.ts";
 import type { TranslatedTarget } from "../pipeline/targets.ts";
@@ -39,7 +39,10 @@ export function serviceDependencyStatus(dependency: ServiceDependency, { reports
 }
 
 /** What has no errors is what a later mistake falls back on; else that stays which was before. */
-export function acceptedForm({ spec = {}, status, metadata }: ServiceDependency | AccessLogRecord, own: readonly Report[]): object {
+export function acceptedForm(
+  { spec = {}, status, metadata }: ServiceDependency | AccessLogRecord | WasmDeployment,
+  own: readonly Report[],
+): object {
   const { lastAccepted } = status ?? {};
   const isSound = own.every(({ state }) => state !== "INVALID");
   const isOther = lastAccepted?.spec !== undefined && !equalJson(lastAccepted.spec, spec);

@@ -7,6 +7,8 @@ import {
   userStatusKinds,
   VirtualDestination,
   VirtualMesh,
+  WasmDeployment,
+  WasmFilterReport,
 } from "@isthmus/api";
 import { keyOf, keyOfResource, type Report, type Resource, refOf, resourceKeyOf, type SortedMap, type Table } from "@isthmus/core";
 import type { Reporting } from "../attachment/attachment.ts";
@@ -23,6 +25,7 @@ import { selectedUnder, virtualSelectionKeys } from "../policy/virtualSelection.
 import type { DeliveryProgress } from "./approval.ts";
 import { REPORTING } from "./newReports.ts";
 import { policiesAttachedTo, type StatusIndex } from "./statusIndex.ts";
+import { reportKeysOf } from "./wasmDeployments.ts";
 import { byQuery, type PolicySelection, type SelectedWorkloads } from "./workloads.ts";
 
 /** The tables from which statuses follow. */
@@ -216,6 +219,30 @@ export const loggingWorkloads = join({
 function byRecord({ inputs }: TranslatedTarget): readonly string[] {
   return "workload" in inputs ? inputs.accessLogRecords.map((one) => userKeyOf(refOf(one))) : NONE;
 }
+
+/** Each WasmDeployment → the Workloads that it selects, with what was made of them. */
+export const extendedWorkloads = join({
+  from: users,
+  when: ({ kind }: Resource) => kind === WasmDeployment.kind,
+  key: (object: Resource) => [userKeyOf(refOf(object))],
+  to: inputTable(
+    ({ index }: Indexes) => index.translation.cache.targets,
+    ({ key }) => key,
+  ),
+  index: byDeployment,
+});
+
+/** Targets by the WasmDeployments that select them. */
+function byDeployment({ inputs }: TranslatedTarget): readonly string[] {
+  return "workload" in inputs ? inputs.wasmDeployments.map((one) => userKeyOf(refOf(one))) : NONE;
+}
+
+/** Each WasmDeployment → what agents report of the filters of these Workloads. */
+export const filterReports = join({
+  from: extendedWorkloads.source,
+  key: reportKeysOf,
+  to: inputTable(({ index }: Indexes) => index.translation.inputs.of(WasmFilterReport), keyOfResource),
+});
 
 /** By VirtualMesh, the Destinations that it would federate. */
 export const federated = join({

@@ -6,6 +6,7 @@ import {
   type TrafficPolicy,
   VirtualDestination,
   VirtualMesh,
+  WasmDeployment,
 } from "@isthmus/api";
 import { type JsonObject, type Report, type Resource, type ResourceRef, refOf } from "@isthmus/core";
 import { backingSelectors } from "../attachment/backingSelectors.ts";
@@ -24,7 +25,9 @@ import type { StatusContext } from "./statusIndex.ts";
 import {
   dependentWorkloads,
   destinationsOfPolicies,
+  extendedWorkloads,
   federated,
+  filterReports,
   findings,
   isPolicy,
   loggingWorkloads,
@@ -42,6 +45,7 @@ import {
 } from "./statusJoins.ts";
 import { virtualDestinationStatus } from "./virtualDestinations.ts";
 import { virtualMeshStatus } from "./virtualMeshes.ts";
+import { wasmDeploymentStatus } from "./wasmDeployments.ts";
 import { type PolicySelection, workloadSelectionOf } from "./workloads.ts";
 
 /** The status of an object that a user wrote. */
@@ -101,6 +105,8 @@ export const userStatuses = derived({
     translatedVirtualDestinations,
     dependentWorkloads,
     loggingWorkloads,
+    extendedWorkloads,
+    filterReports,
   },
   make: (object, { key, lookup, context, before }): UserStatus | undefined => {
     const told = () => ({
@@ -124,6 +130,10 @@ export const userStatuses = derived({
       }
       if (isServiceDependency(object)) return serviceDependencyStatus(object, { ...told(), workloads: lookup("dependentWorkloads") });
       if (isAccessLogRecord(object)) return accessLogRecordStatus(object, { ...told(), workloads: lookup("loggingWorkloads") });
+      if (isWasmDeployment(object)) {
+        const sources = { workloads: lookup("extendedWorkloads"), filterReports: lookup("filterReports") };
+        return wasmDeploymentStatus(object, { ...told(), ...sources });
+      }
       return isSettings(object) && isUsed(object, context) ? settingsStatus(object, told().reports) : undefined;
     };
     const status = statusOf();
@@ -152,6 +162,10 @@ function isServiceDependency(object: Resource): object is ServiceDependency {
 
 function isAccessLogRecord(object: Resource): object is AccessLogRecord {
   return object.kind === AccessLogRecord.kind;
+}
+
+function isWasmDeployment(object: Resource): object is WasmDeployment {
+  return object.kind === WasmDeployment.kind;
 }
 
 function isSettings(object: Resource): object is Settings {

@@ -4,10 +4,13 @@ import { observedMetadata } from "../attachment/meshes.ts";
 import type { TranslatedTarget } from "../pipeline/targets.ts";
 import { appliedRecords } from "./accessLogRecords.ts";
 import { appliedDependencies } from "./serviceDependencies.ts";
+import { appliedDeployments } from "./wasmDeployments.ts";
 
-/** The status of a Workload: to which hosts its proxies are limited, what they log, and by whom. */
+/** The status of a Workload: to which hosts its proxies are limited, what they log and run, and by whom. */
 export function workloadStatus(workload: Workload, targets: Table<TranslatedTarget>): object {
   const observed = observedMetadata(workload);
   const target = targets.row(resourceKeyOf(refOf(workload)));
-  return target === undefined ? observed : { ...observed, ...appliedRecords(target), ...appliedDependencies(target) };
+  return target === undefined
+    ? observed
+    : { ...observed, ...appliedRecords(target), ...appliedDeployments(target), ...appliedDependencies(target) };
 }

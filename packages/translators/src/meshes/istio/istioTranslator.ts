@@ -22,6 +22,7 @@ import { eastWestGateways, notedGateways, withoutNotedGateways } from "./virtual
 import { rootSecretOf } from "./virtualMesh/rootSecret.ts";
 import { translateIstioMesh } from "./virtualMesh/virtualMesh.ts";
 import { virtualMeshFindings } from "./virtualMesh/virtualMeshFindings.ts";
+import { wasmFiltersOf } from "./wasm/wasmFilters.ts";
 
 /** Istio. */
 export const istioTranslator: MeshTranslator = {
@@ -31,7 +32,7 @@ export const istioTranslator: MeshTranslator = {
   translateMesh: translateIstioMesh,
   translateVirtualMesh: rootSecretOf,
   translateVirtualDestination,
-  translateWorkload: (inputs) => mergeTranslations([sidecarFor(inputs), accessLogsOf(inputs)]),
+  translateWorkload: (inputs) => mergeTranslations([sidecarFor(inputs), accessLogsOf(inputs), wasmFiltersOf(inputs)]),
   requestFindings,
   ruleFindings: (rules, context) => findingsOfRules(rules, { allowsHeaderOperators: allowsHeaderOperators(context) }),
   virtualMeshFindings,

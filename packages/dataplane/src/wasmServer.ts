@@ -1,0 +1,178 @@
+import type { Clock, Log } from "@isthmus/core";
+import type { PodAtAddress, PodsAt } from "./accessLog.ts";
+import { type ExtensionConfigs, extensionConfigs } from "./extensionConfigService.ts";
+import type { ConfigOutcome, ExtensionConfig } from "./extensionConfigStream.ts";
+import { type DesiredModule, moduleKeeper } from "./moduleKeeper.ts";
+import { fetchHttpModule } from "./modules.ts";
+import { fetchRegistryModule, type RegistryOptions, type RegistryUser } from "./registryModule.ts";
+import { wasmFilterConfig } from "./wasmFilter.ts";
+
+/** A Wasm filter that proxies are to be given. */
+export interface OrderedFilter {
+  readonly name: string;
+  /** Where the module is: in a registry, or on a server with its SHA-256, or at a path in the proxy. */
+  readonly image?: string;
+  readonly uri?: string;
+  readonly sha256?: string;
+  readonly path?: string;
+  readonly rootId?: string;
+  readonly vmId?: string;
+  readonly config?: string;
+  readonly failClosed?: boolean;
+}
+
+/** Filters for some pods of one namespace. */
+export interface FilterOrder {
+  /** Of all orders its own. */
+  readonly key: string;
+  readonly filters: readonly OrderedFilter[];
+}
+
+export interface WasmServerOptions {
+  readonly podsAt: PodsAt;
+  /** All orders. */
+  readonly orders: () => readonly FilterOrder[];
+  /** Those for a pod. */
+  readonly ordersOf: (pod: PodAtAddress) => readonly FilterOrder[];
+  /** The user of a registry, looked up for each fetch. */
+  readonly userOf: (registry: string) => Promise<RegistryUser | undefined>;
+  readonly registries: Omit<RegistryOptions, "user">;
+  /** Called when a module, or the answer of a proxy, is another one. */
+  readonly changed: () => void;
+  readonly clock: Clock;
+  /** From 0 to 1, excluded. */
+  readonly random: () => number;
+  readonly log: Log;
+}
+
+/** What became of a filter at one proxy. */
+export interface WasmOutcome {
+  readonly pod: PodAtAddress;
+  readonly filter: string;
+  readonly outcome: ConfigOutcome;
+}
+
+/** Gives proxies their Wasm filters. */
+export interface WasmServer {
+  /** To be served by `openWorkloadPort`. */
+  readonly service: ExtensionConfigs["service"];
+  /** Other filters are ordered, or for other pods. */
+  changed(): void;
+  /** The version that proxies get of a filter as it is meant now; or why there is none yet, where that is known. */
+  stateOf(order: FilterOrder, filter: OrderedFilter): { readonly version?: string; readonly problem?: string };
+  /** Of the proxies that are connected now. */
+  outcomes(): readonly WasmOutcome[];
+}
+
+/**
+ * Fetches the modules of all orders, and serves each filter once its module is there; until then the one that was served under its name before
+ * (docs/decisions/0120). What is served has at most `MOST_SERVED` bytes: what comes beyond is not there, and its state says so.
+ */
+export function wasmServer(options: WasmServerOptions, signal: AbortSignal): WasmServer {
+  const { orders, ordersOf, podsAt, changed: onChange, clock, random, log } = options;
+  /** What is served, by the order and there by the filter's name. */
+  const served = new Map<string, Map<string, Served>>();
+  const withoutRoom = new Set<string>();
+
+  const keeper = moduleKeeper({ changed: serve, clock, random, log }, signal);
+  const configs = extensionConfigs(
+    {
+      podsAt,
+      configsOf: (pod) =>
+        new Map(ordersOf(pod).flatMap(({ key }) => [...(served.get(key) ?? [])].map(([name, { config }]) => [name, config]))),
+      answered: onChange,
+      clock,
+      log,
+    },
+    signal,
+  );
+
+  /** Has what is served follow from the orders, and from the modules that are there. */
+  function serve(): void {
+    const known = new Map([...served.values()].flatMap((filters) => [...filters.values()].map((one) => [one.content, one.config])));
+    const all = orders();
+    const keys = new Set(all.map(({ key }) => key));
+    for (const key of served.keys()) if (!keys.has(key)) served.delete(key);
+    // What is served already stays, no matter who asks for something beside it.
+    const counted = new Set([...served.values()].flatMap((filters) => [...filters.values()].map(({ config }) => config)));
+    let room = MOST_SERVED - [...counted].reduce((sum, { config }) => sum + config.length, 0);
+    withoutRoom.clear();
+    for (const { key, filters } of all) {
+      const before = served.get(key);
+      const now = new Map<string, Served>();
+      for (const filter of filters) {
+        const content = JSON.stringify(filter);
+        const config = known.get(content) ?? configOf(filter);
+        const hasRoom = config === undefined || counted.has(config) || config.config.length <= room;
+        const next = config !== undefined && hasRoom ? { content, config } : before?.get(filter.name);
+        if (!hasRoom) withoutRoom.add(content);
+        if (next === undefined) continue;
+        now.set(filter.name, next);
+        if (!counted.has(next.config)) room -= next.config.config.length;
+        counted.add(next.config);
+        known.set(next.content, next.config);
+      }
+      served.set(key, now);
+    }
+    configs.changed();
+    onChange();
+  }
+
+  /** Undefined while the module is not there. */
+  function configOf(filter: OrderedFilter): ExtensionConfig | undefined {
+    const { name, path, rootId = "", vmId = "", config, failClosed = false } = filter;
+    const bytes = path === undefined ? keeper.kept(sourceOf(filter)).bytes : undefined;
+    const code = path !== undefined ? { filename: path } : bytes === undefined ? undefined : { bytes };
+    if (code === undefined) return undefined;
+    const configuration = config === undefined ? {} : { configuration: config };
+    return wasmFilterConfig({ name, code, rootId, vmId, ...configuration, failOpen: !failClosed });
+  }
+
+  function desiredModule(filter: OrderedFilter): DesiredModule {
+    const { image, uri = "", sha256 = "" } = filter;
+    return {
+      source: sourceOf(filter),
+      async fetch(until) {
+        if (image === undefined) return fetchHttpModule({ uri, sha256 }, options.registries, until);
+        const user = await options.userOf(image.slice(0, Math.max(image.indexOf("/"), 0)));
+        const { bytes } = await fetchRegistryModule(image, { ...options.registries, ...(user === undefined ? {} : { user }) }, until);
+        return bytes;
+      },
+    };
+  }
+
+  function changed(): void {
+    const fetched = orders().flatMap(({ filters }) => filters.filter(({ path }) => path === undefined));
+    keeper.desire(new Map(fetched.map((filter) => [sourceOf(filter), desiredModule(filter)])));
+    serve();
+  }
+
+  return {
+    service: configs.service,
+    changed,
+    stateOf({ key }, filter) {
+      const content = JSON.stringify(filter);
+      const now = served.get(key)?.get(filter.name);
+      if (now?.content === content) return { version: now.config.version };
+      if (withoutRoom.has(content))
+        return { problem: `there is no room for it: the filters of a cluster may have ${MOST_SERVED} bytes together` };
+      const { problem } = keeper.kept(sourceOf(filter));
+      return problem === undefined ? {} : { problem };
+    },
+    outcomes: () => configs.outcomes(),
+  };
+}
+
+interface Served {
+  /** The order that it follows from, as text. */
+  readonly content: string;
+  readonly config: ExtensionConfig;
+}
+
+/** What says where a module comes from, and so which it is. */
+function sourceOf({ image = "", uri = "", sha256 = "" }: OrderedFilter): string {
+  return JSON.stringify([image, uri, sha256]);
+}
+
+// Beside the modules themselves: each configuration holds a copy of its module.
+const MOST_SERVED = 96 * 1024 * 1024;

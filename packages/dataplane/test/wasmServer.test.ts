@@ -1,0 +1,125 @@
+import { createHash } from "node:crypto";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { TYPE_URL } from "../src/extensionConfigStream.ts";
+import { type FilterOrder, type OrderedFilter, type WasmServer, wasmServer } from "../src/wasmServer.ts";
+import { type ProxyStream, serveService } from "./discoveryRequests.ts";
+import { introduction } from "./messages.ts";
+import { silent, wallClock } from "./wallClock.ts";
+
+const REVIEWS = { namespace: "bookinfo", name: "reviews", workloadName: "reviews" };
+const moduleOf = (word: string) => new Uint8Array([0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0, ...Buffer.from(word)]);
+const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
+
+let files = new Map<string, Uint8Array>();
+let http: Server;
+let origin = "";
+let stopped = new AbortController();
+
+beforeEach(async () => {
+  stopped = new AbortController();
+  files = new Map();
+  http = createServer(({ url = "" }, response) => {
+    const file = files.get(url);
+    response.writeHead(file === undefined ? 404 : 200).end(file);
+  });
+  await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+  origin = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+});
+
+afterEach(() => {
+  stopped.abort(new Error("the test is over"));
+  http.closeAllConnections();
+  http.close();
+});
+
+/** A server of filters, and a stream of the only pod that asks for the filter `wasm.one`. */
+async function started(orders: () => readonly FilterOrder[]): Promise<{ readonly server: WasmServer; readonly stream: ProxyStream }> {
+  const server = wasmServer(
+    {
+      podsAt: () => [REVIEWS],
+      orders,
+      ordersOf: orders,
+      userOf: () => Promise.resolve(undefined),
+      registries: { allowance: { loopback: true } },
+      changed: () => undefined,
+      clock: wallClock,
+      random: () => 0,
+      log: silent,
+    },
+    stopped.signal,
+  );
+  server.changed();
+  const { open } = await serveService(server.service, stopped.signal);
+  const stream = open();
+  stream.ask({ node: introduction("reviews").node, typeUrl: TYPE_URL, resourceNames: ["wasm.one"] });
+  return { server, stream };
+}
+
+const order = (filter: OrderedFilter): FilterOrder => ({ key: "wasm.bookinfo.", filters: [filter] });
+const fetchedFrom = (word: string): OrderedFilter => ({
+  name: "wasm.one",
+  uri: `${origin}/${word}`,
+  sha256: sha256(moduleOf(word)),
+  config: word,
+});
+
+it("serves a filter once its module is there, and the one before until the next is", async () => {
+  files.set("/a", moduleOf("a"));
+  let now = order(fetchedFrom("a"));
+  const { server, stream } = await started(() => [now]);
+  await vi.waitFor(() => expect(stream.received).toHaveLength(1));
+  const [filter] = now.filters;
+  expect(server.stateOf(now, filter as OrderedFilter)).toEqual({ version: stream.received[0]?.versionInfo });
+
+  now = order(fetchedFrom("b"));
+  server.changed();
+  const missing = now.filters[0] as OrderedFilter;
+  await vi.waitFor(() => expect(server.stateOf(now, missing).problem).toContain("/b: answered with status 404"));
+  stream.ask({ node: introduction("reviews").node, typeUrl: TYPE_URL, resourceNames: ["wasm.one"], responseNonce: "1" });
+  await vi.waitFor(() =>
+    expect(server.outcomes()[0]?.outcome).toMatchObject({ state: "ACCEPTED", version: stream.received[0]?.versionInfo }),
+  );
+
+  // The configuration does not go ahead of the module that it is for, and what is tried again succeeds.
+  files.set("/b", moduleOf("b"));
+  await vi.waitFor(() => expect(stream.received).toHaveLength(2), { timeout: 10_000 });
+  expect(server.stateOf(now, missing)).toEqual({ version: stream.received[1]?.versionInfo });
+});
+
+it("serves a module of the proxy's own at once, and nothing once it is not ordered any more", async () => {
+  let orders = [order({ name: "wasm.one", path: "/header.wasm", rootId: "one" })];
+  const { server, stream } = await started(() => orders);
+  await vi.waitFor(() => expect(stream.received).toHaveLength(1));
+  orders = [];
+  server.changed();
+  expect(
+    server.stateOf(order({ name: "wasm.one", path: "/header.wasm", rootId: "one" }), {
+      name: "wasm.one",
+      path: "/header.wasm",
+      rootId: "one",
+    }),
+  ).toEqual({});
+});
+
+it("keeps what it serves when somebody else orders more than there is room for", async () => {
+  const large = new Uint8Array(15 * 1024 * 1024);
+  large.set(moduleOf("large"));
+  files.set("/large", large);
+  const source = { uri: `${origin}/large`, sha256: sha256(large) };
+  let orders = [order({ name: "wasm.one", ...source })];
+  const { server, stream } = await started(() => orders);
+  await vi.waitFor(() => expect(stream.received).toHaveLength(1), { timeout: 10_000 });
+  // Seven copies more: they differ in their configuration, and come first.
+  const others = Array.from(
+    { length: 7 },
+    (_, i): FilterOrder => ({ key: `a${i}`, filters: [{ name: "wasm.other", ...source, config: `${i}` }] }),
+  );
+  orders = [...others, ...orders];
+  server.changed();
+  const problems = others.flatMap((one) => server.stateOf(one, one.filters[0] as OrderedFilter).problem ?? []);
+  expect(problems).toEqual([expect.stringContaining("no room"), expect.stringContaining("no room")]);
+  const own = orders.at(-1) as FilterOrder;
+  expect(server.stateOf(own, own.filters[0] as OrderedFilter)).toEqual({ version: stream.received[0]?.versionInfo });
+});

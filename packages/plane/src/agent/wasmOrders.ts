@@ -1,0 +1,72 @@
+import { EnvoyFilter, Pod, type WasmFilterOrder, wasmOrdersOf } from "@isthmus/api";
+import { type Index, keyOfResource, matchesLabels, type Owner, type Resource, type Snapshot } from "@isthmus/core";
+import { bearsLabelOf } from "../apply/ownership.ts";
+
+/** The Wasm filters of one EnvoyFilter that was written for the plane (docs/decisions/0120). */
+export interface WasmOrder {
+  /** `keyOfResource` of the EnvoyFilter. */
+  readonly key: string;
+  readonly name: string;
+  readonly namespace: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly filters: readonly WasmFilterOrder[];
+}
+
+/** The orders in a cluster, in key order. */
+export function wasmOrdersIn(snapshot: Snapshot, owners: readonly Owner[]): readonly WasmOrder[] {
+  return [...snapshot.of(EnvoyFilter)].flatMap((filter) => orderIn(filter, owners));
+}
+
+/** Those for a pod: of its own namespace, and by its labels as the cluster has them. */
+export function wasmOrdersOfPod(
+  snapshot: Snapshot,
+  owners: readonly Owner[],
+  pod: { readonly name: string; readonly namespace: string; readonly clusterName: string },
+): readonly WasmOrder[] {
+  const found = snapshot.of(Pod).get(pod);
+  const filters = snapshot.of(EnvoyFilter);
+  // Each stream of a proxy asks, again and again: while neither its pod nor any filter is another one, nothing is compared.
+  const known = ordersByPod.get(filters) ?? new WeakMap<Resource, readonly WasmOrder[]>();
+  ordersByPod.set(filters, known);
+  const before = found && known.get(found);
+  if (found === undefined || before !== undefined) return before ?? [];
+  const { labels = {} } = found.metadata;
+  const orders = filters
+    .where(byNamespace, pod.namespace)
+    .flatMap((filter) => orderIn(filter, owners).filter((order) => matchesLabels(order.labels, labels)));
+  known.set(found, orders);
+  return orders;
+}
+
+// By all EnvoyFilters of a cluster, and there by the pod. An agent has one set of owners.
+const ordersByPod = new WeakMap<object, WeakMap<Resource, readonly WasmOrder[]>>();
+
+function orderIn(filter: Resource, owners: readonly Owner[]): readonly WasmOrder[] {
+  if (!bearsLabelOf(filter, owners)) return [];
+  const filters = parsedOrders(filter);
+  const labels = selectorOf(filter);
+  if (filters.length === 0 || labels === undefined || Object.keys(labels).length === 0) return [];
+  const { name, namespace = "" } = filter.metadata;
+  return [{ key: keyOfResource(filter), name, namespace, labels, filters }];
+}
+
+// An object is another one once it has changed.
+const parsed = new WeakMap<Resource, readonly WasmFilterOrder[]>();
+
+function parsedOrders(filter: Resource): readonly WasmFilterOrder[] {
+  const before = parsed.get(filter);
+  if (before !== undefined) return before;
+  const filters = wasmOrdersOf(filter);
+  parsed.set(filter, filters);
+  return filters;
+}
+
+/** The labels that an EnvoyFilter selects pods by; undefined where it has none, or what it has is no such thing. */
+export function selectorOf(filter: Resource): Readonly<Record<string, string>> | undefined {
+  const { spec } = filter as { readonly spec?: { readonly workloadSelector?: { readonly labels?: unknown } } };
+  const labels = spec?.workloadSelector?.labels;
+  if (typeof labels !== "object" || labels === null || Array.isArray(labels)) return undefined;
+  return Object.values(labels).every((value) => typeof value === "string") ? (labels as Readonly<Record<string, string>>) : undefined;
+}
+
+const byNamespace: Index<Resource> = ({ metadata }) => [metadata.namespace ?? ""];

@@ -1,0 +1,133 @@
+import { EnvoyFilter, Pod, WASM_ANNOTATION, WasmFilterReport } from "@isthmus/api";
+import { type AnyResource, kindKeyOf } from "@isthmus/core";
+import { simulatedCluster } from "@isthmus/simulator";
+import { networkingOwner } from "@isthmus/translators";
+import { afterEach, expect, it } from "vitest";
+import { wasmOrdersIn, wasmOrdersOfPod } from "../src/agent/wasmOrders.ts";
+import { startWasmReports, type WasmFilters } from "../src/agent/wasmReports.ts";
+import { startInformer } from "../src/informer/informer.ts";
+import type { Observation } from "../src/ports/clusterPort.ts";
+import { recordingLog } from "./recordingLog.ts";
+import { clock, eventually, quiet } from "./virtualTime.ts";
+
+const OWNER = networkingOwner("gloo-mesh");
+let stop = new AbortController();
+afterEach(() => stop.abort(new Error("done")));
+
+type Outcome = ReturnType<WasmFilters["outcomes"]>[number]["outcome"];
+const ACCEPTED: Outcome = { state: "ACCEPTED", version: "v1" };
+
+function filter(
+  name: string,
+  { labels = { app: "web" } as object, isOurs = true, orders = [{ name: "wasm.one", path: "/one" }] as unknown, spec = {} } = {},
+): AnyResource {
+  const { apiVersion, kind } = EnvoyFilter;
+  const own = isOurs ? { [OWNER.label]: OWNER.value } : {};
+  const metadata = { name, namespace: "shop", labels: own, annotations: { [WASM_ANNOTATION]: JSON.stringify(orders) } };
+  return { apiVersion, kind, metadata, spec: { workloadSelector: { labels }, configPatches: [patch("SIDECAR_INBOUND")], ...spec } };
+}
+
+function patch(context: string, before = "envoy.filters.http.router"): object {
+  return { applyTo: "HTTP_FILTER", match: { context, listener: { filterChain: { filter: { subFilter: { name: before } } } } } };
+}
+
+function pod(name: string, namespace = "shop", app = "web"): AnyResource {
+  return { apiVersion: "v1", kind: "Pod", metadata: { name, namespace, labels: { app, more: "x" } }, spec: {} };
+}
+
+/** The reports of a cluster with these objects, whose proxies have answered so. */
+function started(objects: readonly AnyResource[], proxies: () => Readonly<Record<string, Outcome>>, problem?: string) {
+  stop = new AbortController();
+  const kinds = [EnvoyFilter, Pod];
+  const cluster = simulatedCluster({ name: "east", clock, kinds });
+  cluster.load(objects);
+  const observed: Observation[] = [];
+  const synced: string[] = [];
+  const view = startInformer(
+    { cluster, kinds, clock, random: () => 0, log: recordingLog(), changed: (delta) => reports?.observed(delta) },
+    stop.signal,
+  );
+  const server: WasmFilters = {
+    changed: () => undefined,
+    stateOf: () => (problem === undefined ? { version: "v1" } : { problem }),
+    outcomes: () =>
+      Object.entries(proxies()).map(([name, outcome]) => {
+        const [namespace = "", podName = ""] = name.split("/");
+        return { pod: { namespace, name: podName }, filter: "wasm.one", outcome };
+      }),
+    ended: Promise.resolve(),
+  };
+  const link = { observe: (one: Observation) => void observed.push(one), synced: (of: readonly string[]) => void synced.push(...of) };
+  const reports = startWasmReports({ clusterName: "east", view, link, owners: [OWNER], filters: () => server, clock }, stop.signal);
+  const last = () =>
+    Object.fromEntries(observed.flatMap(({ put }) => put).map((one) => [one.metadata.name, (one as WasmFilterReport).status]));
+  return { cluster, reports, view, observed, synced, last };
+}
+
+it("counts the proxies of the pods that a filter selects, and says what one of them refuses", async () => {
+  const refused: Outcome = { state: "REFUSED", version: "v1", error: "no module" };
+  const { last } = started(
+    [filter("one"), pod("a"), pod("b"), pod("c"), pod("d"), pod("other", "shop", "cart"), pod("away", "elsewhere")],
+    () => ({
+      "shop/a": ACCEPTED,
+      "shop/b": refused,
+      "shop/c": { state: "PENDING" },
+      // Of what was meant before.
+      "shop/d": { state: "ACCEPTED", version: "v0" },
+      "shop/other": ACCEPTED,
+      "elsewhere/away": ACCEPTED,
+      "shop/unknown": ACCEPTED,
+    }),
+  );
+  await eventually(() => expect(last()).toEqual({ one: { proxies: 4, accepted: 1, refused: 1, refusal: "no module" } }));
+});
+
+it("says why a module is not there, and waits for proxies no longer than 20 s", async () => {
+  const { last, synced } = started([filter("one"), pod("a")], () => ({}), "status 404");
+  await quiet(15_000);
+  expect(synced).toEqual([]);
+  await eventually(() => expect(synced).toEqual([kindKeyOf(WasmFilterReport)]));
+  expect(last()).toEqual({ one: { proxies: 0, accepted: 0, refused: 0, unavailable: "status 404" } });
+});
+
+it("says nothing any more of a filter that is gone", async () => {
+  const { cluster, observed, synced } = started([filter("one"), pod("a")], () => ({ "shop/a": ACCEPTED }));
+  await eventually(() => expect(synced).toHaveLength(1));
+  await cluster.delete({ ...EnvoyFilter, name: "one", namespace: "shop", clusterName: "east" });
+  await eventually(() => expect(observed.flatMap(({ remove }) => remove).map(({ name }) => name)).toEqual(["one"]));
+});
+
+it("names the filters of users at the same place for the same pods, and no others", async () => {
+  const mine = (name: string, spec: object) => filter(name, { isOurs: false, spec });
+  const { last } = started(
+    [
+      filter("one"),
+      pod("a"),
+      mine("same-place", { configPatches: [patch("ANY")] }),
+      mine("whole-namespace", { workloadSelector: undefined, configPatches: [patch("SIDECAR_INBOUND")] }),
+      mine("elsewhere", { configPatches: [patch("SIDECAR_INBOUND", "envoy.filters.http.cors")] }),
+      mine("outbound", { configPatches: [patch("SIDECAR_OUTBOUND")] }),
+      mine("other-pods", { workloadSelector: { labels: { app: "cart" } } }),
+      mine("nonsense", { configPatches: "none" }),
+    ],
+    () => ({ "shop/a": ACCEPTED }),
+  );
+  await eventually(() => expect(last()["one"]).toMatchObject({ userFilters: ["shop/same-place", "shop/whole-namespace"] }));
+});
+
+it("takes orders only of what bears the plane's label, in a form that is understood, and for pods of its namespace", async () => {
+  const forged = [
+    filter("of-a-user", { isOurs: false }),
+    filter("of-all-pods", { labels: {} }),
+    filter("of-no-list", { orders: { name: "wasm.one" } }),
+    filter("of-another-name", { orders: [{ name: "envoy.filters.http.router", path: "/one" }] }),
+    filter("of-two-sources", { orders: [{ name: "wasm.one", path: "/one", image: "registry.example.com/a:v1" }] }),
+    filter("of-no-digest", { orders: [{ name: "wasm.one", uri: "https://example.com/one" }] }),
+    filter("of-more", { orders: [{ name: "wasm.one", path: "/one", pullSecret: "mine" }] }),
+  ];
+  const { view } = started([filter("one"), ...forged, pod("a"), pod("a", "elsewhere")], () => ({}));
+  await eventually(() => expect(view.isComplete).toBe(true));
+  expect(wasmOrdersIn(view.snapshot, [OWNER]).map(({ name }) => name)).toEqual(["one"]);
+  const ofPod = (namespace: string) => wasmOrdersOfPod(view.snapshot, [OWNER], { name: "a", namespace, clusterName: "east" });
+  expect([ofPod("shop").length, ofPod("elsewhere").length]).toEqual([1, 0]);
+});

@@ -1,0 +1,181 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { connect, createServer, type Server } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Mesh, WasmDeployment } from "@isthmus/api";
+import type { AnyResource } from "@isthmus/core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { startManagementServer } from "../harness/apps.ts";
+import { type Program, startProgram } from "../harness/childProcess.ts";
+import { clusterAt } from "../harness/clusters.ts";
+import { namespace } from "../harness/istioInstallation.ts";
+import { applyAll, installCrds } from "../harness/manifests.ts";
+import { ourCrds } from "../harness/meshCluster.ts";
+import { giveRelaySecrets } from "../harness/relaySecrets.ts";
+import { waitFor } from "../harness/waitFor.ts";
+import { headerModule } from "../harness/wasmModule.ts";
+import { userObjectsOf } from "./endToEnd/userObjects.ts";
+import { describeMeshes } from "./harness/describeMeshes.ts";
+import { meshRef, settings } from "./harness/resources.ts";
+import { projectRoot } from "./harness/shared.ts";
+import { startTestbed, type Testbed } from "./harness/testbed.ts";
+import { writeTopology } from "./harness/topology.ts";
+
+// The network of the control plane of cluster-1, which pods reach: the agent runs there, and finds everything else there.
+const HOST = "10.70.1.2";
+const [AGENT, REGISTRY, RELAY] = [9977, 5000, 9900];
+const CLIENT = "cluster-1/productpage-v1";
+const REVIEWS = "reviews.bookinfo.svc.cluster.local";
+const SOON_MS = 60_000;
+const TIMEOUT_MS = 5 * SOON_MS;
+
+// From a WasmDeployment in the management cluster to the header of an answer: server and agent as processes, a registry, istiod and Envoys.
+describeMeshes("Wasm filters of real proxies", (parts) => {
+  const started: { stop(): Promise<void> | undefined }[] = [];
+  let testbed: Testbed | undefined;
+  let users: ReturnType<typeof userObjectsOf> | undefined;
+  let management: ReturnType<typeof clusterAt> | undefined;
+
+  beforeAll(async () => {
+    testbed = await startTestbed({ parts, topology: writeTopology, management: true });
+    const { directory, kubeconfig, kubeconfigInside, network } = testbed;
+    const folder = join(directory, "modules");
+    mkdirSync(folder);
+    writeFileSync(join(folder, "v1.wasm"), await headerModule());
+    // It begins as a module does, and ends there.
+    writeFileSync(join(folder, "garbage.wasm"), Buffer.from("\0asm\u0001\0\0\0garbage"));
+
+    const plane = clusterAt(kubeconfig("management"), "");
+    const one = clusterAt(kubeconfig("cluster-1"), "cluster-1");
+    const two = clusterAt(kubeconfig("cluster-2"), "cluster-2");
+    management = plane;
+    users = userObjectsOf({ management: plane, "cluster-1": one, "cluster-2": two });
+    await Promise.all([plane, one].map((cluster) => installCrds(cluster, ourCrds())));
+    await applyAll(plane, [namespace("gloo-mesh")]);
+    const server = await startManagementServer({ server: { planeKubeconfig: kubeconfig("management") }, directory });
+    started.push(server.app.program);
+    await server.app.ready();
+    await giveRelaySecrets(plane, one);
+
+    const socket = join(directory, "relay.sock");
+    const outside = relayTo(server.relayAddress, socket);
+    started.push({ stop: () => void outside.close() });
+    const { command, env } = network("cluster-1");
+    const [first = "", ...rest] = command;
+    const inside = (name: string, args: readonly string[]): Program => {
+      const program = startProgram({
+        name,
+        command: first,
+        args: [...rest, process.execPath, ...args],
+        log: join(directory, `${name}.log`),
+        env,
+        cwd: projectRoot,
+      });
+      started.push(program);
+      return program;
+    };
+    const script = fileURLToPath(new URL("harness/moduleRegistry.ts", import.meta.url));
+    const registry = inside("registry", [join(projectRoot, "tools/run.mjs"), script, HOST, `${REGISTRY}`, folder, `${RELAY}`, socket]);
+    await waitFor("the registry", async () => registry.output().includes("listening"));
+    inside("agent", [
+      join(projectRoot, "apps/agent/bin/agent.js"),
+      ...["--cluster=cluster-1", `--kubeconfig=${kubeconfigInside("cluster-1")}`, `--relay-address=${HOST}:${RELAY}`],
+      ...["--admin-host=127.0.0.1", "--admin-port=9091", `--workload-host=${HOST}`, `--workload-port=${AGENT}`],
+      ...["--wasm-filters", "--insecure-registries", `${HOST}:${REGISTRY}`],
+    ]);
+    await waitFor("the Mesh of cluster-1", () => plane.get(Mesh, meshRef("cluster-1")));
+  });
+
+  afterAll(async () => {
+    for (const program of started.reverse()) await program.stop();
+    await testbed?.stop();
+  });
+
+  function running() {
+    if (testbed === undefined || users === undefined || management === undefined) throw new Error("the meshes did not start");
+    return { testbed, users, management };
+  }
+
+  const write = (...deployments: readonly AnyResource[]) =>
+    running().users.usersWrite({ management: [settings({ agentServices: { address: `${HOST}:${AGENT}` } }), ...deployments] });
+  const headerOf = async () =>
+    /^x-wasm-filter: (.*?)\r?$/im.exec(await running().testbed.answerHead(CLIENT, [`http://${REVIEWS}:9080/`]))?.[1] ?? "-";
+
+  /** Waits until the status says so of all workloads; gives its error. */
+  async function standing(state: string, generation: number): Promise<string> {
+    return waitFor(
+      `the status to say ${state}`,
+      async () => {
+        const { status } = (await running().management.get(WasmDeployment, { name: "headers", namespace: "gloo-mesh" })) ?? {};
+        const states = [...new Set(Object.values(status?.workloadStates ?? {}))];
+        expect({ generation: status?.observedGeneration, states }).toEqual({ generation, states: [state] });
+        return status?.error ?? "no error";
+      },
+      { timeoutMs: SOON_MS },
+    );
+  }
+
+  it(
+    "add their header, keep it when a module is refused or not there, and go without a lost request",
+    async () => {
+      expect(await headerOf()).toBe("-");
+      await write(deployment("v1", "one"));
+      await waitFor("the header", async () => (await headerOf()) === "one", { timeoutMs: SOON_MS });
+      expect(await standing("FILTERS_DEPLOYED", 1)).toBe("no error");
+      const traffic = running().testbed.traffic(CLIENT, REVIEWS);
+
+      await write(deployment("garbage", "two"));
+      expect(await standing("DEPLOYMENT_FAILED", 2)).toContain("Unable to create Wasm plugin");
+      expect(await headerOf()).toBe("one");
+
+      await write(deployment("missing", "three"));
+      expect(await standing("DEPLOYMENT_PENDING", 3)).toContain("answered with status 404");
+      expect(await headerOf()).toBe("one");
+
+      await write(deployment("v1", "four"));
+      await waitFor("the header of the mended one", async () => (await headerOf()) === "four", { timeoutMs: SOON_MS });
+      expect(await standing("FILTERS_DEPLOYED", 4)).toBe("no error");
+
+      await write();
+      await waitFor("the header to go", async () => (await headerOf()) === "-", { timeoutMs: SOON_MS });
+      await traffic.stop();
+      expect(traffic.answersBut("200 ")).toEqual({});
+    },
+    TIMEOUT_MS,
+  );
+});
+
+function deployment(tag: string, value: string): AnyResource {
+  return {
+    apiVersion: WasmDeployment.apiVersion,
+    kind: WasmDeployment.kind,
+    metadata: { name: "headers", namespace: "gloo-mesh" },
+    spec: {
+      workloadSelector: [{ kubeWorkloadMatcher: { labels: { app: "reviews" }, namespaces: ["bookinfo"], clusters: ["cluster-1"] } }],
+      filters: [
+        {
+          wasmImageSource: { wasmImageTag: `${HOST}:${REGISTRY}/filters/header:${tag}` },
+          filterContext: "SIDECAR_INBOUND",
+          staticFilterConfig: { "@type": "type.googleapis.com/google.protobuf.StringValue", value },
+        },
+      ],
+    },
+  };
+}
+
+/** Leads what connects to a socket to an address of this machine. */
+function relayTo(address: string, socket: string): Server {
+  const [host = "", port = ""] = address.split(":");
+  const server = createServer((inside) => {
+    const outside = connect(Number(port), host);
+    inside.pipe(outside).pipe(inside);
+    for (const [one, other] of [
+      [inside, outside],
+      [outside, inside],
+    ] as const) {
+      one.on("error", () => other.destroy());
+      one.on("close", () => other.destroy());
+    }
+  });
+  return server.listen(socket);
+}
