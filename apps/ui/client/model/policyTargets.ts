@@ -19,6 +19,8 @@ interface StatusWithTargets {
   readonly meshes?: Readonly<Record<string, ApprovalStatus>>;
   /** Of a ServiceDependency how it stands on each; of an AccessLogRecord which they are. */
   readonly workloads?: Readonly<Record<string, ApprovalStatus>> | readonly Partial<ClusterObjectRef>[];
+  /** Of a WasmDeployment: what became of its filters on each. */
+  readonly workloadStates?: Readonly<Record<string, string>>;
 }
 
 /** The targets that a policy's status names, those with errors first. */
@@ -36,7 +38,8 @@ export function targetsOf(fleet: Fleet, policy: Resource): readonly PolicyTarget
 
 /** The workloads that are targets themselves: not those whose traffic a TrafficPolicy is for. */
 function workloadsOf(policy: Resource): readonly (readonly [string, ApprovalStatus])[] {
-  const { workloads = {} } = statusOf(policy);
+  const { workloads = {}, workloadStates } = statusOf(policy);
+  if (workloadStates !== undefined) return Object.entries(workloadStates).map(([key, state]) => [key, { state: STATES[state] ?? "PENDING" }]);
   if (!Array.isArray(workloads)) return Object.entries(workloads as Readonly<Record<string, ApprovalStatus>>);
   if (policy.kind !== AccessLogRecord.kind) return [];
   return (workloads as readonly Partial<ClusterObjectRef>[]).map(({ name = "", namespace = "", clusterName = "" }) => [
@@ -45,6 +48,11 @@ function workloadsOf(policy: Resource): readonly (readonly [string, ApprovalStat
     { state: "ACCEPTED" },
   ]);
 }
+
+const STATES: Readonly<Record<string, NonNullable<ApprovalStatus["state"]>>> = {
+  FILTERS_DEPLOYED: "ACCEPTED",
+  DEPLOYMENT_FAILED: "FAILED",
+};
 
 function weight(state: string): number {
   return state === "ACCEPTED" ? 0 : 1;

@@ -178,6 +178,13 @@ it("names workloads as targets of policies that are about workloads", () => {
   expect(states({ ...record, status: { workloads: [{ name: "cart", namespace: "gloo-mesh" }] } } as Resource)).toEqual([
     ["cart.gloo-mesh.", "cart", "ACCEPTED"],
   ]);
+  const wasm = { apiVersion: "networking.enterprise.mesh.gloo.solo.io/v1beta1", kind: "WasmDeployment", metadata };
+  const workloadStates = { "cart.gloo-mesh.": "FILTERS_DEPLOYED", "b.gloo-mesh.": "DEPLOYMENT_FAILED", "c.gloo-mesh.": "DEPLOYMENT_PENDING" };
+  expect(states({ ...wasm, status: { workloadStates } } as Resource)).toEqual([
+    ["b.gloo-mesh.", undefined, "FAILED"],
+    ["c.gloo-mesh.", undefined, "PENDING"],
+    ["cart.gloo-mesh.", "cart", "ACCEPTED"],
+  ]);
   // Whose traffic a TrafficPolicy is for is not what it selects.
   expect(states({ ...policy, status: { workloads: ["cart.gloo-mesh."] } } as Resource)).toEqual([]);
 });
