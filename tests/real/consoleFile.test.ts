@@ -155,6 +155,17 @@ describeInBrowser("the console, of manifests in a file", (executablePath) => {
     await page.getByRole("link", { name: "yes a/shop/cart → a/shop/cart" }).waitFor();
   });
 
+  it("shows beside the table which policy sets a value, without scrolling", async () => {
+    await show("/destinations?open=/object/discovery.mesh.gloo.solo.io/Destination/_/gloo-mesh/cart-shop-a");
+    const panel = page.getByRole("complementary");
+    const [link, around] = await Promise.all([
+      panel.getByRole("link", { name: "shop/slow" }).boundingBox(),
+      panel.getByRole("group", { name: "Effective routing" }).boundingBox(),
+    ]);
+    expect(link?.width).toBeGreaterThan(20);
+    expect((link?.x ?? 9_999) + (link?.width ?? 0)).toBeLessThanOrEqual((around?.x ?? 0) + (around?.width ?? 0));
+  });
+
   it("says what a policy of every kind would do", async () => {
     const kinds = [
       `${NETWORKING}/TrafficPolicy/_/shop/slow`,
