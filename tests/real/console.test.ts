@@ -234,6 +234,11 @@ describeInBrowser("the console in a browser", (executablePath) => {
     await page.getByRole("heading", { name: /Without it, and with it/ }).waitFor();
     await show(page, "/topology?view=table&q=type:routing");
     await page.getByRole("cell", { name: "25 %" }).waitFor();
+    await show(page, "/object/networking.mesh.gloo.solo.io/VirtualMesh/_/gloo-mesh/bookinfo?tab=effect");
+    const host = page.getByRole("row").filter({ hasText: "reviews.bookinfo.svc.cluster-1.global" });
+    await host.getByText("75 % → reviews.bookinfo.svc.cluster-1.global: cluster-1 (2)").waitFor();
+    await host.getByText("25 % → reviews.bookinfo.svc.cluster.local: cluster-2 (1)").waitFor();
+    await show(page, "/topology?view=table&q=type:routing");
     demo.press("u");
     await page.getByText("No row matches the filter.").waitFor();
   });

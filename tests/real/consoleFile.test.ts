@@ -33,7 +33,10 @@ function fleet(): readonly object[] {
   );
   return [
     ...withTrustDomain,
-    userObject("networking.mesh.gloo.solo.io/v1", "TrafficPolicy", "slow", { destinationSelector: CART, policy: { requestTimeout: "3s" } }),
+    userObject("networking.mesh.gloo.solo.io/v1", "TrafficPolicy", "slow-answers-of-the-cart", {
+      destinationSelector: CART,
+      policy: { requestTimeout: "3s" },
+    }),
     userObject("networking.mesh.gloo.solo.io/v1", "AccessPolicy", "readers", {
       destinationSelector: CART,
       sourceSelector: [{ kubeServiceAccountRefs: { serviceAccounts: [caller] } }],
@@ -122,7 +125,7 @@ describeInBrowser("the console, of manifests in a file", (executablePath) => {
     await show(`${ENTERPRISE}/VirtualDestination/_/gloo-mesh/cart?tab=effect`);
     await cell("a (1), then b (1)").waitFor();
     await cell("b (1), then a (1)").waitFor();
-    await show(`${NETWORKING}/TrafficPolicy/_/shop/slow?tab=effect`);
+    await show(`${NETWORKING}/TrafficPolicy/_/shop/slow-answers-of-the-cart?tab=effect`);
     await cell("3s").waitFor();
     await show(`${NETWORKING}/AccessPolicy/_/shop/readers?tab=effect`);
     await panel
@@ -155,9 +158,20 @@ describeInBrowser("the console, of manifests in a file", (executablePath) => {
     await page.getByRole("link", { name: "yes a/shop/cart → a/shop/cart" }).waitFor();
   });
 
+  it("shows beside the table which policy sets a value, without scrolling", async () => {
+    await show("/destinations?open=/object/discovery.mesh.gloo.solo.io/Destination/_/gloo-mesh/cart-shop-a");
+    const panel = page.getByRole("complementary");
+    const [link, around] = await Promise.all([
+      panel.getByRole("link", { name: "shop/slow-answers-of-the-cart" }).boundingBox(),
+      panel.getByRole("group", { name: "Effective routing" }).boundingBox(),
+    ]);
+    expect(link?.width).toBeGreaterThan(20);
+    expect((link?.x ?? 9_999) + (link?.width ?? 0)).toBeLessThanOrEqual((around?.x ?? 0) + (around?.width ?? 0));
+  });
+
   it("says what a policy of every kind would do", async () => {
     const kinds = [
-      `${NETWORKING}/TrafficPolicy/_/shop/slow`,
+      `${NETWORKING}/TrafficPolicy/_/shop/slow-answers-of-the-cart`,
       `${NETWORKING}/AccessPolicy/_/shop/readers`,
       `${NETWORKING}/VirtualMesh/_/gloo-mesh/mesh`,
       `${ENTERPRISE}/VirtualDestination/_/gloo-mesh/cart`,

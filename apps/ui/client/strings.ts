@@ -256,6 +256,7 @@ export const t = {
     routing: "Effective routing",
     routingNone: "No TrafficPolicy is in force here: the mesh's own defaults apply.",
     routingWhy: "What the policies in force come to, each value with the policy that sets it.",
+    routingOfAll: "What the policies in force come to for all requests from all sources, each value with the policy that sets it.",
     refused: "Rejected here",
     field: "Setting",
     value: "Value",

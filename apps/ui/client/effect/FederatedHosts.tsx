@@ -48,7 +48,7 @@ export function FederatedHosts({ translation, virtualMesh }: { readonly translat
                 {legs.map((leg) => (
                   <Name
                     key={`${leg.host} ${leg.subset}`}
-                    text={leg.host === host ? tiersText(leg) : t.effect.shareOf(leg.weight, leg.host, tiersText(leg))}
+                    text={legs.length === 1 && leg.host === host ? tiersText(leg) : t.effect.shareOf(leg.weight, leg.host, tiersText(leg))}
                     isWrapped
                   />
                 ))}

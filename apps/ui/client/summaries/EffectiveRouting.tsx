@@ -14,18 +14,21 @@ import { Problems } from "./ObjectErrors.tsx";
 export function EffectiveRouting({ destination }: { readonly destination: Destination }) {
   const fleet = useFleet();
   const values = effectiveRouting(destination);
+  // Where each value is for all, columns that say so would push the policy out of a side panel.
+  const [hasRequests, hasSources] = [values.some(({ requests }) => requests), values.some(({ sources }) => sources)];
+  const why = hasRequests || hasSources ? t.destinations.routingWhy : t.destinations.routingOfAll;
   const refused = policiesOn(fleet, keyOfResource(destination)).filter(({ status }) => status.state !== "ACCEPTED");
   return (
     <>
-      <Section title={t.destinations.routing} note={values.length === 0 ? t.destinations.routingNone : t.destinations.routingWhy}>
+      <Section title={t.destinations.routing} note={values.length === 0 ? t.destinations.routingNone : why}>
         {values.length === 0 ? null : (
           <PlainTable
             label={t.destinations.routing}
             headers={[
               t.destinations.field,
               t.destinations.value,
-              t.destinations.forRequests,
-              t.destinations.fromSources,
+              ...(hasRequests ? [t.destinations.forRequests] : []),
+              ...(hasSources ? [t.destinations.fromSources] : []),
               t.destinations.setBy,
             ]}
             rows={values.map(({ field, value, requests, sources, policy, order }) => ({
@@ -33,8 +36,8 @@ export function EffectiveRouting({ destination }: { readonly destination: Destin
               cells: [
                 field,
                 <Name key="value" text={value} isWrapped />,
-                <Name key="requests" text={requests ?? t.destinations.allRequests} isWrapped />,
-                <Name key="sources" text={sources ?? t.destinations.allRequests} isWrapped />,
+                ...(hasRequests ? [<Name key="requests" text={requests ?? t.destinations.allRequests} isWrapped />] : []),
+                ...(hasSources ? [<Name key="sources" text={sources ?? t.destinations.allRequests} isWrapped />] : []),
                 <span key="policy" className="inline">
                   <ObjectLink to={{ ...TrafficPolicy, ...policy }} />
                   <span className="muted">{`#${order}`}</span>
