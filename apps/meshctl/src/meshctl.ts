@@ -19,6 +19,7 @@ import { completeCommand, completionCommand } from "./commands/completion.ts";
 import { configCommand } from "./commands/config.ts";
 import { dashboardCommand } from "./commands/dashboard.ts";
 import { describeCommand } from "./commands/describe.ts";
+import { withPlainDryRun } from "./commands/dryRun.ts";
 import { errorText } from "./commands/errorText.ts";
 import { explainCommand } from "./commands/explain.ts";
 import { getCommand } from "./commands/get.ts";
@@ -71,7 +72,7 @@ export async function meshctl(args: readonly string[], streams: Io, outside: Par
     const { connectRemote: toRemote, ...connections } = verboseConnections({ ...places, connectRemote, now }, io);
     const program = programOf({ io, finish, ...places, ...connections }, { toRemote, call });
     program.hook("preAction", (_, command) => io.adjust(command.opts<Loudness>()));
-    await program.parseAsync(args, { from: "user" });
+    await program.parseAsync(withPlainDryRun(args), { from: "user" });
     return ended(exitCode);
   } catch (error) {
     // commander has printed its own; help and version end this way too, with 0.

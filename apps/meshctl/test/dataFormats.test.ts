@@ -70,4 +70,16 @@ describe("meshctl cluster pause and resume --dry-run", () => {
     });
     expect((await runIn(plane, ["get", "clusters", "-o", "json"])).out).toBe(before);
   });
+
+  it("takes --dry-run as kubectl has it, and refuses what it does not do", async () => {
+    const plane = managementCluster([cluster("east")]);
+    const revoked = (...flags: readonly string[]) => runIn(plane, ["cluster", "revoke", "east", ...flags]);
+    expect(await revoked("--dry-run=server")).toEqual(await revoked("--dry-run"));
+    expect(await revoked("--dry-run=client")).toEqual({
+      code: 2,
+      out: "",
+      err: "error: --dry-run=client: API servers are always asked, and change nothing: write --dry-run, or --dry-run=server\n",
+    });
+    expect((await revoked("--", "--dry-run=server")).code).toBe(2);
+  });
 });

@@ -8,6 +8,15 @@ export function dryRunOption(): Option {
   return new Option("--dry-run", "change nothing: print what would be changed, one object per line");
 }
 
+/** The words of a line in which `--dry-run` may be written as for kubectl. Throws UsageError for what there is not here. */
+export function withPlainDryRun(words: readonly string[]): readonly string[] {
+  const end = words.indexOf("--");
+  const options = end < 0 ? words : words.slice(0, end);
+  if (options.includes("--dry-run=client"))
+    throw new UsageError("--dry-run=client: API servers are always asked, and change nothing: write --dry-run, or --dry-run=server");
+  return words.map((word, i) => (word === "--dry-run=server" && i < options.length ? "--dry-run" : word));
+}
+
 /** Gives the cluster in which a command works. */
 export type Within = (cluster: Cluster) => Cluster;
 
