@@ -39,7 +39,8 @@ export function targetsOf(fleet: Fleet, policy: Resource): readonly PolicyTarget
 /** The workloads that are targets themselves: not those whose traffic a TrafficPolicy is for. */
 function workloadsOf(policy: Resource): readonly (readonly [string, ApprovalStatus])[] {
   const { workloads = {}, workloadStates } = statusOf(policy);
-  if (workloadStates !== undefined) return Object.entries(workloadStates).map(([key, state]) => [key, { state: STATES[state] ?? "PENDING" }]);
+  if (workloadStates !== undefined)
+    return Object.entries(workloadStates).map(([key, state]) => [key, { state: STATES[state] ?? "PENDING" }]);
   if (!Array.isArray(workloads)) return Object.entries(workloads as Readonly<Record<string, ApprovalStatus>>);
   if (policy.kind !== AccessLogRecord.kind) return [];
   return (workloads as readonly Partial<ClusterObjectRef>[]).map(({ name = "", namespace = "", clusterName = "" }) => [

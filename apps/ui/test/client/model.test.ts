@@ -179,7 +179,11 @@ it("names workloads as targets of policies that are about workloads", () => {
     ["cart.gloo-mesh.", "cart", "ACCEPTED"],
   ]);
   const wasm = { apiVersion: "networking.enterprise.mesh.gloo.solo.io/v1beta1", kind: "WasmDeployment", metadata };
-  const workloadStates = { "cart.gloo-mesh.": "FILTERS_DEPLOYED", "b.gloo-mesh.": "DEPLOYMENT_FAILED", "c.gloo-mesh.": "DEPLOYMENT_PENDING" };
+  const workloadStates = {
+    "cart.gloo-mesh.": "FILTERS_DEPLOYED",
+    "b.gloo-mesh.": "DEPLOYMENT_FAILED",
+    "c.gloo-mesh.": "DEPLOYMENT_PENDING",
+  };
   expect(states({ ...wasm, status: { workloadStates } } as Resource)).toEqual([
     ["b.gloo-mesh.", undefined, "FAILED"],
     ["c.gloo-mesh.", undefined, "PENDING"],
