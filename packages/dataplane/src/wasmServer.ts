@@ -66,7 +66,7 @@ export interface WasmServer {
 
 /**
  * Fetches the modules of all orders, and serves each filter once its module is there; until then the one that was served under its name before
- * (docs/decisions/0120). What is served has at most `MOST_SERVED` bytes: what comes beyond is not there, and its state says so.
+ * (docs/decisions/0120). What is served as it is meant has at most `MOST_SERVED` bytes, and so has what waits to be replaced: what comes beyond is not there, and its state says so.
  */
 export function wasmServer(options: WasmServerOptions, signal: AbortSignal): WasmServer {
   const { orders, ordersOf, podsAt, changed: onChange, clock, random, log } = options;
@@ -93,8 +93,15 @@ export function wasmServer(options: WasmServerOptions, signal: AbortSignal): Was
     const all = orders();
     const keys = new Set(all.map(({ key }) => key));
     for (const key of served.keys()) if (!keys.has(key)) served.delete(key);
-    // What is served already stays, no matter who asks for something beside it.
-    const counted = new Set([...served.values()].flatMap((filters) => [...filters.values()].map(({ config }) => config)));
+    // What is served as it is meant has its room, no matter who asks for something beside it; what is to be replaced leaves its own.
+    const counted = new Set(
+      all.flatMap(({ key, filters }) =>
+        filters.flatMap((filter) => {
+          const now = served.get(key)?.get(filter.name);
+          return now?.content === JSON.stringify(filter) ? [now.config] : [];
+        }),
+      ),
+    );
     let room = MOST_SERVED - [...counted].reduce((sum, { config }) => sum + config.length, 0);
     withoutRoom.clear();
     for (const { key, filters } of all) {
@@ -175,4 +182,4 @@ function sourceOf({ image = "", uri = "", sha256 = "" }: OrderedFilter): string 
 }
 
 // Beside the modules themselves: each configuration holds a copy of its module.
-const MOST_SERVED = 96 * 1024 * 1024;
+const MOST_SERVED = 64 * 1024 * 1024;

@@ -111,9 +111,9 @@ it("keeps what it serves when somebody else orders more than there is room for",
   let orders = [order({ name: "wasm.one", ...source })];
   const { server, stream } = await started(() => orders);
   await vi.waitFor(() => expect(stream.received).toHaveLength(1), { timeout: 10_000 });
-  // Seven copies more: they differ in their configuration, and come first.
+  // Five copies more: they differ in their configuration, and come first.
   const others = Array.from(
-    { length: 7 },
+    { length: 5 },
     (_, i): FilterOrder => ({ key: `a${i}`, filters: [{ name: "wasm.other", ...source, config: `${i}` }] }),
   );
   orders = [...others, ...orders];
@@ -122,4 +122,25 @@ it("keeps what it serves when somebody else orders more than there is room for",
   expect(problems).toEqual([expect.stringContaining("no room"), expect.stringContaining("no room")]);
   const own = orders.at(-1) as FilterOrder;
   expect(server.stateOf(own, own.filters[0] as OrderedFilter)).toEqual({ version: stream.received[0]?.versionInfo });
+});
+
+it("replaces what it serves although there is no room for both", async () => {
+  const large = (word: string) => {
+    const bytes = new Uint8Array(15 * 1024 * 1024);
+    bytes.set(moduleOf(word));
+    files.set(`/${word}`, bytes);
+    return { uri: `${origin}/${word}`, sha256: sha256(bytes) };
+  };
+  // Four of them fit.
+  const all = (source: object): FilterOrder[] =>
+    ["a", "b", "c", "d"].map((key) => ({ key, filters: [{ name: "wasm.one", ...source, config: key }] }));
+  const isServed = (server: WasmServer, orders: readonly FilterOrder[]) =>
+    orders.every((one) => server.stateOf(one, one.filters[0] as OrderedFilter).version !== undefined);
+  const [before, after] = [all(large("before")), all(large("after"))];
+  let orders = before;
+  const { server } = await started(() => orders);
+  await vi.waitFor(() => expect(isServed(server, before)).toBe(true), { timeout: 20_000 });
+  orders = after;
+  server.changed();
+  await vi.waitFor(() => expect(isServed(server, after)).toBe(true), { timeout: 20_000 });
 });

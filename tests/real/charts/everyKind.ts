@@ -9,6 +9,7 @@ import {
   TrafficPolicy,
   VirtualDestination,
   VirtualMesh,
+  WasmDeployment,
 } from "@isthmus/api";
 import { type AnyResource, groupOf, type Kind } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
@@ -101,6 +102,11 @@ function policies(cluster: string, step: 0 | 1): readonly AnyResource[] {
     object(AccessLogRecord, "every-record", {
       workloadSelectors: [{ kubeWorkloadMatcher: { labels: { app: "productpage" }, namespaces: ["bookinfo"], clusters: [cluster] } }],
       filters: [{ statusCodeMatcher: { value: step === 0 ? 400 : 500, comparator: "GE" } }],
+    }),
+    // The agent's operator has not allowed it: the status that answers is patched all the same.
+    object(WasmDeployment, "every-filter", {
+      workloadSelector: [{ kubeWorkloadMatcher: { labels: { app: "productpage" }, namespaces: ["bookinfo"], clusters: [cluster] } }],
+      filters: [{ wasmImageSource: { wasmImageTag: `registry.example.com/filter:v${step}` } }],
     }),
     object(TrafficPolicy, "every-split", {
       destinationSelector: services("cart", "shop"),
