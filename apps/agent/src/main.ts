@@ -93,6 +93,7 @@ async function run(config: AgentConfig, signal: AbortSignal): Promise<void> {
       ...roles,
       limits: config.limits,
       ...(config.vaultServers.length === 0 ? {} : { vault: { http: httpClient, servers: config.vaultServers, accountToken } }),
+      schemas: { http: httpClient },
       ...(election === undefined ? {} : { leadership: election }),
       clock,
       random,

@@ -52,6 +52,7 @@ describe("the table of agent processes", () => {
     const watch = processes.everyReplica("clusterWatch", recorded(log, "watch"));
     const relay = processes.leader("relay", recorded(log, "relay"));
     processes.leader("certificates", recorded([], "certificates"));
+    processes.leader("apiDiscovery", recorded([], "apiDiscovery"));
     processes.everyReplica("accessLogs", recorded([], "accessLogs"));
     const ended = processes.run();
     expect(watch.name).toBe("watch");
@@ -87,6 +88,7 @@ describe("the table of agent processes", () => {
       relays.push(relay.current);
       return recorded(log, "certificates")(term);
     });
+    processes.leader("apiDiscovery", recorded([], "apiDiscovery"));
     processes.everyReplica("accessLogs", recorded([], "accessLogs"));
     const ended = processes.run();
     for (const isLeader of [true, false, true]) {
@@ -106,7 +108,9 @@ describe("the table of agent processes", () => {
   it("lets no agent start that leaves one of them out", () => {
     const processes = processStarter(elected(), AbortSignal.abort(new Error("never started")));
     processes.everyReplica("clusterWatch", recorded([], "watch"));
-    expect(() => processes.run()).toThrow("the agent does not start accessLogs, relay, certificates, which AGENT_PROCESSES lists");
+    expect(() => processes.run()).toThrow(
+      "the agent does not start accessLogs, relay, certificates, apiDiscovery, which AGENT_PROCESSES lists",
+    );
   });
 });
 

@@ -301,7 +301,7 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
     },
     disconnect(clusterName, reason, code = "Refused") {
       const live = clusters.get(clusterName);
-      // Should it be registered again, what was wanted of it says nothing of what is then.
+      // Should it be registered again, what was desired of it says nothing of what is then.
       if (code === "Deregistered") wants.delete(clusterName);
       queueMicrotask(() => {
         if (live !== undefined) finish(live, { code, reason });
