@@ -24,6 +24,7 @@ import { type RunningServerLink, startServerLink } from "@isthmus/relay/session"
 import { openStore } from "@isthmus/store/options";
 import { fleetAccessLogPage } from "./accessLogs.ts";
 import { serverAdminPages } from "./adminPages.ts";
+import { apiSchemaPage, apisPage } from "./apis.ts";
 import { readServerConfig, type ServerConfig } from "./config.ts";
 import { workOnDirectClusters } from "./directClusters.ts";
 import { insightsPage } from "./insightsPage.ts";
@@ -154,7 +155,13 @@ async function run(config: ServerConfig, signal: AbortSignal): Promise<void> {
     port: config.adminPort,
     isReady: () => server.isReady,
     metrics,
-    pages: { ...serverAdminPages(server), "/insights": insightsPage(server), "/access-logs": fleetAccessLogPage(server, link.ask) },
+    pages: {
+      ...serverAdminPages(server),
+      "/insights": insightsPage(server),
+      "/access-logs": fleetAccessLogPage(server, link.ask),
+      "/v1/apis": apisPage(server),
+      "/v1/apis/{id}/schema": apiSchemaPage(server),
+    },
     authorize: kubernetesAuthorizer({ kubeconfig, clock }).authorize,
     ...(config.adminTls === undefined ? {} : { tls: config.adminTls }),
   });
