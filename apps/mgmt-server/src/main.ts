@@ -28,6 +28,7 @@ import { apiSchemaPage, apisPage } from "./apis.ts";
 import { readServerConfig, type ServerConfig } from "./config.ts";
 import { workOnDirectClusters } from "./directClusters.ts";
 import { insightsPage } from "./insightsPage.ts";
+import { observabilityLogsPage } from "./observabilityLogs.ts";
 
 async function run(config: ServerConfig, signal: AbortSignal): Promise<void> {
   const log = createLog({ logger: NAMES[config.generation].server, verbose: config.verbose });
@@ -162,6 +163,7 @@ async function run(config: ServerConfig, signal: AbortSignal): Promise<void> {
       "/v1/apis": apisPage(server),
       "/v1/apis/{id}/schema": apiSchemaPage(server),
     },
+    posts: { "/v0/observability/logs": observabilityLogsPage(server, link.ask, clock) },
     authorize: kubernetesAuthorizer({ kubeconfig, clock }).authorize,
     ...(config.adminTls === undefined ? {} : { tls: config.adminTls }),
   });

@@ -1,7 +1,8 @@
 export type { AccessLog, PodsAt } from "./accessLog.ts";
 export { parseAccessLogAnswer } from "./accessLogAnswer.ts";
-export { type AccessLogAnswer, type AccessLogQuery, accessLogQueryIn, parseAccessLogQuery } from "./accessLogQuery.ts";
+export { type AccessLogAnswer, type AccessLogQuery, accessLogQueryIn, MAX_ANSWERED, parseAccessLogQuery } from "./accessLogQuery.ts";
 export { type AccessLogSink, startAccessLogSink } from "./accessLogSink.ts";
+export { envoyEntryOf } from "./envoyEntry.ts";
 export { type ExtensionConfigs, extensionConfigs } from "./extensionConfigService.ts";
 export type { ExtensionConfig } from "./extensionConfigStream.ts";
 export { wasmFilterConfig } from "./wasmFilter.ts";

@@ -207,7 +207,7 @@ describe("pages that are asked by POST", () => {
     await new Promise((resolve) => signal.addEventListener("abort", resolve));
     ended();
   };
-  let ended = () => undefined as void;
+  let ended: () => void = () => undefined;
 
   it("give what comes until the reader has gone", async () => {
     const url = await served({ posts: { "/logs": echo } });
