@@ -18,7 +18,7 @@ import {
 import { createLog, runProgram, startAdmin, startMetrics } from "@isthmus/process";
 import { grpcConnector } from "@isthmus/relay";
 import { type RunningAgentLink, startAgentLink } from "@isthmus/relay/session";
-import { answerAccessLogs } from "./accessLogs.ts";
+import { answerAccessLogs, otherReplicas } from "./accessLogs.ts";
 import { agentAdminPages } from "./adminPages.ts";
 import { type AgentConfig, readAgentConfig } from "./config.ts";
 import { httpClient } from "./httpClient.ts";
@@ -64,6 +64,7 @@ async function run(config: AgentConfig, signal: AbortSignal): Promise<void> {
   const lease = { name: NAMES[config.generation].agent, namespace };
   const election = config.leaderElection ? startElection({ cluster, lease, identity, clock, random, log }, signal) : undefined;
   let accessLogs: AccessLogSink | undefined;
+  const others = () => otherReplicas(agent.view.snapshot, { name: config.instance, namespace, clusterName });
   const metrics = startMetrics({
     source: "agent",
     read: () => [...(link?.metrics() ?? []), ...agent.metrics(), ...(accessLogs?.metrics() ?? [])],
@@ -81,7 +82,7 @@ async function run(config: AgentConfig, signal: AbortSignal): Promise<void> {
             agent: about,
             connector,
             handler,
-            answer: answerQuery(() => agent, { [ACCESS_LOGS_TOPIC]: (body) => answerAccessLogs(accessLogs, body) }),
+            answer: answerQuery(() => agent, { [ACCESS_LOGS_TOPIC]: (body) => answerAccessLogs(accessLogs, body, others()) }),
             clock,
             random,
             log,

@@ -29,7 +29,7 @@ export function observabilityLogsPage({ store }: Pick<Server, "store">, ask: Ask
         "problem" in answer ? [] : answer.entries.map((log) => ({ cluster: answer.cluster, log })),
       );
       const errors = answers.flatMap((answer) => {
-        const texts = "problem" in answer ? [answer.problem] : [];
+        const texts = "problem" in answer ? [answer.problem] : notAskedText(answer.otherReplicas);
         return texts.map((message) => ({ error: { clusterName: answer.cluster, message } }));
       });
       return { found: found.filter(({ cluster, log }) => selection.has(store.snapshot, cluster, log.proxy)).sort(byTime), errors };
@@ -78,6 +78,11 @@ export function observabilityLogsPage({ store }: Pick<Server, "store">, ask: Ask
       watches--;
     }
   };
+}
+
+/** What is said of replicas of an agent that were not asked. */
+function notAskedText(replicas: readonly string[] = []): readonly string[] {
+  return replicas.length === 0 ? [] : [`entries of these replicas of its agent are not among them: ${replicas.join(", ")}`];
 }
 
 function resultOf({ cluster, log }: Found): object {

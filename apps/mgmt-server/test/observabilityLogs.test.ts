@@ -114,3 +114,13 @@ it("watches what comes, each entry once, and lets eight readers do so", async ()
   expect((await again.next()).value).toContain("httpAccessLog");
   await again.return?.();
 });
+
+it("names the replicas of an agent that were not asked, as far as they are names", async () => {
+  const ask: Ask = async (cluster) =>
+    new TextEncoder().encode(JSON.stringify({ entries: [], otherReplicas: cluster === "east" ? ["agent-2", 7] : { length: 9 } }));
+  const message = "entries of these replicas of its agent are not among them: agent-2";
+  expect(await lines(ask)).toEqual([{ error: { clusterName: "east", message } }]);
+  const many: Ask = async () =>
+    new TextEncoder().encode(JSON.stringify({ entries: [], otherReplicas: Array(1_000).fill("x".repeat(500)) }));
+  expect(JSON.stringify(await lines(many)).length).toBeLessThan(2 * 21 * 260);
+});

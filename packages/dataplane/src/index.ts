@@ -1,6 +1,13 @@
 export type { AccessLog, PodsAt } from "./accessLog.ts";
 export { parseAccessLogAnswer } from "./accessLogAnswer.ts";
-export { type AccessLogAnswer, type AccessLogQuery, accessLogQueryIn, MAX_ANSWERED, parseAccessLogQuery } from "./accessLogQuery.ts";
+export {
+  type AccessLogAnswer,
+  type AccessLogQuery,
+  accessLogQueryIn,
+  MAX_ANSWERED,
+  MAX_REPLICAS,
+  parseAccessLogQuery,
+} from "./accessLogQuery.ts";
 export { type AccessLogSink, startAccessLogSink } from "./accessLogSink.ts";
 export { envoyEntryOf } from "./envoyEntry.ts";
 export { type ExtensionConfigs, extensionConfigs } from "./extensionConfigService.ts";
