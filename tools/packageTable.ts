@@ -159,9 +159,21 @@ export const folderTable: Readonly<Record<string, Readonly<Record<string, Folder
     "*": { holds: "Of the kinds of somebody else's API group, the fields that are read or written.", imports: ["shared"] },
     kubernetes: { holds: "Fields of Kubernetes' own kinds, and our kinds as CRDs.", imports: ["shared", "*"] },
     cilium: { holds: "Of Cilium's kinds, the fields that are read or written.", imports: ["shared", "kubernetes"] },
+    apiManagement: { holds: "Kinds with the schemas of APIs, and where they are read.", imports: ["shared", "kubernetes"] },
     "roles.ts": {
       holds: "The table of kinds: who watches, sends, writes and publishes each.",
-      imports: ["shared", "networking", "settings", "discovery", "certificates", "multicluster", "*", "kubernetes", "cilium"],
+      imports: [
+        "shared",
+        "networking",
+        "settings",
+        "discovery",
+        "certificates",
+        "multicluster",
+        "*",
+        "kubernetes",
+        "cilium",
+        "apiManagement",
+      ],
     },
     ".": {
       holds: "Which kinds are not supported, and how files are read without a cluster.",

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { agentKinds, computedKinds, contributedKinds, deliveredKinds, onDemandKinds } from "@isthmus/api";
+import { agentKinds, answeredKinds, computedKinds, contributedKinds, deliveredKinds, onDemandKinds, ownWrittenKinds } from "@isthmus/api";
 import { groupOf, type Kind } from "@isthmus/core";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
@@ -37,6 +37,9 @@ test("the documented rights of an agent are those that the table of kinds asks f
     ...rightsOn([...agentKinds(), ...onDemandKinds(), ...contributedKinds(), ...applied], READ),
     ...rightsOn(applied, ["get", "create", "update", "patch", "delete"]),
     ...rightsOn(contributedKinds(), ["patch"], "/status"),
+    // The schemas of APIs that it has read, and what it says to those who asked for them.
+    ...rightsOn(ownWrittenKinds(), ["get", "create", "patch", "delete"]),
+    ...rightsOn([...ownWrittenKinds(), ...answeredKinds()], ["patch"], "/status"),
     ...READ.map((verb) => `apiextensions.k8s.io/customresourcedefinitions ${verb}`),
     // Of kube-system alone, whose UID identifies the cluster.
     "/namespaces get",
@@ -60,7 +63,7 @@ test("an agent has no right in its cluster that lets it have others", () => {
     if (right === "/pods/eviction create") continue;
     if (/ (create|update|patch|delete)$/.test(right))
       expect(right).toMatch(
-        /^(networking|security)\.istio\.io\/|^cilium\.io\/ciliumnetworkpolicies |^\w+\.smi-spec\.io\/|^certificates\.mesh\.gloo\.solo\.io\/|\/status patch$/,
+        /^(networking|security)\.istio\.io\/|^cilium\.io\/ciliumnetworkpolicies |^\w+\.smi-spec\.io\/|^certificates\.mesh\.gloo\.solo\.io\/|^apimanagement\.gloo\.solo\.io\/apidocs |\/status patch$/,
       );
   }
 });

@@ -24,7 +24,14 @@ export const httpClient: HttpClient = ({ method, url, headers, body, roots, most
         chunks.push(chunk);
       });
       answer.on("error", fail);
-      answer.on("end", () => resolve({ status: answer.statusCode ?? 0, body: Buffer.concat(chunks).toString() }));
+      const { location } = answer.headers;
+      answer.on("end", () =>
+        resolve({
+          status: answer.statusCode ?? 0,
+          body: Buffer.concat(chunks).toString(),
+          ...(location === undefined ? {} : { location }),
+        }),
+      );
     });
     sent.on("error", fail);
     sent.end(body);

@@ -18,7 +18,7 @@ import {
 import { createLog, runProgram, startAdmin, startMetrics } from "@isthmus/process";
 import { grpcConnector } from "@isthmus/relay";
 import { type RunningAgentLink, startAgentLink } from "@isthmus/relay/session";
-import { answerAccessLogs } from "./accessLogs.ts";
+import { answerAccessLogs, otherReplicas } from "./accessLogs.ts";
 import { agentAdminPages } from "./adminPages.ts";
 import { type AgentConfig, readAgentConfig } from "./config.ts";
 import { httpClient } from "./httpClient.ts";
@@ -67,6 +67,7 @@ async function run(config: AgentConfig, signal: AbortSignal): Promise<void> {
   const { wasm: wasmConfig } = config;
   let wasm: WasmServer | undefined;
   let accessLogs: AccessLogSink | undefined;
+  const others = () => otherReplicas(agent.view.snapshot, { name: config.instance, namespace, clusterName });
   const metrics = startMetrics({
     source: "agent",
     read: () => [...(link?.metrics() ?? []), ...agent.metrics(), ...(accessLogs?.metrics() ?? [])],
@@ -84,7 +85,7 @@ async function run(config: AgentConfig, signal: AbortSignal): Promise<void> {
             agent: about,
             connector,
             handler,
-            answer: answerQuery(() => agent, { [ACCESS_LOGS_TOPIC]: (body) => answerAccessLogs(accessLogs, body) }),
+            answer: answerQuery(() => agent, { [ACCESS_LOGS_TOPIC]: (body) => answerAccessLogs(accessLogs, body, others()) }),
             clock,
             random,
             log,
@@ -96,6 +97,7 @@ async function run(config: AgentConfig, signal: AbortSignal): Promise<void> {
       ...roles,
       limits: config.limits,
       ...(config.vaultServers.length === 0 ? {} : { vault: { http: httpClient, servers: config.vaultServers, accountToken } }),
+      schemas: { http: httpClient },
       ...(election === undefined ? {} : { leadership: election }),
       clock,
       random,

@@ -24,9 +24,11 @@ import { type RunningServerLink, startServerLink } from "@isthmus/relay/session"
 import { openStore } from "@isthmus/store/options";
 import { fleetAccessLogPage } from "./accessLogs.ts";
 import { serverAdminPages } from "./adminPages.ts";
+import { apiSchemaPage, apisPage } from "./apis.ts";
 import { readServerConfig, type ServerConfig } from "./config.ts";
 import { workOnDirectClusters } from "./directClusters.ts";
 import { insightsPage } from "./insightsPage.ts";
+import { observabilityLogsPage } from "./observabilityLogs.ts";
 
 async function run(config: ServerConfig, signal: AbortSignal): Promise<void> {
   const log = createLog({ logger: NAMES[config.generation].server, verbose: config.verbose });
@@ -154,7 +156,14 @@ async function run(config: ServerConfig, signal: AbortSignal): Promise<void> {
     port: config.adminPort,
     isReady: () => server.isReady,
     metrics,
-    pages: { ...serverAdminPages(server), "/insights": insightsPage(server), "/access-logs": fleetAccessLogPage(server, link.ask) },
+    pages: {
+      ...serverAdminPages(server),
+      "/insights": insightsPage(server),
+      "/access-logs": fleetAccessLogPage(server, link.ask),
+      "/v1/apis": apisPage(server),
+      "/v1/apis/{id}/schema": apiSchemaPage(server),
+    },
+    posts: { "/v0/observability/logs": observabilityLogsPage(server, link.ask, clock) },
     authorize: kubernetesAuthorizer({ kubeconfig, clock }).authorize,
     ...(config.adminTls === undefined ? {} : { tls: config.adminTls }),
   });

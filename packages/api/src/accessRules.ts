@@ -1,6 +1,6 @@
 import { groupOf, type Kind } from "@isthmus/core";
 import { Namespace } from "./kubernetes/namespace.ts";
-import { agentKinds, computedKinds, contributedKinds, deliveredKinds, onDemandKinds } from "./roles.ts";
+import { agentKinds, answeredKinds, computedKinds, contributedKinds, deliveredKinds, onDemandKinds, ownWrittenKinds } from "./roles.ts";
 
 /** One rule of a role: each verb with its reason. */
 export interface AccessRule {
@@ -27,6 +27,14 @@ export const WRITE_REASONS = {
   update: "hands the fields of a created object over to server-side apply, once",
   patch: "server-side apply of changes",
   delete: "only objects with our owner label and field manager, with UID and resourceVersion as preconditions",
+};
+
+/** Why an agent writes what it has found. */
+const OWN_WRITE_REASONS = {
+  get: "read again right before it is deleted: what is not ours is never deleted",
+  create: "server-side apply of what was found first",
+  patch: "server-side apply of changes",
+  delete: "only what we have made, with UID and resourceVersion as preconditions",
 };
 
 /** Why statuses are patched. */
@@ -59,6 +67,8 @@ export function workloadClusterRules(by: "agent" | "server"): {
 } {
   const computed = by === "agent" ? computedKinds() : [];
   const delivered = deliveredKinds().filter((kind) => !computed.includes(kind));
+  const own = by === "agent" ? ownWrittenKinds() : [];
+  const answered = by === "agent" ? [...own, ...answeredKinds()] : [];
   const reported = [...agentKinds(), ...contributedKinds()].filter((kind) => !delivered.includes(kind));
   return {
     read: [
@@ -67,9 +77,13 @@ export function workloadClusterRules(by: "agent" | "server"): {
       ...accessRulesOn(onDemandKinds(), "counted, and reported to the management server, as far as the Settings ask for it", READ_REASONS),
       ...accessRulesOn(delivered, "applied for the management server; conflicts are found before", READ_BEFORE_WRITING_REASONS),
       ...accessRulesOn(contributedKinds(), "statuses of user resources in this cluster", STATUS_REASONS, "/status"),
+      ...accessRulesOn(answered, "statuses of what the agent looks for and finds", STATUS_REASONS, "/status"),
       SERVED_KINDS_RULE,
     ],
-    write: accessRulesOn(delivered, "applied for the management server", WRITE_REASONS),
+    write: [
+      ...accessRulesOn(delivered, "applied for the management server", WRITE_REASONS),
+      ...accessRulesOn(own, "what the agent has found in its cluster", OWN_WRITE_REASONS),
+    ],
   };
 }
 

@@ -9,6 +9,9 @@ export {
   WRITE_REASONS,
   workloadClusterRules,
 } from "./accessRules.ts";
+export { ApiDoc, RECONCILER_LABEL, SCHEMA_REPORTER } from "./apiManagement/apiDoc.ts";
+export { ApiSchemaDiscovery } from "./apiManagement/apiSchemaDiscovery.ts";
+export { isServedFrom, type ServedBy } from "./apiManagement/servedBy.ts";
 export { AppMesh, VIRTUAL_NODE_VARIABLE } from "./aws/appMesh.ts";
 export { CertificateRequest } from "./certificates/certificateRequest.ts";
 export { IssuedCertificate, type IssuedCertificateSpec, type RequestedTrust } from "./certificates/issuedCertificate.ts";
@@ -108,6 +111,7 @@ export {
   agedKinds,
   agentKinds,
   allKinds,
+  answeredKinds,
   computedKinds,
   contributedKinds,
   customResourceDefinitions,
@@ -121,6 +125,7 @@ export {
   managementKinds,
   onDemandKinds,
   ownKinds,
+  ownWrittenKinds,
   publishedKinds,
   referredKinds,
   scopedKinds,

@@ -1,4 +1,6 @@
 import { type JsonObject, type Kind, kindKeyOf } from "@isthmus/core";
+import { ApiDoc } from "./apiManagement/apiDoc.ts";
+import { ApiSchemaDiscovery } from "./apiManagement/apiSchemaDiscovery.ts";
 import { AppMesh } from "./aws/appMesh.ts";
 import { CertificateRequest } from "./certificates/certificateRequest.ts";
 import { IssuedCertificate } from "./certificates/issuedCertificate.ts";
@@ -56,6 +58,10 @@ type Task =
   | "watchedOnDemand"
   /** The agent makes it of what it watches, and sends it up as if it were in its cluster, which never stores it. */
   | "summary"
+  /** The agent writes it in its own cluster, of what it has found there and not for the server, with its status. */
+  | "writtenByAgent"
+  /** Users ask the agent of the cluster something with it, which writes its status. */
+  | "answeredByAgent"
   /** Of what the agent watches, only what is in namespaces that discovery looks into. */
   | "inDiscoveryScope"
   /** Translation writes it into workload clusters, through their agents. */
@@ -91,6 +97,9 @@ interface Role {
 
 // People see all of a cluster there (`readFleet` of @isthmus/store): what its users wrote for Istio themselves explains what traffic does.
 const CONSOLE = "the console, beside what we write";
+
+// Neither mesh nor policy: what an API looks like to those who call it.
+const PORTAL = "the API for portals of the management server, /v1/apis";
 
 /** Every kind that we deal with. Nothing on the way between clusters names a kind: it asks this table. */
 const ROLES: readonly Role[] = [
@@ -129,6 +138,9 @@ const ROLES: readonly Role[] = [
   { kind: CiliumPolicyReport, tasks: ["summary"] },
   { kind: CiliumReport, tasks: ["summary"] },
   { kind: WasmFilterReport, tasks: ["summary"] },
+
+  { kind: ApiDoc, tasks: ["watchedByAgent", "inDiscoveryScope", "writtenByAgent"], keptFor: PORTAL },
+  { kind: ApiSchemaDiscovery, tasks: ["watchedByAgent", "inDiscoveryScope", "answeredByAgent"], keptFor: PORTAL },
 
   { kind: AppMesh, tasks: ["watchedByAgent", "comparedByAge"] },
   { kind: OsmMeshConfig, tasks: ["watchedByAgent"] },
@@ -185,6 +197,16 @@ export function onDemandKinds(): readonly Kind[] {
 /** What an agent makes of what it watches, and sends to the server. */
 export function summaryKinds(): readonly Kind[] {
   return kindsWith("summary");
+}
+
+/** What an agent writes in its own cluster, of what it has found there. */
+export function ownWrittenKinds(): readonly Kind[] {
+  return kindsWith("writtenByAgent");
+}
+
+/** By which users ask the agent of their cluster something. */
+export function answeredKinds(): readonly Kind[] {
+  return kindsWith("answeredByAgent");
 }
 
 /** For whom a kind is kept that agents send and no translator reads; undefined for what is read. */

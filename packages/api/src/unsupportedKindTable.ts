@@ -119,7 +119,6 @@ export const UNSUPPORTED_KINDS: readonly UnsupportedGroup[] = [
       // observability.policy.gloo.solo.io, extensions.policy.gloo.solo.io, apimanagement.gloo.solo.io
       AccessLogPolicy: ACCESS_LOGS,
       WasmDeploymentPolicy: "use WasmDeployment of networking.enterprise.mesh.gloo.solo.io/v1beta1, or WasmPlugin of Istio",
-      ApiDoc: NOTHING_ELSE,
       Portal: NOTHING_ELSE,
       PortalGroup: NOTHING_ELSE,
       GraphQLSchema: NOTHING_ELSE,

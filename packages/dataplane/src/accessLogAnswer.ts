@@ -1,6 +1,6 @@
 import { excessOf } from "@isthmus/core";
 import type { AccessLog } from "./accessLog.ts";
-import { type AccessLogAnswer, MAX_ANSWERED } from "./accessLogQuery.ts";
+import { type AccessLogAnswer, MAX_ANSWERED, MAX_REPLICAS } from "./accessLogQuery.ts";
 
 /** The largest answer, as JSON in bytes of UTF-8: servers ask many agents at a time, and hold their answers in memory. */
 export const MAX_ANSWER_BYTES = 1024 * 1024;
@@ -17,11 +17,26 @@ export function answeredBytes(entry: AccessLog): number {
 export function parseAccessLogAnswer(bytes: Uint8Array): AccessLogAnswer {
   // What stands around the entries is a hundred bytes.
   if (bytes.length > MAX_ANSWER_BYTES + 1024) throw new TypeError(`the agent's answer has more than ${MAX_ANSWER_BYTES / 1024} KiB`);
-  const { entries, complete, received, dropped } = membersOf(parsed(new TextDecoder().decode(bytes)));
+  const { entries, complete, received, dropped, otherReplicas } = membersOf(parsed(new TextDecoder().decode(bytes)));
   const isRead = Array.isArray(entries) && entries.length <= MAX_ANSWERED && excessOf(entries, MAX_ANSWER_BYTES) === undefined;
   if (!isRead || !entries.every(isAccessLog)) throw unreadable();
-  return { entries, complete: complete === true, received: countOf(received), dropped: countOf(dropped) };
+  const others = podNamesIn(otherReplicas);
+  return {
+    entries,
+    complete: complete === true,
+    received: countOf(received),
+    dropped: countOf(dropped),
+    ...(others.length === 0 ? {} : { otherReplicas: others }),
+  };
 }
+
+function podNamesIn(value: unknown): readonly string[] {
+  if (!Array.isArray(value)) return [];
+  const names = value.slice(0, MAX_REPLICAS).filter((one): one is string => typeof one === "string");
+  return names.map((name) => name.slice(0, LONGEST_NAME));
+}
+
+const LONGEST_NAME = 253;
 
 /** Whether all is there that an entry always has, and each member has its type. */
 function isAccessLog(value: unknown): value is AccessLog {

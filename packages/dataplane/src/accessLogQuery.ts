@@ -25,7 +25,12 @@ export interface AccessLogAnswer {
   /** Entries since the agent started: arrived, and gone to make room for others. */
   readonly received: number;
   readonly dropped: number;
+  /** Pods of the other replicas of the agent, whose entries are not among these; at most `MAX_REPLICAS`. Absent: there are none. */
+  readonly otherReplicas?: readonly string[];
 }
+
+/** Replicas that an answer names. */
+export const MAX_REPLICAS = 20;
 
 /** Entries in one answer. */
 export const MAX_ANSWERED = 500;

@@ -51,3 +51,10 @@ const FLAGS: Readonly<Record<FlagName, readonly [code: string, meaning: string]>
   dnsResolutionFailure: ["DF", "the host name could not be resolved"],
   downstreamRemoteReset: ["DR", "the caller reset the request"],
 };
+
+const NAMES: ReadonlyMap<string, string> = new Map(Object.entries(FLAGS).map(([name, [code]]) => [code, name]));
+
+/** The field of Envoy's `ResponseFlags` for a code; undefined for one that is none. */
+export function responseFlagName(code: string): string | undefined {
+  return NAMES.get(code);
+}

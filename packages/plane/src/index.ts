@@ -4,6 +4,7 @@ export type { AgentLimits } from "./agent/limits.ts";
 export { type Generation, NAMES } from "./agent/processes.ts";
 export { answerQuery } from "./agent/queries.ts";
 export { type AgentSecrets, agentSecrets, type ClientCredentials } from "./agent/relaySecrets.ts";
+export { fetchSchema } from "./agent/schemaFetch.ts";
 export type { DeletionLog, DeletionRecord } from "./apply/deletionLog.ts";
 export { FIELD_MANAGER } from "./apply/ownership.ts";
 export { RESUME_DELETES_TOPIC } from "./apply/resumeDeletesTopic.ts";

@@ -53,6 +53,7 @@ describe("the table of agent processes", () => {
     const relay = processes.leader("relay", recorded(log, "relay"));
     processes.leader("certificates", recorded([], "certificates"));
     processes.everyReplica("wasmFilters", recorded([], "wasmFilters"));
+    processes.leader("apiDiscovery", recorded([], "apiDiscovery"));
     processes.everyReplica("accessLogs", recorded([], "accessLogs"));
     const ended = processes.run();
     expect(watch.name).toBe("watch");
@@ -89,6 +90,7 @@ describe("the table of agent processes", () => {
       return recorded(log, "certificates")(term);
     });
     processes.everyReplica("wasmFilters", recorded([], "wasmFilters"));
+    processes.leader("apiDiscovery", recorded([], "apiDiscovery"));
     processes.everyReplica("accessLogs", recorded([], "accessLogs"));
     const ended = processes.run();
     for (const isLeader of [true, false, true]) {
@@ -109,7 +111,7 @@ describe("the table of agent processes", () => {
     const processes = processStarter(elected(), AbortSignal.abort(new Error("never started")));
     processes.everyReplica("clusterWatch", recorded([], "watch"));
     expect(() => processes.run()).toThrow(
-      "the agent does not start wasmFilters, accessLogs, relay, certificates, which AGENT_PROCESSES lists",
+      "the agent does not start wasmFilters, accessLogs, relay, certificates, apiDiscovery, which AGENT_PROCESSES lists",
     );
   });
 });

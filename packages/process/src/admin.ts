@@ -5,13 +5,8 @@ import { messageOf } from "@isthmus/core";
 import { type Authorize, adminAuthorizer } from "./adminAuthorizer.ts";
 import { sendText, startHttpServer } from "./httpServer.ts";
 import type { Metrics } from "./metrics.ts";
+import { type AsyncPage, type Page, PageRefusal, type PostPage, pageAt, type TypedPage, type TypedText } from "./pages.ts";
 import { readTlsFiles, type TlsFiles, watchTlsFiles } from "./tlsFiles.ts";
-
-/** A page that only some may read: gives its JSON text bit by bit. An empty bit lets others have their turn. */
-export type Page = (query: URLSearchParams) => Iterable<string>;
-
-/** A page for which others must be asked first. Who reads it waits for them. */
-export type AsyncPage = (query: URLSearchParams) => Promise<Iterable<string>>;
 
 export interface AdminOptions {
   readonly host: string;
@@ -20,7 +15,9 @@ export interface AdminOptions {
   readonly isReady: () => boolean;
   readonly metrics: Pick<Metrics, "contentType" | "text">;
   /** By path. They tell of the clusters: the one who asks needs a token that `authorize` confirms, but for this very machine. */
-  readonly pages?: Readonly<Record<string, Page | AsyncPage>>;
+  readonly pages?: Readonly<Record<string, Page | AsyncPage | TypedPage>>;
+  /** The same for what is asked by POST, with a text of at most 64 KiB. */
+  readonly posts?: Readonly<Record<string, PostPage>>;
   readonly authorize?: Authorize;
   /** The port speaks TLS with this certificate, and nothing else. Default: plain HTTP. */
   readonly tls?: TlsFiles;
@@ -69,9 +66,13 @@ interface Context extends AdminOptions {
 }
 
 async function answer(request: IncomingMessage, response: ServerResponse, context: Context): Promise<void> {
-  const { isReady, metrics, pages = {}, admit, signal } = context;
+  const { isReady, metrics, pages = {}, posts = {}, admit, signal } = context;
   const { pathname, searchParams } = new URL(request.url ?? "/", "http://localhost");
-  if (request.method !== "GET" && request.method !== "HEAD") return tell(response, 405, "only GET and HEAD are supported");
+  const post = request.method === "POST" && Object.hasOwn(posts, pathname) ? posts[pathname] : undefined;
+  if (request.method !== "GET" && request.method !== "HEAD" && post === undefined)
+    return tell(response, 405, "only GET and HEAD are supported");
+  // A page of another site in a browser of this machine has nothing to ask here.
+  if (post !== undefined && request.headers.origin !== undefined) return tell(response, 403, "not available to pages of other sites");
   switch (pathname) {
     case "/healthz":
       return tell(response, 200, "ok");
@@ -80,21 +81,66 @@ async function answer(request: IncomingMessage, response: ServerResponse, contex
     case "/metrics":
       return void response.writeHead(200, { "content-type": metrics.contentType }).end(await metrics.text());
   }
-  const page = Object.hasOwn(pages, pathname) ? pages[pathname] : undefined;
-  if (page === undefined) {
-    return tell(response, 404, `not found; available: ${["/metrics", "/healthz", "/readyz", ...Object.keys(pages)].join(", ")}`);
+  const page = post === undefined ? pageAt(pages, pathname, searchParams) : undefined;
+  if (page === undefined && post === undefined) {
+    const available = ["/metrics", "/healthz", "/readyz", ...Object.keys(pages), ...Object.keys(posts).map((path) => `${path} (POST)`)];
+    return tell(response, 404, `not found; available: ${available.join(", ")}`);
   }
   const verdict = await admit(request, pathname, signal);
   if ("refused" in verdict) return tell(response, verdict.refused, verdict.reason);
-  await stream(response, await page(searchParams), signal);
+  try {
+    if (post !== undefined) await streamAnswer(response, { request, query: searchParams, post }, signal);
+    else if (page !== undefined) await stream(response, await page(searchParams), signal);
+  } catch (error) {
+    if (!(error instanceof PageRefusal) || response.headersSent) throw error;
+    tell(response, error.status, error.message);
+  }
 }
 
-/** No faster than the reader takes it, and with pauses in which the program does its real work. */
-async function stream(response: ServerResponse, text: Iterable<string>, signal: AbortSignal): Promise<void> {
+/** As the answers come, until the reader has gone. */
+async function streamAnswer(
+  response: ServerResponse,
+  { request, query, post }: { readonly request: IncomingMessage; readonly query: URLSearchParams; readonly post: PostPage },
+  signal: AbortSignal,
+): Promise<void> {
   const gone = new AbortController();
   response.on("close", () => gone.abort(new Error("the client disconnected")));
   const either = AbortSignal.any([signal, gone.signal]);
-  response.writeHead(200, { "content-type": "application/json", "cache-control": "no-store" });
+  const parts = post(query, await contentOf(request), either)[Symbol.asyncIterator]();
+  try {
+    for (let part = await parts.next(); part.done !== true; part = await parts.next()) {
+      either.throwIfAborted();
+      if (!response.headersSent) response.writeHead(200, HEADERS);
+      if (!response.write(part.value)) await once(response, "drain", { signal: either });
+    }
+    if (!response.headersSent) response.writeHead(200, HEADERS);
+    response.end();
+  } finally {
+    await parts.return?.();
+  }
+}
+
+async function contentOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MOST_CONTENT) throw new PageRefusal(400, `more than ${MOST_CONTENT / 1024} KiB were sent: ask for less`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+const MOST_CONTENT = 64 * 1024;
+const HEADERS = { "content-type": "application/json", "cache-control": "no-store", "x-content-type-options": "nosniff" };
+
+/** No faster than the reader takes it, and with pauses in which the program does its real work. */
+async function stream(response: ServerResponse, content: Iterable<string> | TypedText, signal: AbortSignal): Promise<void> {
+  const { contentType, text } = "contentType" in content ? content : { contentType: HEADERS["content-type"], text: content };
+  const gone = new AbortController();
+  response.on("close", () => gone.abort(new Error("the client disconnected")));
+  const either = AbortSignal.any([signal, gone.signal]);
+  response.writeHead(200, { ...HEADERS, "content-type": contentType });
   let length = 0;
   for (const part of text) {
     either.throwIfAborted();

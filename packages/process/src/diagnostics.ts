@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { getHeapSpaceStatistics, getHeapStatistics } from "node:v8";
-import type { Page } from "./admin.ts";
+import type { Page } from "./pages.ts";
 
 /** How the process itself is: the event loop's delay since the last look, memory, and what keeps it busy. */
 export function diagnosticsPage(): Page {

@@ -1,4 +1,4 @@
-export { type AdminOptions, type AsyncPage, type Page, startAdmin } from "./admin.ts";
+export { type AdminOptions, startAdmin } from "./admin.ts";
 export type { Authorize } from "./adminAuthorizer.ts";
 export { type AdminTlsFlags, addAdminTlsOptions, adminTlsIn } from "./adminTls.ts";
 export { diagnosticsPage } from "./diagnostics.ts";
@@ -6,6 +6,7 @@ export { listPage } from "./listPage.ts";
 export { createLog } from "./log.ts";
 export { type Metrics, startMetrics } from "./metrics.ts";
 export { isOn, namespaceNames, objectCount, parsedOptions, percentageOption, portNumber } from "./options.ts";
+export { type AsyncPage, type Page, PageRefusal, type PostPage, type TypedPage } from "./pages.ts";
 export { runProgram } from "./program.ts";
 export { objectsIn, snapshotPage } from "./snapshotPage.ts";
 export { readTlsFiles, type TlsFiles, watchTlsFiles } from "./tlsFiles.ts";

@@ -1,4 +1,4 @@
-import type { Page } from "./admin.ts";
+import type { Page } from "./pages.ts";
 
 /** A page of things that happened or are, one a line: `{"items":[...]}`. */
 export function listPage(items: () => Iterable<object>): Page {

@@ -1,5 +1,5 @@
 import { compareKeys, kindKeyOf, type Resource, refOf, resourceKeyOf, type Snapshot } from "@isthmus/core";
-import type { Page } from "./admin.ts";
+import type { Page } from "./pages.ts";
 import { redacted } from "./redacted.ts";
 
 /** Objects under a name, for instance those of one cluster. */

@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { type AdminOptions, startAdmin } from "../src/admin.ts";
 import type { Authorize } from "../src/adminAuthorizer.ts";
 import { diagnosticsPage } from "../src/diagnostics.ts";
+import { PageRefusal, type PostPage, type TypedPage } from "../src/pages.ts";
 import { objectsIn, snapshotPage } from "../src/snapshotPage.ts";
 
 const noMetrics = { contentType: "text/plain", text: async () => "" };
@@ -161,4 +162,73 @@ describe("who may read snapshots", () => {
       expect(status).toBe(401);
     },
   );
+});
+
+describe("pages with a part of the path as their parameter", () => {
+  const schema: TypedPage = (query) => {
+    const id = query.get("id") ?? "";
+    if (id === "none") throw new PageRefusal(404, "there is none");
+    return { contentType: "application/yaml", text: [`id: ${id}\n`] };
+  };
+  const parts = { "/v1/apis/{id}/schema": schema };
+
+  it("are served with the type that they give, and no browser takes them for another", async () => {
+    const response = await fetch(`${await served({ pages: parts })}/v1/apis/a%2Fb/schema?id=other`);
+    expect([response.status, response.headers.get("content-type"), await response.text()]).toEqual([200, "application/yaml", "id: a/b\n"]);
+    expect(response.headers.get("x-content-type-options")).toBe("nosniff");
+  });
+
+  it("are other pages where a part is missing, and refuse what they do not have", async () => {
+    const url = await served({ pages: parts });
+    for (const path of ["/v1/apis//schema", "/v1/apis/a/b/schema", "/v1/apis/%zz/schema", "/v1/apis/a", `/v1${"/a".repeat(2_000)}`])
+      expect((await fetch(url + path)).status, path).toBe(404);
+    const refused = await fetch(`${url}/v1/apis/none/schema`);
+    expect([refused.status, await refused.text()]).toEqual([404, "there is none\n"]);
+  });
+
+  it("need a token for the very path", async () => {
+    const asked: string[] = [];
+    const authorize: Authorize = async ({ path }) => {
+      asked.push(path);
+      return { allowed: false, isKnown: true, reason: "no" };
+    };
+    const url = await served({ pages: parts, authorize });
+    const headers = { "x-forwarded-for": "10.0.0.1" };
+    expect((await fetch(`${url}/v1/apis/a/schema`, { headers })).status).toBe(401);
+    expect((await fetch(`${url}/v1/apis/a/schema`, { headers: { ...headers, authorization: "Bearer x" } })).status).toBe(403);
+    expect(asked).toEqual(["/v1/apis/a/schema"]);
+  });
+});
+
+describe("pages that are asked by POST", () => {
+  const echo: PostPage = async function* (query, content, signal) {
+    yield `${query.get("a")} ${content}`;
+    if (query.get("watch") === null) return;
+    await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    ended();
+  };
+  let ended: () => void = () => undefined;
+
+  it("give what comes until the reader has gone", async () => {
+    const url = await served({ posts: { "/logs": echo } });
+    expect(await (await fetch(`${url}/logs?a=b`, { method: "POST", body: "c" })).text()).toBe("b c");
+    const hasEnded = new Promise<void>((resolve) => {
+      ended = resolve;
+    });
+    const reader = new AbortController();
+    const response = await fetch(`${url}/logs?a=b&watch=1`, { method: "POST", body: "c", signal: reader.signal });
+    await response.body?.getReader().read();
+    reader.abort();
+    await hasEnded;
+  });
+
+  it("are refused to pages of other sites, without a token, by GET, and with more than they may be asked", async () => {
+    const url = await served({ posts: { "/logs": echo }, authorize: async () => ({ allowed: true }) });
+    const post = (init: RequestInit) => fetch(`${url}/logs`, { method: "POST", body: "{}", ...init });
+    expect((await post({ headers: { origin: "https://example.com" } })).status).toBe(403);
+    expect((await post({ headers: { "x-forwarded-for": "10.0.0.1" } })).status).toBe(401);
+    expect((await fetch(`${url}/logs`)).status).toBe(404);
+    expect((await post({ method: "PUT" })).status).toBe(405);
+    expect((await post({ body: "x".repeat(70_000) })).status).toBe(400);
+  });
 });

@@ -95,6 +95,18 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
     "/[;\\n]/": { bound: OBJECT, worst: filled("a;") },
   },
   "packages/plane/src/server/insightEvent.ts": { "/[\\p{C}\\p{Zl}\\p{Zp}]+/gu": { bound: 2_000, worst: filled("a\u202E") } },
+  "packages/plane/src/agent/openApiDocument.ts": {
+    "/^3\\.\\d/": { bound: OBJECT, worst: filled("3.") },
+    "/^\\s*\\{/": { bound: 1_000, worst: filled(" ") },
+  },
+  "packages/plane/src/agent/schemaTarget.ts": {
+    "/^(\\d{1,3})\\.(\\d{1,3})\\.\\d{1,3}\\.\\d{1,3}:\\d{1,5}$/": { bound: OBJECT, worst: filled("1.") },
+    "/^\\[(?:[23][0-9a-f]{3}|f[cd][0-9a-f]{2}):[0-9a-f:]*\\]:\\d{1,5}$/i": {
+      bound: OBJECT,
+      worst: (length) => `[2001:${filled(":")(length)}`,
+    },
+    "/^\\[fd00:ec2:/i": { bound: OBJECT, worst: filled("[fd00:") },
+  },
   "packages/plane/src/agent/vaultAuthority.ts": {
     "/^https?:$/": { bound: OBJECT, worst: ended("a", ":") },
     "/^\\/?$/": { bound: OBJECT, worst: filled("/a") },

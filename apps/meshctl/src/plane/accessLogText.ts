@@ -12,7 +12,12 @@ export function accessLogsIn(
   limit: number,
 ): { readonly entries: readonly ClusterAccessLog[]; readonly problems: readonly string[] } {
   const items = pages.flatMap(itemsIn);
-  const problems = items.flatMap(({ cluster, problem }) => (problem === undefined ? [] : [plainText(`${cluster}: ${problem}`)]));
+  const problems = items.flatMap(({ cluster, problem, otherReplicas = [] }) => {
+    if (problem !== undefined) return [plainText(`${cluster}: ${problem}`)];
+    if (otherReplicas.length === 0) return [];
+    const names = otherReplicas.join(", ");
+    return [plainText(`${cluster}: replicas of its agent that were not asked: ${names}; --agent reads all, in the cluster of --context`)];
+  });
   const all = items.flatMap(({ cluster, entries = [] }) => entries.map((entry) => ({ ...entry, cluster })));
   const entries = all.sort((left, right) => compare(left.time, right.time)).slice(-limit);
   // An agent, and the one who calls a workload, chooses most of these texts.

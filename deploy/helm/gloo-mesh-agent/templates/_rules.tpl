@@ -31,6 +31,12 @@
     - list # the state at the start, and after a watch has expired
     - watch # changes as they happen
 # reported to the management server
+- apiGroups: ["apimanagement.gloo.solo.io"]
+  resources: [apidocs, apischemadiscoveries]
+  verbs:
+    - list # the state at the start, and after a watch has expired
+    - watch # changes as they happen
+# reported to the management server
 - apiGroups: ["appmesh.k8s.aws"]
   resources: [meshes]
   verbs:
@@ -130,6 +136,11 @@
   resources: [accesslogrecords/status]
   verbs:
     - patch # server-side apply of the status alone
+# statuses of what the agent looks for and finds
+- apiGroups: ["apimanagement.gloo.solo.io"]
+  resources: [apidocs/status, apischemadiscoveries/status]
+  verbs:
+    - patch # server-side apply of the status alone
 # which kinds the cluster serves, and since when not
 - apiGroups: ["apiextensions.k8s.io"]
   resources: [customresourcedefinitions]
@@ -195,6 +206,14 @@
     - update # hands the fields of a created object over to server-side apply, once
     - patch # server-side apply of changes
     - delete # only objects with our owner label and field manager, with UID and resourceVersion as preconditions
+# what the agent has found in its cluster
+- apiGroups: ["apimanagement.gloo.solo.io"]
+  resources: [apidocs]
+  verbs:
+    - get # read again right before it is deleted: what is not ours is never deleted
+    - create # server-side apply of what was found first
+    - patch # server-side apply of changes
+    - delete # only what we have made, with UID and resourceVersion as preconditions
 {{- end }}
 
 {{- define "gloo-mesh-agent.namespaceRules" -}}

@@ -190,6 +190,12 @@
     - list # the state at the start, and after a watch has expired
     - watch # changes as they happen
 # reported to the management server
+- apiGroups: ["apimanagement.gloo.solo.io"]
+  resources: [apidocs, apischemadiscoveries]
+  verbs:
+    - list # the state at the start, and after a watch has expired
+    - watch # changes as they happen
+# reported to the management server
 - apiGroups: ["appmesh.k8s.aws"]
   resources: [meshes]
   verbs:

@@ -70,6 +70,24 @@ const condition = fields(
   { required: ["type"] },
 );
 
+/** A status that is nothing but conditions. */
+export function conditionStatus(description: string) {
+  return {
+    observedGeneration: Type.Integer({ format: "int64", description: "Generation of the object that this status was computed for." }),
+    conditions: listOf(condition, { description, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"] }),
+  };
+}
+
+/** Columns of `kubectl get` for such a status with one condition. */
+export function conditionColumns(type: string) {
+  return [
+    { name: type, type: "string", jsonPath: `.status.conditions[?(@.type=="${type}")].status` },
+    { name: "Reason", type: "string", jsonPath: `.status.conditions[?(@.type=="${type}")].reason` },
+    { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
+    { name: "Message", type: "string", jsonPath: `.status.conditions[?(@.type=="${type}")].message`, priority: 1 },
+  ] as const;
+}
+
 /** The status fields that all kinds written by users share. */
 export const approvalFields = {
   observedGeneration: Type.Integer({ format: "int64", description: "Generation of the object that this status was computed for." }),

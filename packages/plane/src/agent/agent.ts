@@ -4,11 +4,13 @@ import { type DeletionLog, deletionLog } from "../apply/deletionLog.ts";
 import { type Informer, startInformer } from "../informer/informer.ts";
 import { alwaysLeader, leaderOnlyCluster } from "../leader/leadership.ts";
 import type { Leadership, LinkState } from "../ports/clusterPort.ts";
+import type { HttpClient } from "../ports/httpPort.ts";
 import { eventHub } from "../runtime/eventHub.ts";
 import { startCertificateLoop } from "./certificateLoop.ts";
 import { type PodLookup, podsAtAddress } from "./podAddresses.ts";
 import { processStarter } from "./processes.ts";
 import { type AgentParts, startRelayLoops } from "./relayLoops.ts";
+import { startSchemaReporter } from "./schemaReporter.ts";
 import { type AgentSettings, DEFAULT_SETTINGS } from "./settings.ts";
 import { type VaultAuthorityOptions, vaultAuthority } from "./vaultAuthority.ts";
 import { vaultToken } from "./vaultToken.ts";
@@ -22,6 +24,8 @@ export interface AgentOptions extends AgentParts {
   readonly relistMs?: number;
   /** The Vault servers that sign CAs of meshes here, and how they are called. Default: none may be. */
   readonly vault?: Pick<VaultAuthorityOptions, "http" | "servers" | "accountToken">;
+  /** Calls the Services that serve schemas of APIs. Default: nobody does, as where no agent runs in the cluster. */
+  readonly schemas?: { readonly http: HttpClient };
   /** Takes in what is removed, and why. Default: a log of its own. */
   readonly removals?: DeletionLog;
   /** Takes in figures as they arise. Default: nobody does. */
@@ -136,11 +140,19 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
       term,
     );
   });
+  const apis = processes.leader("apiDiscovery", (term) => {
+    const loops = relay.current;
+    if (options.schemas === undefined || loops === undefined) return { observed: () => undefined, ended: Promise.resolve() };
+    const { http } = options.schemas;
+    const { cluster: written, statuses, scope, mayWrite } = loops;
+    return startSchemaReporter({ cluster: written, view, http, mayWrite, scope, statuses, clock, log }, term);
+  });
   changes.on("changed", (delta) => relay.current?.observed(delta));
   // Other labels of a pod mean other filters for it; those of its proxy that is connected are compared by themselves.
   changes.on("changed", ({ put, remove }) => {
     if ([...put, ...remove].some((one) => kindKeyOf(one) === WASM_CARRIER)) wasm?.changed();
   });
+  changes.on("changed", (delta) => apis.current?.observed(delta));
   changes.on("listed", (kindKey) => relay.current?.listed(kindKey));
   changes.on("servedAgain", (kindKey) => relay.current?.servedAgain(kindKey));
 

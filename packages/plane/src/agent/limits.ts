@@ -24,6 +24,11 @@ export interface AgentLimits {
 const KUBERNETES_NAMESPACES: ReadonlySet<string> = new Set(["kube-system", "kube-public", "kube-node-lease"]);
 const ALL: ReadonlySet<string> = new Set(["*"]);
 
+/** Whether an agent writes in a namespace at all. */
+export function isNamespaceWritten({ writeNamespaces = ALL }: AgentLimits, namespace: string): boolean {
+  return writeNamespaces.has(namespace) || (writeNamespaces.has("*") && !KUBERNETES_NAMESPACES.has(namespace));
+}
+
 /** Why an order of the server is not carried out. */
 export interface RequestRefusal {
   readonly reason: "Kind" | "Name" | "Namespace" | "Label" | "Metadata" | "Content";
@@ -59,7 +64,7 @@ export function requestCheck({ kinds, owners, limits: { writeNamespaces = ALL, w
       return refusal("Kind", ref, `this agent does not support the version ${short(apiVersion)}: upgrade the agent`);
     if (!isName(name, MAX_NAME)) return refusal("Name", ref, "metadata.name is not a valid name of a Kubernetes object");
     if (!isName(namespace, MAX_NAMESPACE)) return refusal("Name", ref, "metadata.namespace is not a valid name of a namespace");
-    if (writeNamespaces.has(namespace) || (writeNamespaces.has("*") && !KUBERNETES_NAMESPACES.has(namespace))) return undefined;
+    if (isNamespaceWritten({ writeNamespaces }, namespace)) return undefined;
     return refusal(
       "Namespace",
       ref,

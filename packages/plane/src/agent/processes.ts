@@ -25,6 +25,8 @@ export const AGENT_PROCESSES = {
   relay: { runsOn: "leader" },
   /** Makes, requests and installs the CAs of meshes (“certificate management”). */
   certificates: { runsOn: "leader" },
+  /** Reads the OpenAPI documents of Services, and writes ApiDocs of them (“API discovery and schema reporter”). */
+  apiDiscovery: { runsOn: "leader" },
 } as const satisfies Readonly<Record<string, { readonly runsOn: "everyReplica" | "leader" }>>;
 
 type Table = typeof AGENT_PROCESSES;

@@ -10,19 +10,21 @@ import {
   type Metric,
   type Owner,
   type Resource,
+  type ResourceRef,
   type Snapshot,
 } from "@isthmus/core";
+import type { Scope } from "@isthmus/translators";
 import { startApplier } from "../apply/applier.ts";
 import type { DeletionLog } from "../apply/deletionLog.ts";
 import { bearsLabelOf } from "../apply/ownership.ts";
-import { startStatusWriter } from "../apply/statusWriter.ts";
+import { type StatusWriter, startStatusWriter } from "../apply/statusWriter.ts";
 import type { Informer } from "../informer/informer.ts";
 import type { AgentLink, AgentLinkHandler, Cluster, LinkState } from "../ports/clusterPort.ts";
 import { workQueueMetrics } from "../runtime/workQueueMetrics.ts";
 import { startCiliumLoop } from "./ciliumLoop.ts";
 import { downstream } from "./downstream.ts";
 import { type InternalResources, internalResources } from "./internalResources.ts";
-import { type AgentLimits, requestCheck, scopeLimit, withinLimit } from "./limits.ts";
+import { type AgentLimits, isNamespaceWritten, requestCheck, scopeLimit, withinLimit } from "./limits.ts";
 import { noticeBoard } from "./notices.ts";
 import { type AgentSettings, DEFAULT_SETTINGS } from "./settings.ts";
 import { upstream } from "./upstream.ts";
@@ -36,6 +38,12 @@ export interface RelayLoops {
   /** The cluster, as far as the mode permits writes. */
   readonly cluster: Cluster;
   readonly internal: InternalResources;
+  /** Writes statuses, as far as the mode permits it. */
+  readonly statuses: Pick<StatusWriter, "write">;
+  /** Whether the agent may write an object of its own now, by the mode of the cluster and its own limits. */
+  mayWrite(ref: ResourceRef): boolean;
+  /** The namespaces that are reported of. */
+  scope(): Scope;
   /** What of the plane's settings holds here. */
   readonly settings: AgentSettings;
   observed(delta: Delta): void;
@@ -276,6 +284,9 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
     },
     cluster,
     internal,
+    statuses: writer,
+    mayWrite: (ref) => gate.mayWriteStatuses && gate.mayWrite(ref) && isNamespaceWritten(limits, ref.namespace),
+    scope: () => limited(board.settings.scopeIn(view.snapshot, cluster.name)),
     observed(delta) {
       if (signal.aborted) return;
       up.observed(delta);

@@ -1,4 +1,4 @@
-/** One request to a server outside of the cluster. Redirects are not followed: they would carry a token elsewhere. */
+/** One request to a server that is no API server. Redirects are not followed: they would carry a token elsewhere. */
 export interface HttpRequest {
   readonly method: "GET" | "POST";
   readonly url: string;
@@ -15,6 +15,8 @@ export interface HttpRequest {
 export interface HttpAnswer {
   readonly status: number;
   readonly body: string;
+  /** The header of this name, where a redirect leads to. */
+  readonly location?: string;
 }
 
 /** Why there is no answer. `Untrusted`: the server's certificate does not verify. */

@@ -1,0 +1,102 @@
+import { EndpointSlice, Service } from "@isthmus/api";
+import { describe, expect, it } from "vitest";
+import { SchemaProblem } from "../src/agent/openApiDocument.ts";
+import { readableAddress } from "../src/agent/schemaTarget.ts";
+
+function service(spec: object = {}): Service {
+  return Service.parse({
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { name: "reviews", namespace: "shop" },
+    spec: {
+      clusterIP: "10.96.0.7",
+      selector: { app: "reviews" },
+      ports: [
+        { name: "http", port: 9080 },
+        { name: "dns", port: 53, protocol: "UDP" },
+      ],
+      ...spec,
+    },
+  });
+}
+
+function slice(address: string, ready = true, kind = "Pod"): EndpointSlice {
+  return EndpointSlice.parse({
+    apiVersion: "discovery.k8s.io/v1",
+    kind: "EndpointSlice",
+    metadata: { name: "reviews-1", namespace: "shop" },
+    endpoints: [{ addresses: [address], conditions: { ready }, targetRef: { kind, name: "reviews-1" } }],
+    ports: [{ name: "http", port: 8080 }],
+  });
+}
+
+function targetOf(source: string, of = service(), slices: readonly EndpointSlice[] = []): string {
+  try {
+    const { url, address } = readableAddress(of, slices, source);
+    return `${url} at ${address}`;
+  } catch (error) {
+    if (error instanceof SchemaProblem) return error.reason;
+    throw error;
+  }
+}
+
+describe("readableAddress", () => {
+  it("calls the address of the Service, whatever its name in the URL", () => {
+    expect(targetOf("/openapi.json?v=3")).toBe("http://reviews.shop.svc:9080/openapi.json?v=3 at 10.96.0.7:9080");
+    for (const host of ["reviews", "reviews.shop", "reviews.shop.svc", "reviews.shop.svc.example.internal"])
+      expect(targetOf(`http://${host}:9080/a`)).toBe(`http://${host}:9080/a at 10.96.0.7:9080`);
+  });
+
+  it("calls a ready pod where the Service has no address", () => {
+    const headless = service({ clusterIP: "None" });
+    expect(targetOf("/a", headless, [slice("10.1.0.9")])).toBe("http://reviews.shop.svc:9080/a at 10.1.0.9:8080");
+    expect(targetOf("/a", headless, [slice("fd12::9")])).toBe("http://reviews.shop.svc:9080/a at [fd12::9]:8080");
+    expect(targetOf("/a", headless, [slice("10.1.0.9", false)])).toBe("NotReady");
+    expect(targetOf("/a", headless, [slice("10.1.0.9", true, "Node")])).toBe("NotReady");
+  });
+
+  it.each([
+    "http://169.254.169.254/latest/meta-data",
+    "http://localhost:9080/",
+    "http://ratings.shop:9080/",
+    "http://reviews.payments:9080/",
+    "http://reviews.shop.example.com:9080/",
+    "http://reviews:53/",
+    "http://reviews/",
+    "http://user:secret@reviews:9080/",
+    "http://reviews@169.254.169.254:9080/",
+    "https://reviews:9080/",
+    "file:///etc/passwd",
+    "gopher://reviews:9080/",
+    "//169.254.169.254/",
+    "openapi.json",
+    "",
+    `/${"a".repeat(3_000)}`,
+  ])("refuses %s", (source) => {
+    expect(targetOf(source)).toBe("Refused");
+  });
+
+  it.each([
+    "127.0.0.1",
+    "0.0.0.0",
+    "169.254.169.254",
+    "224.0.0.1",
+    "255.255.255.255",
+    "::1",
+    "::",
+    "fe80::1",
+    "ff02::1",
+    "::ffff:7f00:1",
+    "fd00:ec2::254",
+    "metadata",
+  ])("never calls %s", (address) => {
+    expect(targetOf("/a", service({ clusterIP: address }))).toBe("Refused");
+    expect(targetOf("/a", service({ clusterIP: "None" }), [slice(address)])).toBe("Refused");
+  });
+
+  it("refuses Services whose endpoints anybody may choose, or that have none of their own", () => {
+    expect(targetOf("/a", service({ selector: {} }))).toBe("Refused");
+    expect(targetOf("/a", service({ type: "ExternalName", externalName: "metadata.example.com" }))).toBe("Refused");
+    expect(targetOf("/a", service({ ports: [] }))).toBe("Refused");
+  });
+});
