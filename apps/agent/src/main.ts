@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { kindKeyOf } from "@isthmus/core";
-import { type AccessLogSink, startAccessLogSink } from "@isthmus/dataplane";
+import { type AccessLogSink, type MeshScrape, startAccessLogSink, startMeshScrape } from "@isthmus/dataplane";
 import { kubernetesAuthorizer, kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
 import {
   ACCESS_LOGS_TOPIC,
@@ -9,6 +9,7 @@ import {
   agentRoles,
   agentSecrets,
   answerQuery,
+  MESH_METRICS_TOPIC,
   NAMES,
   startAgent,
   startElection,
@@ -22,6 +23,7 @@ import { answerAccessLogs } from "./accessLogs.ts";
 import { agentAdminPages } from "./adminPages.ts";
 import { type AgentConfig, readAgentConfig } from "./config.ts";
 import { httpClient } from "./httpClient.ts";
+import { answerMeshMetrics } from "./meshMetrics.ts";
 
 const VERSION = "0.1.0";
 
@@ -64,9 +66,10 @@ async function run(config: AgentConfig, signal: AbortSignal): Promise<void> {
   const lease = { name: NAMES[config.generation].agent, namespace };
   const election = config.leaderElection ? startElection({ cluster, lease, identity, clock, random, log }, signal) : undefined;
   let accessLogs: AccessLogSink | undefined;
+  let scrape: MeshScrape | undefined;
   const metrics = startMetrics({
     source: "agent",
-    read: () => [...(link?.metrics() ?? []), ...agent.metrics(), ...(accessLogs?.metrics() ?? [])],
+    read: () => [...(link?.metrics() ?? []), ...agent.metrics(), ...(accessLogs?.metrics() ?? []), ...(scrape?.metrics() ?? [])],
   });
   const agent: Agent = startAgent(
     {
@@ -81,7 +84,10 @@ async function run(config: AgentConfig, signal: AbortSignal): Promise<void> {
             agent: about,
             connector,
             handler,
-            answer: answerQuery(() => agent, { [ACCESS_LOGS_TOPIC]: (body) => answerAccessLogs(accessLogs, body) }),
+            answer: answerQuery(() => agent, {
+              [ACCESS_LOGS_TOPIC]: (body) => answerAccessLogs(accessLogs, body),
+              [MESH_METRICS_TOPIC]: (body) => answerMeshMetrics(scrape, body),
+            }),
             clock,
             random,
             log,
@@ -98,6 +104,10 @@ async function run(config: AgentConfig, signal: AbortSignal): Promise<void> {
       random,
       log,
       meter: metrics,
+      meshMetrics({ targets }, term) {
+        scrape = startMeshScrape({ targets, epoch: randomUUID(), clock, log }, term);
+        return scrape;
+      },
       accessLogs(podsAt, until) {
         accessLogs = startAccessLogSink({ host: config.workloadHost, port: config.workloadPort, podsAt, clock, log }, until);
         return accessLogs;

@@ -4,7 +4,7 @@ import { ACCESS_LOGS_TOPIC, type Server } from "@isthmus/plane";
 import { type AsyncPage, listPage } from "@isthmus/process";
 
 /** Asks an agent that is connected to this server. Rejects when it has no answer. */
-type AskAgent = (
+export type AskAgent = (
   clusterName: string,
   query: { readonly topic: string; readonly body: Uint8Array },
   signal: AbortSignal,

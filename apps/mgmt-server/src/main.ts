@@ -27,6 +27,7 @@ import { serverAdminPages } from "./adminPages.ts";
 import { readServerConfig, type ServerConfig } from "./config.ts";
 import { workOnDirectClusters } from "./directClusters.ts";
 import { insightsPage } from "./insightsPage.ts";
+import { startMeshTraffic } from "./meshTraffic.ts";
 
 async function run(config: ServerConfig, signal: AbortSignal): Promise<void> {
   const log = createLog({ logger: NAMES[config.generation].server, verbose: config.verbose });
@@ -149,12 +150,19 @@ async function run(config: ServerConfig, signal: AbortSignal): Promise<void> {
     },
     signal,
   );
+  const traffic = startMeshTraffic({ server, ask: link.ask, clock }, signal);
   const admin = await startAdmin({
     host: config.adminHost,
     port: config.adminPort,
     isReady: () => server.isReady,
     metrics,
-    pages: { ...serverAdminPages(server), "/insights": insightsPage(server), "/access-logs": fleetAccessLogPage(server, link.ask) },
+    pages: {
+      ...serverAdminPages(server),
+      "/insights": insightsPage(server),
+      "/access-logs": fleetAccessLogPage(server, link.ask),
+      "/traffic": traffic.page,
+      "/metrics/mesh": traffic.metricsPage,
+    },
     authorize: kubernetesAuthorizer({ kubeconfig, clock }).authorize,
     ...(config.adminTls === undefined ? {} : { tls: config.adminTls }),
   });
@@ -182,7 +190,7 @@ async function run(config: ServerConfig, signal: AbortSignal): Promise<void> {
     log.warn({}, "client certificates are disabled: any holder of the relay token can impersonate any cluster");
 
   signal.addEventListener("abort", () => log.info({}, "stopping"), { once: true });
-  await Promise.all([server.ended, direct, kept.ended, mirrored, link.closed.then(() => grpc?.close())]);
+  await Promise.all([server.ended, direct, traffic.ended, kept.ended, mirrored, link.closed.then(() => grpc?.close())]);
   await election?.resign();
   await Promise.all([admin.close(), store?.close()]);
 }

@@ -17,7 +17,7 @@ export const AT = {
 } as const;
 
 /** How many numbers there are. */
-const SIGNAL_COUNT = AT.responseBytes + 1;
+export const SIGNAL_COUNT = AT.responseBytes + 1;
 
 /** Counts between two workloads: requests by class of their code, requests by duration (not cumulative), and sums, as `AT` places them. */
 export type Signals = Float64Array;
@@ -25,6 +25,11 @@ export type Signals = Float64Array;
 /** Nothing has happened. */
 export function noSignals(): Signals {
   return new Float64Array(SIGNAL_COUNT);
+}
+
+/** Adds `more`, or a part of it, to `sum`, which changes. */
+export function addSignals(sum: { [at: number]: number }, more: ArrayLike<number>, part = 1): void {
+  for (let i = 0; i < SIGNAL_COUNT; i++) sum[i] = (sum[i] ?? 0) + (more[i] ?? 0) * part;
 }
 
 /** Whether anything has happened. */
@@ -48,6 +53,14 @@ export interface TrafficEdge {
 /** Equal for equal edges. Names have no line breaks (`isTrafficName`). */
 export function edgeKey({ sourceNamespace, sourceWorkload, namespace, service, workload, cluster }: TrafficEdge): string {
   return `${sourceNamespace}\n${sourceWorkload}\n${namespace}\n${service}\n${workload}\n${cluster}`;
+}
+
+/** What stands for edges that there is no room for. No workload has such a name. */
+export const OTHER = "(other)";
+
+/** The edge that stands for those of a namespace that there is no room for. */
+export function otherEdge(sourceNamespace: string): TrafficEdge {
+  return { sourceNamespace, sourceWorkload: OTHER, namespace: "", service: OTHER, workload: "", cluster: "" };
 }
 
 /** Whether a text can be a name of an edge: those of Kubernetes, hosts, and Istio's own such as PassthroughCluster. */

@@ -51,6 +51,7 @@ describe("the table of agent processes", () => {
     const processes = processStarter(leadership, stop.signal);
     const watch = processes.everyReplica("clusterWatch", recorded(log, "watch"));
     const relay = processes.leader("relay", recorded(log, "relay"));
+    processes.leader("meshMetrics", recorded([], "meshMetrics"));
     processes.leader("certificates", recorded([], "certificates"));
     processes.everyReplica("accessLogs", recorded([], "accessLogs"));
     const ended = processes.run();
@@ -82,6 +83,7 @@ describe("the table of agent processes", () => {
       const process = recorded(log, "relay")(term);
       return { ...process, ended: process.ended.then(() => isReleased) };
     });
+    processes.leader("meshMetrics", recorded([], "meshMetrics"));
     const relays: unknown[] = [];
     processes.leader("certificates", (term) => {
       relays.push(relay.current);
@@ -106,7 +108,9 @@ describe("the table of agent processes", () => {
   it("lets no agent start that leaves one of them out", () => {
     const processes = processStarter(elected(), AbortSignal.abort(new Error("never started")));
     processes.everyReplica("clusterWatch", recorded([], "watch"));
-    expect(() => processes.run()).toThrow("the agent does not start accessLogs, relay, certificates, which AGENT_PROCESSES lists");
+    expect(() => processes.run()).toThrow(
+      "the agent does not start accessLogs, relay, meshMetrics, certificates, which AGENT_PROCESSES lists",
+    );
   });
 });
 

@@ -39,6 +39,8 @@ export interface AgentSettings extends Omit<ServerSettings, "store" | "presented
   readonly name?: string;
   /** The Vault that it may call. Default: none. */
   readonly vault?: AgentOptions["vault"];
+  /** What scrapes proxies. Default: nothing does. */
+  readonly meshMetrics?: AgentOptions["meshMetrics"];
 }
 
 /** The real loops over simulated clusters and a network in memory, in virtual time. */
@@ -135,7 +137,10 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
     await meanwhile(one.server.ended);
   }
 
-  function startAgentOf(clusterName: string, { name = "", leadership, vault, over = (cluster) => cluster }: AgentSettings = {}): void {
+  function startAgentOf(
+    clusterName: string,
+    { name = "", leadership, vault, meshMetrics, over = (cluster) => cluster }: AgentSettings = {},
+  ): void {
     const cluster = clusters[clusterName];
     if (cluster === undefined) throw new Error(`no cluster ${clusterName}`);
     const stop = quietController();
@@ -166,6 +171,7 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
         ...agentRoles(namespace),
         ...(leadership === undefined ? {} : { leadership }),
         ...(vault === undefined ? {} : { vault }),
+        ...(meshMetrics === undefined ? {} : { meshMetrics }),
         clock,
         random,
         log,

@@ -7,11 +7,23 @@ import { sendText, startHttpServer } from "./httpServer.ts";
 import type { Metrics } from "./metrics.ts";
 import { readTlsFiles, type TlsFiles, watchTlsFiles } from "./tlsFiles.ts";
 
-/** A page that only some may read: gives its JSON text bit by bit. An empty bit lets others have their turn. */
-export type Page = (query: URLSearchParams) => Iterable<string>;
+/** A page that only some may read: gives its text bit by bit. An empty bit lets others have their turn. */
+export interface Page {
+  (query: URLSearchParams): Iterable<string>;
+  /** Default: JSON. */
+  readonly contentType?: string;
+}
 
 /** A page for which others must be asked first. Who reads it waits for them. */
-export type AsyncPage = (query: URLSearchParams) => Promise<Iterable<string>>;
+export interface AsyncPage {
+  (query: URLSearchParams): Promise<Iterable<string>>;
+  readonly contentType?: string;
+}
+
+/** The same page, for scrapers of Prometheus. */
+export function textPage(page: (query: URLSearchParams) => Iterable<string>): Page {
+  return Object.assign((query: URLSearchParams) => page(query), { contentType: "text/plain; version=0.0.4; charset=utf-8" });
+}
 
 export interface AdminOptions {
   readonly host: string;
@@ -86,15 +98,19 @@ async function answer(request: IncomingMessage, response: ServerResponse, contex
   }
   const verdict = await admit(request, pathname, signal);
   if ("refused" in verdict) return tell(response, verdict.refused, verdict.reason);
-  await stream(response, await page(searchParams), signal);
+  await stream(response, { text: await page(searchParams), contentType: page.contentType }, signal);
 }
 
 /** No faster than the reader takes it, and with pauses in which the program does its real work. */
-async function stream(response: ServerResponse, text: Iterable<string>, signal: AbortSignal): Promise<void> {
+async function stream(
+  response: ServerResponse,
+  { text, contentType = "application/json" }: { readonly text: Iterable<string>; readonly contentType: string | undefined },
+  signal: AbortSignal,
+): Promise<void> {
   const gone = new AbortController();
   response.on("close", () => gone.abort(new Error("the client disconnected")));
   const either = AbortSignal.any([signal, gone.signal]);
-  response.writeHead(200, { "content-type": "application/json", "cache-control": "no-store" });
+  response.writeHead(200, { "content-type": contentType, "cache-control": "no-store" });
   let length = 0;
   for (const part of text) {
     either.throwIfAborted();

@@ -1,4 +1,4 @@
-export { type AdminOptions, type AsyncPage, type Page, startAdmin } from "./admin.ts";
+export { type AdminOptions, type AsyncPage, type Page, startAdmin, textPage } from "./admin.ts";
 export type { Authorize } from "./adminAuthorizer.ts";
 export { type AdminTlsFlags, addAdminTlsOptions, adminTlsIn } from "./adminTls.ts";
 export { diagnosticsPage } from "./diagnostics.ts";

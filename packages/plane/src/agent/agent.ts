@@ -5,9 +5,11 @@ import { alwaysLeader, leaderOnlyCluster } from "../leader/leadership.ts";
 import type { Leadership, LinkState } from "../ports/clusterPort.ts";
 import { eventHub } from "../runtime/eventHub.ts";
 import { startCertificateLoop } from "./certificateLoop.ts";
+import { scopeLimit } from "./limits.ts";
 import { type PodLookup, podsAtAddress } from "./podAddresses.ts";
 import { processStarter } from "./processes.ts";
 import { type AgentParts, startRelayLoops } from "./relayLoops.ts";
+import { type MeshPod, scrapeTargets } from "./scrapeTargets.ts";
 import { type AgentSettings, DEFAULT_SETTINGS } from "./settings.ts";
 import { type VaultAuthorityOptions, vaultAuthority } from "./vaultAuthority.ts";
 import { vaultToken } from "./vaultToken.ts";
@@ -23,8 +25,16 @@ export interface AgentOptions extends AgentParts {
   readonly removals?: DeletionLog;
   /** Takes in figures as they arise. Default: nobody does. */
   readonly meter?: Meter;
+  /** Starts what scrapes proxies, on the leader. Default: nothing does. */
+  readonly meshMetrics?: (sources: MeshMetricsSources, term: AbortSignal) => { readonly ended: Promise<void> };
   /** Starts what takes access logs of proxies, on every replica. Default: nothing does, as where no agent runs in the cluster. */
   readonly accessLogs?: (podsAt: PodLookup, signal: AbortSignal) => { readonly ended: Promise<void> };
+}
+
+/** What is read of a cluster's proxies and control planes. */
+export interface MeshMetricsSources {
+  /** Undefined while not all pods are known, or while the Settings do not ask for their metrics. */
+  readonly targets: () => readonly MeshPod[] | undefined;
 }
 
 /** A running agent: reports its cluster to the server, and makes it hold what the server wants. */
@@ -102,6 +112,15 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
       { cluster: loops?.cluster ?? cluster, namespace, internal: () => loops?.internal, vault, clock, log },
       term,
     );
+  });
+  const limited = scopeLimit(options.limits ?? {});
+  processes.leader("meshMetrics", (term) => {
+    const targets = () => {
+      const settings = relay.current?.settings ?? DEFAULT_SETTINGS;
+      if (!settings.meshMetrics || !view.isComplete) return undefined;
+      return scrapeTargets(view.snapshot, limited(settings.scopeIn(view.snapshot, options.cluster.name)));
+    };
+    return options.meshMetrics?.({ targets }, term) ?? { ended: Promise.resolve() };
   });
   changes.on("changed", (delta) => relay.current?.observed(delta));
   changes.on("listed", (kindKey) => relay.current?.listed(kindKey));

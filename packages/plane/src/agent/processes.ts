@@ -21,6 +21,8 @@ export const AGENT_PROCESSES = {
   accessLogs: { runsOn: "everyReplica" },
   /** Reports what discovery reads, and applies what the server desires: relay and discovery are one, as the server discovers. */
   relay: { runsOn: "leader" },
+  /** Scrapes proxies and control planes (“metrics”): one replica, as two would count each request twice. */
+  meshMetrics: { runsOn: "leader" },
   /** Makes, requests and installs the CAs of meshes (“certificate management”). */
   certificates: { runsOn: "leader" },
 } as const satisfies Readonly<Record<string, { readonly runsOn: "everyReplica" | "leader" }>>;
