@@ -20,8 +20,8 @@ export interface MeshScrapeOptions {
   readonly targets: () => readonly ScrapeTarget[] | undefined;
   /** Differs from one term of a leader to the next. */
   readonly epoch: string;
-  /** Default: `SCRAPE_LIMITS`. */
-  readonly limits?: ScrapeLimits;
+  /** Default, also of each: `SCRAPE_LIMITS`. */
+  readonly limits?: Partial<ScrapeLimits>;
   readonly allowance?: FetchAllowance;
   readonly clock: Clock;
   readonly log: Log;
@@ -66,7 +66,8 @@ export interface MeshScrape {
  * it may, continues where it stopped. A pod that does not answer is missing, not idle: what it counts meanwhile is added with its next answer.
  */
 export function startMeshScrape(options: MeshScrapeOptions, signal: AbortSignal): MeshScrape {
-  const { epoch, limits = SCRAPE_LIMITS, allowance, clock, log } = options;
+  const { epoch, allowance, clock, log } = options;
+  const limits = { ...SCRAPE_LIMITS, ...options.limits };
   const now = () => uptimeOf(clock);
   let counter = trafficCounter({ epoch, now });
   let isOn = false;
