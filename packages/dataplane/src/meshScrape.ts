@@ -72,8 +72,8 @@ export function startMeshScrape(options: MeshScrapeOptions, signal: AbortSignal)
   let counter = trafficCounter({ epoch, now });
   let isOn = false;
   let known: ReadonlySet<string> | undefined;
-  /** Pods that came after the first round and were not scraped yet. */
-  const fresh = new Set<string>();
+  /** Pods that came after the first round and were not scraped yet, with how often that was tried. */
+  const fresh = new Map<string, number>();
   let last = { targets: 0, scraped: 0 };
   const totals = { scrapes: 0, failed: 0, bytes: 0, refused: 0 };
   let next = 0;
@@ -114,8 +114,10 @@ export function startMeshScrape(options: MeshScrapeOptions, signal: AbortSignal)
 
   async function round(targets: readonly ScrapeTarget[]): Promise<void> {
     const keys = new Set(targets.map(keyOf));
-    if (known !== undefined) for (const key of keys) if (!known.has(key)) fresh.add(key);
-    for (const key of fresh) if (!keys.has(key)) fresh.delete(key);
+    if (known !== undefined) for (const key of keys) if (!known.has(key)) fresh.set(key, 0);
+    for (const [key, tries] of fresh) if (!keys.has(key) || tries >= MOST_FIRST_TRIES) fresh.delete(key);
+    const expected = targets.filter((target) => target.at !== undefined && fresh.has(keyOf(target)));
+    counter.startRound(new Set(expected.map(({ namespace, workload }) => `${namespace}/${workload}`)));
     known = keys;
     last = { targets: targets.length, scraped: 0 };
     const end = now() + limits.intervalMs;
@@ -131,6 +133,8 @@ export function startMeshScrape(options: MeshScrapeOptions, signal: AbortSignal)
         } catch (error) {
           if (signal.aborted) return;
           totals.failed++;
+          const tries = fresh.get(keyOf(target));
+          if (tries !== undefined) fresh.set(keyOf(target), tries + 1);
           const { pod, namespace } = target;
           log.debug({ namespace, pod, error: error instanceof Error ? error.message : "failed" }, "metrics of a pod could not be read");
         }
@@ -172,6 +176,8 @@ export function startMeshScrape(options: MeshScrapeOptions, signal: AbortSignal)
 }
 
 const MIN_PAUSE_MS = 1_000;
+// A pod that starts answers within a minute. One that cannot be reached at all is no longer waited for: what it sends is counted where it arrives.
+const MOST_FIRST_TRIES = 3;
 
 function keyOf({ kind, namespace, pod }: ScrapeTarget): string {
   return `${kind}/${namespace}/${pod}`;

@@ -23,6 +23,8 @@ export interface ScrapedPod extends ProxyOwner {
 export interface TrafficCounter {
   proxy(pod: ScrapedPod, traffic: ProxyTraffic, isComplete: boolean): void;
   controlPlane(pod: ScrapedPod, counts: ControlPlaneCounts): void;
+  /** A round begins, in which proxies of these workloads, as `namespace/name`, may be scraped for the first time. */
+  startRound(expected: ReadonlySet<string>): void;
   /** A round is over: `keys` are the pods that there are. */
   endRound(keys: ReadonlySet<string>, round: { readonly targets: number; readonly scraped: number }): void;
   answer(query: TrafficQuery): TrafficAnswer;
@@ -108,6 +110,10 @@ export function trafficCounter({ epoch, now }: { readonly epoch: string; readonl
       const changes = increaseSince(before?.last.counts, last.counts);
       state.counts = state.counts.map((count, at) => count + (changes[at] ?? 0));
       if (states.has(name) || states.size < MOST_PLANES) states.set(name, state);
+    },
+    startRound(expected) {
+      // Whichever end is scraped first: what such a workload sends must not be counted at both.
+      senders = new Set([...senders, ...expected]);
     },
     endRound(keys, done) {
       for (const [key, state] of proxies) {

@@ -137,6 +137,22 @@ describe("the scrape of a mesh", () => {
     expect(answered(scrape).counts).toEqual({ "web>reviews": 9, "new>reviews": 9 });
   });
 
+  it("counts a pod that came but cannot be reached from its first answer on, after three rounds", async () => {
+    let [count, isThere] = [5, false];
+    const port = await serving((_, response) => (isThere ? response.end(requests(count)) : response.destroy()));
+    const targets: ScrapeTarget[] = [];
+    const { scrape, round, waiting } = scraping(() => targets);
+    await waiting();
+    targets.push(target("new-1", port));
+    for (let i = 0; i < 4; i++) await round();
+    isThere = true;
+    await round();
+    expect(answered(scrape).counts).toEqual({});
+    count = 7;
+    await round();
+    expect(answered(scrape).counts).toEqual({ "new>reviews": 2 });
+  });
+
   it("takes no more of a pod than it may, and continues with the others", async () => {
     let sent = 0;
     const endless = await serving((_, response) => {

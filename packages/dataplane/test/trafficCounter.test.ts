@@ -98,6 +98,19 @@ describe("traffic of a cluster", () => {
     expect(requests(counter.answer({}))).toEqual({ "web>reviews": 5, "cron>reviews": 5, ">reviews": 5 });
   });
 
+  it("counts what a workload sends once in the round in which it comes, whichever end is read first", () => {
+    const { counter, pass, requests } = counting();
+    const reviews = pod("r", { namespace: "books", workload: "v1" });
+    const received = (count: number): ProxyTraffic => ({ sent: new Map(), received: edges([count]), refused: 0 });
+    counter.proxy(reviews, received(0), true);
+    pass(30_000, ["books/r"]);
+    counter.startRound(new Set(["shop/web"]));
+    counter.proxy(reviews, received(5), true);
+    counter.proxy(pod("a", { isNew: true }), sent([5]), true);
+    pass(30_000, ["books/r", "shop/a"]);
+    expect(requests(counter.answer({}))).toEqual({ "web>reviews": 5 });
+  });
+
   it("sends again what did not arrive, and nothing twice that did", () => {
     const { counter, pass, requests } = counting();
     counter.proxy(pod("a"), sent([0]), true);
