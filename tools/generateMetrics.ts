@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { METRICS, type MetricDefinition, type MetricSource } from "@isthmus/core";
+import { TRAFFIC_METRICS } from "@isthmus/dataplane";
 import { startMetrics } from "@isthmus/process";
 import { printsUsage } from "./generatorUsage.ts";
 import { readSourceTree } from "./sourceTree.ts";
@@ -52,6 +53,16 @@ A change goes through these stages: \`relay_server_objects_received_total\`, \`g
 \`gloo_mesh_translations_total\`, \`relay_server_objects_sent_total\`, \`relay_server_revisions_acknowledged_total\` and
 \`relay_server_objects_rejected\`; \`relay_server_lag_seconds\` is the lag of a cluster, \`gloo_mesh_propagation_time_sec\` the
 propagation time. On the agent, \`resources_synced_total\`, \`resources_deleted_total\` and \`resource_write_fails_total\` count the results.
+
+## Metrics of the meshes
+
+The server's admin port has them on \`/metrics/mesh\`, behind a [token](admin.md#access), where [agents read the metrics of proxies](../operations/monitoring.md#traffic-of-the-meshes). Those
+of requests and bytes have the labels \`cluster\` (whose agent counted), \`gm_workload_ref\` and \`gm_destination_workload_ref\` (\`NAME.NAMESPACE.CLUSTER\`),
+\`destination_service\` and \`destination_namespace\`; \`(other)\` stands for workloads that there is no room for. Counters begin at 0 when the server starts.
+
+| name | type | meaning |
+|---|---|---|
+${TRAFFIC_METRICS.map(({ name, type, help }) => `| \`${name}\` | ${type} | ${help} |`).join("\n")}
 
 ## Metrics of Node.js
 

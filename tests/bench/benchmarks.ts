@@ -3,6 +3,7 @@ import { consoleBenchmark } from "./console.ts";
 import { fleetBenchmark } from "./fleetTranslation.ts";
 import { growthBenchmark } from "./growth.ts";
 import { insightsBenchmark } from "./insights.ts";
+import { meshMetricsBenchmark } from "./meshMetrics.ts";
 import { offlineBenchmark } from "./offline.ts";
 import { churnBenchmark } from "./plane/churn.ts";
 import { connectBenchmark } from "./plane/connect.ts";
@@ -68,6 +69,7 @@ export const benchmarks: readonly Benchmark[] = [
   { name: "memory-agent", program: "agent", run: memoryAgentBenchmark },
   { name: "wire", run: wireBenchmark },
   { name: "cilium-endpoints", run: ciliumEndpointsBenchmark },
+  { name: "mesh-metrics", run: meshMetricsBenchmark },
   { name: "endpoint", program: "server", run: endpointBenchmark },
   { name: "restart", run: restartBenchmark },
   { name: "restart-replica", program: "server", heapMiB: 8192, isPart: true, run: restartReplicaBenchmark },

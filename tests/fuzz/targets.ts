@@ -2,6 +2,7 @@ import { UsageError } from "@isthmus/core";
 import type { Target } from "./target.ts";
 import { agent } from "./targets/agent.ts";
 import { apiServer } from "./targets/apiServer.ts";
+import { exposition } from "./targets/exposition.ts";
 import { files } from "./targets/files.ts";
 import { insights } from "./targets/insights.ts";
 import { kubeconfig } from "./targets/kubeconfig.ts";
@@ -22,6 +23,7 @@ export const TARGETS: readonly Target[] = [
   kubeconfig,
   files,
   apiServer,
+  exposition,
   relay,
   streams,
   joining,

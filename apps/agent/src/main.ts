@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { kindKeyOf } from "@isthmus/core";
-import { type AccessLogSink, startAccessLogSink, type WasmServer } from "@isthmus/dataplane";
+import { type AccessLogSink, type MeshScrape, startAccessLogSink, startMeshScrape, type WasmServer } from "@isthmus/dataplane";
 import { kubernetesAuthorizer, kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
 import {
   ACCESS_LOGS_TOPIC,
@@ -9,6 +9,7 @@ import {
   agentRoles,
   agentSecrets,
   answerQuery,
+  MESH_METRICS_TOPIC,
   NAMES,
   startAgent,
   startElection,
@@ -22,6 +23,7 @@ import { answerAccessLogs, otherReplicas } from "./accessLogs.ts";
 import { agentAdminPages } from "./adminPages.ts";
 import { type AgentConfig, readAgentConfig } from "./config.ts";
 import { httpClient } from "./httpClient.ts";
+import { answerMeshMetrics } from "./meshMetrics.ts";
 import { startWasmFilters } from "./wasmFilters.ts";
 
 const VERSION = "0.1.0";
@@ -68,9 +70,10 @@ async function run(config: AgentConfig, signal: AbortSignal): Promise<void> {
   let wasm: WasmServer | undefined;
   let accessLogs: AccessLogSink | undefined;
   const others = () => otherReplicas(agent.view.snapshot, { name: config.instance, namespace, clusterName });
+  let scrape: MeshScrape | undefined;
   const metrics = startMetrics({
     source: "agent",
-    read: () => [...(link?.metrics() ?? []), ...agent.metrics(), ...(accessLogs?.metrics() ?? [])],
+    read: () => [...(link?.metrics() ?? []), ...agent.metrics(), ...(accessLogs?.metrics() ?? []), ...(scrape?.metrics() ?? [])],
   });
   const agent: Agent = startAgent(
     {
@@ -85,7 +88,10 @@ async function run(config: AgentConfig, signal: AbortSignal): Promise<void> {
             agent: about,
             connector,
             handler,
-            answer: answerQuery(() => agent, { [ACCESS_LOGS_TOPIC]: (body) => answerAccessLogs(accessLogs, body, others()) }),
+            answer: answerQuery(() => agent, {
+              [ACCESS_LOGS_TOPIC]: (body) => answerAccessLogs(accessLogs, body, others()),
+              [MESH_METRICS_TOPIC]: (body) => answerMeshMetrics(scrape, body),
+            }),
             clock,
             random,
             log,
@@ -112,6 +118,10 @@ async function run(config: AgentConfig, signal: AbortSignal): Promise<void> {
               return started;
             },
           }),
+      meshMetrics({ targets }, term) {
+        scrape = startMeshScrape({ targets, epoch: randomUUID(), clock, log }, term);
+        return scrape;
+      },
       accessLogs(podsAt, until) {
         const besides = wasm === undefined ? [] : [wasm.service];
         accessLogs = startAccessLogSink({ host: config.workloadHost, port: config.workloadPort, podsAt, besides, clock, log }, until);

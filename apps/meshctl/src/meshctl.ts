@@ -31,6 +31,7 @@ import { namesCommand } from "./commands/names.ts";
 import type { ConnectRemote } from "./commands/registrationOptions.ts";
 import { snapshotCommand } from "./commands/snapshot.ts";
 import { syncCommand } from "./commands/sync.ts";
+import { topCommand } from "./commands/top.ts";
 import { translateCommand } from "./commands/translate.ts";
 import { uninstallCommand } from "./commands/uninstall.ts";
 import { validateCommand } from "./commands/validate.ts";
@@ -117,6 +118,7 @@ function programOf(runtime: CommandRuntime, { toRemote, call }: { readonly toRem
     certCommand(runtime),
     dashboardCommand(runtime),
     logsCommand(runtime),
+    topCommand(runtime),
     configCommand(runtime),
     versionCommand(runtime),
     completionCommand(io),

@@ -28,6 +28,7 @@ import { apiSchemaPage, apisPage } from "./apis.ts";
 import { readServerConfig, type ServerConfig } from "./config.ts";
 import { workOnDirectClusters } from "./directClusters.ts";
 import { insightsPage } from "./insightsPage.ts";
+import { startMeshTraffic } from "./meshTraffic.ts";
 import { observabilityLogsPage } from "./observabilityLogs.ts";
 
 async function run(config: ServerConfig, signal: AbortSignal): Promise<void> {
@@ -151,6 +152,7 @@ async function run(config: ServerConfig, signal: AbortSignal): Promise<void> {
     },
     signal,
   );
+  const traffic = startMeshTraffic({ server, ask: link.ask, clock }, signal);
   const admin = await startAdmin({
     host: config.adminHost,
     port: config.adminPort,
@@ -162,6 +164,8 @@ async function run(config: ServerConfig, signal: AbortSignal): Promise<void> {
       "/access-logs": fleetAccessLogPage(server, link.ask),
       "/v1/apis": apisPage(server),
       "/v1/apis/{id}/schema": apiSchemaPage(server),
+      "/traffic": traffic.page,
+      "/metrics/mesh": traffic.metricsPage,
     },
     posts: { "/v0/observability/logs": observabilityLogsPage(server, link.ask, clock) },
     authorize: kubernetesAuthorizer({ kubeconfig, clock }).authorize,
@@ -191,7 +195,7 @@ async function run(config: ServerConfig, signal: AbortSignal): Promise<void> {
     log.warn({}, "client certificates are disabled: any holder of the relay token can impersonate any cluster");
 
   signal.addEventListener("abort", () => log.info({}, "stopping"), { once: true });
-  await Promise.all([server.ended, direct, kept.ended, mirrored, link.closed.then(() => grpc?.close())]);
+  await Promise.all([server.ended, direct, traffic.ended, kept.ended, mirrored, link.closed.then(() => grpc?.close())]);
   await election?.resign();
   await Promise.all([admin.close(), store?.close()]);
 }

@@ -351,6 +351,19 @@ export const METRICS = {
   },
   gloo_mesh_access_log_streams: { type: "gauge", help: "Number of open access log streams of proxies.", labels: [], on: AGENT },
   gloo_mesh_access_log_bytes: { type: "gauge", help: "Memory used for access log entries, in bytes.", labels: [], on: AGENT },
+  gloo_mesh_scrapes_total: {
+    type: "counter",
+    help: "Number of attempts of the agent's leader to read the metrics of a proxy or control plane, by result: read or failed.",
+    labels: ["result"],
+    on: AGENT,
+  },
+  gloo_mesh_scraped_bytes_total: { type: "counter", help: "Bytes of metrics read from proxies and control planes.", labels: [], on: AGENT },
+  gloo_mesh_scraped_samples_refused_total: {
+    type: "counter",
+    help: "Number of samples of proxies that are not counted: of more than 500 destinations of a proxy, or with a name that is none.",
+    labels: [],
+    on: AGENT,
+  },
   relay_agent_connected: { type: "gauge", help: "1 if the agent is connected to a management server, else 0.", labels: [], on: AGENT },
   relay_agent_messages_received_total: {
     type: "counter",

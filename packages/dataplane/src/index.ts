@@ -10,9 +10,16 @@ export {
 } from "./accessLogQuery.ts";
 export { type AccessLogSink, startAccessLogSink } from "./accessLogSink.ts";
 export { envoyEntryOf } from "./envoyEntry.ts";
+export { expositionParser } from "./exposition.ts";
 export { type ExtensionConfigs, extensionConfigs } from "./extensionConfigService.ts";
 export type { ExtensionConfig } from "./extensionConfigStream.ts";
+export { type FleetTraffic, fleetTraffic } from "./fleetTraffic.ts";
+export { type MeshScrape, type MeshScrapeOptions, type ScrapeTarget, startMeshScrape } from "./meshScrape.ts";
+export { PROXY_METRICS, proxySignals } from "./proxySignals.ts";
 export { registryUserIn } from "./registryUsers.ts";
+export { parseTrafficAnswer, type TrafficAnswer } from "./trafficAnswer.ts";
+export { type ClusterReport, clusterReport, type EdgeReport } from "./trafficReport.ts";
+export { TRAFFIC_METRICS, trafficText } from "./trafficText.ts";
 export { wasmFilterConfig } from "./wasmFilter.ts";
 export { type WasmServer, wasmServer } from "./wasmServer.ts";
 export { openWorkloadPort, type WorkloadPort } from "./workloadPort.ts";

@@ -1,10 +1,12 @@
 export { ACCESS_LOGS_TOPIC } from "./agent/accessLogsTopic.ts";
 export { type Agent, type AgentOptions, startAgent } from "./agent/agent.ts";
 export type { AgentLimits } from "./agent/limits.ts";
+export { MESH_METRICS_TOPIC } from "./agent/meshMetricsTopic.ts";
 export { type Generation, NAMES } from "./agent/processes.ts";
 export { answerQuery } from "./agent/queries.ts";
 export { type AgentSecrets, agentSecrets, type ClientCredentials } from "./agent/relaySecrets.ts";
 export { fetchSchema } from "./agent/schemaFetch.ts";
+export { type MeshPod, scrapeTargets } from "./agent/scrapeTargets.ts";
 export type { DeletionLog, DeletionRecord } from "./apply/deletionLog.ts";
 export { FIELD_MANAGER } from "./apply/ownership.ts";
 export { RESUME_DELETES_TOPIC } from "./apply/resumeDeletesTopic.ts";

@@ -51,6 +51,7 @@ describe("the table of agent processes", () => {
     const processes = processStarter(leadership, stop.signal);
     const watch = processes.everyReplica("clusterWatch", recorded(log, "watch"));
     const relay = processes.leader("relay", recorded(log, "relay"));
+    processes.leader("meshMetrics", recorded([], "meshMetrics"));
     processes.leader("certificates", recorded([], "certificates"));
     processes.everyReplica("wasmFilters", recorded([], "wasmFilters"));
     processes.leader("apiDiscovery", recorded([], "apiDiscovery"));
@@ -84,6 +85,7 @@ describe("the table of agent processes", () => {
       const process = recorded(log, "relay")(term);
       return { ...process, ended: process.ended.then(() => isReleased) };
     });
+    processes.leader("meshMetrics", recorded([], "meshMetrics"));
     const relays: unknown[] = [];
     processes.leader("certificates", (term) => {
       relays.push(relay.current);
@@ -111,7 +113,7 @@ describe("the table of agent processes", () => {
     const processes = processStarter(elected(), AbortSignal.abort(new Error("never started")));
     processes.everyReplica("clusterWatch", recorded([], "watch"));
     expect(() => processes.run()).toThrow(
-      "the agent does not start wasmFilters, accessLogs, relay, certificates, apiDiscovery, which AGENT_PROCESSES lists",
+      "the agent does not start wasmFilters, accessLogs, relay, meshMetrics, certificates, apiDiscovery, which AGENT_PROCESSES lists",
     );
   });
 });

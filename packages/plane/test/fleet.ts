@@ -39,6 +39,8 @@ export interface AgentSettings extends Omit<ServerSettings, "store" | "presented
   readonly name?: string;
   /** The Vault that it may call. Default: none. */
   readonly vault?: AgentOptions["vault"];
+  /** What scrapes proxies. Default: nothing does. */
+  readonly meshMetrics?: AgentOptions["meshMetrics"];
   /** What serves Wasm filters of the cluster, and that they may be written. Default: nothing, and they may not. */
   readonly wasmFilters?: AgentOptions["wasmFilters"];
 }
@@ -139,7 +141,7 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
 
   function startAgentOf(
     clusterName: string,
-    { name = "", leadership, vault, wasmFilters, over = (cluster) => cluster }: AgentSettings = {},
+    { name = "", leadership, vault, meshMetrics, wasmFilters, over = (cluster) => cluster }: AgentSettings = {},
   ): void {
     const cluster = clusters[clusterName];
     if (cluster === undefined) throw new Error(`no cluster ${clusterName}`);
@@ -171,6 +173,7 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
         ...agentRoles(namespace),
         ...(leadership === undefined ? {} : { leadership }),
         ...(vault === undefined ? {} : { vault }),
+        ...(meshMetrics === undefined ? {} : { meshMetrics }),
         ...(wasmFilters === undefined ? {} : { wasmFilters, limits: { wasmFilters: true } }),
         clock,
         random,

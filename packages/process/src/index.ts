@@ -6,7 +6,7 @@ export { listPage } from "./listPage.ts";
 export { createLog } from "./log.ts";
 export { type Metrics, startMetrics } from "./metrics.ts";
 export { isOn, namespaceNames, objectCount, parsedOptions, percentageOption, portNumber } from "./options.ts";
-export { type AsyncPage, type Page, PageRefusal, type PostPage, type TypedPage } from "./pages.ts";
+export { type AsyncPage, type Page, PageRefusal, type PostPage, type TypedPage, textPage } from "./pages.ts";
 export { runProgram } from "./program.ts";
 export { objectsIn, snapshotPage } from "./snapshotPage.ts";
 export { readTlsFiles, type TlsFiles, watchTlsFiles } from "./tlsFiles.ts";

@@ -13,6 +13,11 @@ export type AsyncPage = (query: URLSearchParams) => Promise<Iterable<string>>;
 /** A page whose text has a type of its own. */
 export type TypedPage = (query: URLSearchParams) => TypedText;
 
+/** A page for scrapers of Prometheus. */
+export function textPage(page: (query: URLSearchParams) => Iterable<string>): TypedPage {
+  return (query) => ({ contentType: "text/plain; version=0.0.4; charset=utf-8", text: page(query) });
+}
+
 /** What is asked by a text that is sent: JSON bit by bit, as long as `signal` is not aborted. */
 export type PostPage = (query: URLSearchParams, content: string, signal: AbortSignal) => AsyncIterable<string>;
 

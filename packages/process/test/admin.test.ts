@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { type AdminOptions, startAdmin } from "../src/admin.ts";
 import type { Authorize } from "../src/adminAuthorizer.ts";
 import { diagnosticsPage } from "../src/diagnostics.ts";
-import { PageRefusal, type PostPage, type TypedPage } from "../src/pages.ts";
+import { PageRefusal, type PostPage, type TypedPage, textPage } from "../src/pages.ts";
 import { objectsIn, snapshotPage } from "../src/snapshotPage.ts";
 
 const noMetrics = { contentType: "text/plain", text: async () => "" };
@@ -52,6 +52,18 @@ describe("the admin port", () => {
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
     expect((await fetch(`${url}/anything`)).status).toBe(404);
     expect((await fetch(`${url}/healthz`, { method: "POST" })).status).toBe(405);
+  });
+
+  it("says of a page what it is, and keeps pages below /metrics behind a token", async () => {
+    const shown = { ...pages, "/metrics/mesh": textPage(() => ["a 1\n"]) };
+    const url = await served({ pages: shown });
+    const mesh = await fetch(`${url}/metrics/mesh`);
+    expect([mesh.headers.get("content-type"), await mesh.text()]).toEqual(["text/plain; version=0.0.4; charset=utf-8", "a 1\n"]);
+    const list = await fetch(`${url}/snapshots/input`);
+    expect([list.headers.get("content-type"), (await list.text()).length > 0]).toEqual(["application/json", true]);
+    // A request that a proxy passed on comes from elsewhere.
+    const passedOn = await fetch(`${url}/metrics/mesh`, { headers: { "x-forwarded-for": "10.0.0.1" } });
+    expect([passedOn.status, (await passedOn.text()).includes("a 1")]).toEqual([401, false]);
   });
 
   it("says which port is taken and what to do", async () => {

@@ -23,6 +23,8 @@ const flag: Sees = { trusted: "a flag or setting of whoever runs the program" };
 
 /** What is kept of an access log entry (packages/dataplane/src/accessLogFrame.ts). */
 const LOG_ENTRY = 16 * 1024;
+/** A line of what a proxy exposes (packages/dataplane/src/exposition.ts). */
+const METRIC_LINE = 16 * 1024;
 /** What Vault may answer (packages/plane/src/agent/vaultAuthority.ts). */
 const VAULT_ANSWER = 256_000;
 
@@ -54,9 +56,14 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
     "/^\\[|\\]$/g": { trusted: "the address of a connection" },
     "/^::ffff:(?=\\d+\\.)/": { trusted: "the address of a connection" },
   },
+  "packages/dataplane/src/exposition.ts": {
+    "/[ \\t]/": { bound: METRIC_LINE, worst: filled("1") },
+    "/\\\\(.)/gs": { bound: METRIC_LINE, worst: filled("\\") },
+  },
   "packages/dataplane/src/extensionConfigStream.ts": {
     "/[\\p{L}\\p{N}\\p{P}\\p{S} ]/u": { bound: 2, worst: filled("\\n") },
   },
+  "packages/dataplane/src/goldenSignals.ts": { "/^[A-Za-z0-9*][A-Za-z0-9._:*-]*$/": { bound: 253, worst: ended("a", "!") } },
   "packages/dataplane/src/imageReference.ts": {
     "/^[a-zA-Z0-9][a-zA-Z0-9.-]*(:\\d{1,5})?$/": { bound: 512, worst: ended("a", "!") },
     "/^[a-z0-9][a-z0-9._-]*$/": { bound: 512, worst: ended("a", "!") },

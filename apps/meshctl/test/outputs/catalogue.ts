@@ -12,6 +12,7 @@ import type { ClusterMode } from "../../src/plane/comparisonText.ts";
 import type { Deletion } from "../../src/plane/deletions.ts";
 import type { PlaneVersions } from "../../src/plane/printVersions.ts";
 import type { ClusterSync } from "../../src/plane/syncStatus.ts";
+import type { Traffic } from "../../src/plane/trafficTable.ts";
 import { count, flag, listOf, mapOf, maybe, measure, object, oneOf, resource, type Schema, said, text, time } from "./schema.ts";
 
 /** What commands print with `-o json`. */
@@ -301,6 +302,34 @@ export const OUTPUTS: Readonly<Record<string, Output>> = {
       ),
       seconds: measure,
       isComplete: said(flag, "Whether the disruption budgets of all clusters were looked at."),
+    }),
+  },
+  traffic: {
+    commands: ["top"],
+    description: "Requests between workloads, the most first as --sort says; and the clusters of which nothing is known.",
+    schema: object<Traffic>({
+      edges: listOf(
+        object<Traffic["edges"][number]>({
+          cluster: text,
+          source: object<Traffic["edges"][number]["source"]>({ namespace: text, workload: text }),
+          destination: object<Traffic["edges"][number]["destination"]>({
+            namespace: text,
+            service: text,
+            workload: text,
+            cluster: said(text, "Empty for the same cluster."),
+          }),
+          requests: measure,
+          errors: said(measure, "Responses with 5xx, and requests without a response."),
+          requestsPerSecond: measure,
+          errorPercent: measure,
+          p50Ms: maybe(measure),
+          p90Ms: maybe(measure),
+          p99Ms: maybe(measure),
+          requestBytesPerSecond: measure,
+          responseBytesPerSecond: measure,
+        }),
+      ),
+      problems: listOf(object<Traffic["problems"][number]>({ cluster: text, problem: text })),
     }),
   },
   "access-logs": {

@@ -31,7 +31,7 @@
 - value: ports.healthcheck
   instead: "Health is on the port of ports.stats: remove it."
 - value: metricsBufferSize
-  instead: "Metrics of proxies are not received in this version: remove it."
+  instead: "Proxies send no metrics to agents: remove it, and set agentServices.metrics of the Settings to have agents read them."
 - value: accessLogsBufferSize
   instead: "Access logs of proxies are not received in this version: remove it."
 - value: istiodSidecar

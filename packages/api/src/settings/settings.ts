@@ -239,6 +239,11 @@ const agentServices = userFields(
         "Host, or host and port, under which proxies connect to the agent of their cluster, such as to send access logs. Default: the Service " +
         "gloo-mesh-agent in the namespace of the agent, and port 9977.",
     }),
+    metrics: oneOfWords(["ENABLED", "DISABLED"], {
+      description:
+        "Whether agents scrape the proxies and control planes of their cluster every 30 s, so that the management server knows requests, errors and " +
+        "durations between workloads. Default: DISABLED.",
+    }),
   },
   { description: "Services of agents for the proxies of their cluster." },
 );

@@ -7,10 +7,12 @@ import type { Leadership, LinkState } from "../ports/clusterPort.ts";
 import type { HttpClient } from "../ports/httpPort.ts";
 import { eventHub } from "../runtime/eventHub.ts";
 import { startCertificateLoop } from "./certificateLoop.ts";
+import { scopeLimit } from "./limits.ts";
 import { type PodLookup, podsAtAddress } from "./podAddresses.ts";
 import { processStarter } from "./processes.ts";
 import { type AgentParts, startRelayLoops } from "./relayLoops.ts";
 import { startSchemaReporter } from "./schemaReporter.ts";
+import { type MeshPod, scrapeTargets } from "./scrapeTargets.ts";
 import { type AgentSettings, DEFAULT_SETTINGS } from "./settings.ts";
 import { type VaultAuthorityOptions, vaultAuthority } from "./vaultAuthority.ts";
 import { vaultToken } from "./vaultToken.ts";
@@ -30,6 +32,8 @@ export interface AgentOptions extends AgentParts {
   readonly removals?: DeletionLog;
   /** Takes in figures as they arise. Default: nobody does. */
   readonly meter?: Meter;
+  /** Starts what scrapes proxies, on the leader. Default: nothing does. */
+  readonly meshMetrics?: (sources: MeshMetricsSources, term: AbortSignal) => { readonly ended: Promise<void> };
   /** Starts what takes access logs of proxies, on every replica. Default: nothing does, as where no agent runs in the cluster. */
   readonly accessLogs?: (podsAt: PodLookup, signal: AbortSignal) => { readonly ended: Promise<void> };
   /** Starts what gives proxies their Wasm filters, on every replica, before `accessLogs`. Default: nothing does. */
@@ -45,6 +49,12 @@ export interface WasmSources {
   readonly ordersOf: (pod: { readonly name: string; readonly namespace: string }) => readonly WasmOrder[];
   /** To be called when a module, or the answer of a proxy, is another one. */
   readonly changed: () => void;
+}
+
+/** What is read of a cluster's proxies and control planes. */
+export interface MeshMetricsSources {
+  /** Undefined while not all pods are known, or while the Settings do not ask for their metrics. */
+  readonly targets: () => readonly MeshPod[] | undefined;
 }
 
 /** A running agent: reports its cluster to the server, and makes it hold what the server wants. */
@@ -146,6 +156,15 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
     const { http } = options.schemas;
     const { cluster: written, statuses, scope, mayWrite } = loops;
     return startSchemaReporter({ cluster: written, view, http, mayWrite, scope, statuses, clock, log }, term);
+  });
+  const limited = scopeLimit(options.limits ?? {});
+  processes.leader("meshMetrics", (term) => {
+    const targets = () => {
+      const settings = relay.current?.settings ?? DEFAULT_SETTINGS;
+      if (!settings.meshMetrics || !view.isComplete) return undefined;
+      return scrapeTargets(view.snapshot, limited(settings.scopeIn(view.snapshot, options.cluster.name)));
+    };
+    return options.meshMetrics?.({ targets }, term) ?? { ended: Promise.resolve() };
   });
   changes.on("changed", (delta) => relay.current?.observed(delta));
   // Other labels of a pod mean other filters for it; those of its proxy that is connected are compared by themselves.

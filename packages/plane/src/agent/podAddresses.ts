@@ -22,13 +22,21 @@ export function podsAtAddress(snapshot: Snapshot, address: string): readonly Pod
       const { kind, name } = targetRef ?? {};
       const namespace = targetRef?.namespace ?? slice.metadata.namespace ?? "";
       if (kind !== "Pod" || name === undefined || !addresses.includes(address)) continue;
-      found.set(`${namespace}/${name}`, { namespace, name, workloadName: workloadOf(snapshot, { name, namespace, clusterName }) });
+      found.set(`${namespace}/${name}`, { namespace, name, workloadName: workloadOfPod(snapshot, { name, namespace, clusterName }) });
     }
   }
   return [...found.values()];
 }
 
-function workloadOf(snapshot: Snapshot, pod: { readonly name: string; readonly namespace: string; readonly clusterName: string }): string {
+/** Which pod is meant. */
+export interface PodRef {
+  readonly name: string;
+  readonly namespace: string;
+  readonly clusterName: string;
+}
+
+/** The name of the controller that a pod belongs to; that of the pod itself where it has none. */
+export function workloadOfPod(snapshot: Snapshot, pod: PodRef): string {
   const owner = controllerOf(snapshot.of(Pod).get(pod));
   if (owner?.kind !== "ReplicaSet") return owner?.name ?? pod.name;
   return controllerOf(snapshot.of(ReplicaSet).get({ ...pod, name: owner.name }))?.name ?? owner.name;

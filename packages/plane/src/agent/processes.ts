@@ -23,6 +23,8 @@ export const AGENT_PROCESSES = {
   accessLogs: { runsOn: "everyReplica" },
   /** Reports what discovery reads, and applies what the server desires: relay and discovery are one, as the server discovers. */
   relay: { runsOn: "leader" },
+  /** Scrapes proxies and control planes (“metrics”): one replica, as two would count each request twice. */
+  meshMetrics: { runsOn: "leader" },
   /** Makes, requests and installs the CAs of meshes (“certificate management”). */
   certificates: { runsOn: "leader" },
   /** Reads the OpenAPI documents of Services, and writes ApiDocs of them (“API discovery and schema reporter”). */

@@ -11,6 +11,8 @@ export interface AgentSettings {
   readonly deleteLimits: DeleteLimits;
   /** What is reported of Cilium's endpoints; undefined before a server has said so. */
   readonly ciliumEndpoints: CiliumEndpointsMode | undefined;
+  /** Whether proxies and control planes are scraped. */
+  readonly meshMetrics: boolean;
   /** The namespaces of a cluster that are reported of: by the selectors of its meshes, and by those of the settings. */
   scopeIn(cluster: Snapshot, clusterName: string): Scope;
 }
@@ -19,6 +21,7 @@ export interface AgentSettings {
 export const DEFAULT_SETTINGS: AgentSettings = {
   deleteLimits: DELETE_LIMITS,
   ciliumEndpoints: undefined,
+  meshMetrics: false,
   scopeIn: (cluster, clusterName) => discoveryScope(cluster, clusterName, ""),
 };
 
@@ -30,7 +33,7 @@ export function agentSettingsFor(
   settings: Settings | undefined,
   { namespace, clusterName }: Pick<ResourceRef, "namespace" | "clusterName">,
 ): Resource & Pick<Settings, "spec"> {
-  const { discovery, relay } = (settings && settingsInForce(settings).spec) ?? {};
+  const { discovery, relay, agentServices } = (settings && settingsInForce(settings).spec) ?? {};
   const { selectors, cilium } = discovery ?? {};
   const told = { ...(selectors === undefined ? {} : { selectors }), ...(cilium === undefined ? {} : { cilium }) };
   return {
@@ -39,6 +42,7 @@ export function agentSettingsFor(
     metadata: { name: NAME, namespace, clusterName },
     spec: {
       ...(Object.keys(told).length === 0 ? {} : { discovery: told }),
+      ...(agentServices?.metrics === undefined ? {} : { agentServices: { metrics: agentServices.metrics } }),
       ...(relay?.deleteBudget === undefined ? {} : { relay: { deleteBudget: relay.deleteBudget } }),
     },
   };
@@ -52,6 +56,7 @@ export function receivedSettings(resource: Resource): AgentSettings | undefined 
   return {
     deleteLimits: { percent, objects },
     ciliumEndpoints: settings.spec?.discovery?.cilium?.endpoints ?? "SUMMARY",
+    meshMetrics: settings.spec?.agentServices?.metrics === "ENABLED",
     scopeIn: (cluster, clusterName) =>
       discoveryScope(cluster.apply({ put: [settings], remove: [] }), clusterName, settings.metadata.namespace ?? ""),
   };

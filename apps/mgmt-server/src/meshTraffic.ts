@@ -1,0 +1,110 @@
+import { type Clock, messageOf } from "@isthmus/core";
+import { clusterReport, type FleetTraffic, fleetTraffic, parseTrafficAnswer, trafficText } from "@isthmus/dataplane";
+import { MESH_METRICS_TOPIC, type Server } from "@isthmus/plane";
+import { listPage, type Page, type TypedPage, textPage } from "@isthmus/process";
+import type { AskAgent } from "./accessLogs.ts";
+
+/** The traffic of the clusters whose agents are connected to this replica, and why that of others is not known here. */
+export interface MeshTraffic {
+  /** `?cluster=NAME`: Prometheus' text format. */
+  readonly metricsPage: TypedPage;
+  /** `?cluster=NAME&minutes=5`: one item for each cluster. */
+  readonly page: Page;
+  readonly ended: Promise<void>;
+}
+
+interface MeshTrafficOptions {
+  readonly server: Pick<Server, "store">;
+  readonly ask: AskAgent;
+  readonly clock: Clock;
+}
+
+/**
+ * Asks each agent that is connected here every 15 s for what it has counted since, until `signal` is aborted. Agents send when they are asked, so
+ * that a server takes no more than it has time for. What cannot be used of an answer is that cluster's problem alone.
+ */
+export function startMeshTraffic({ server, ask, clock }: MeshTrafficOptions, signal: AbortSignal): MeshTraffic {
+  const traffic: FleetTraffic = fleetTraffic();
+  const received = new Map<string, { readonly epoch: string; readonly sequence: number }>();
+  const problems = new Map<string, string>();
+
+  function isConnected(cluster: string): boolean {
+    return server.store.clusters.get(cluster)?.connected === true;
+  }
+
+  function connectedClusters(): readonly string[] {
+    return [...server.store.clusters].flatMap(([name, { isServed, connected }]) => (isServed && connected ? [name] : []));
+  }
+
+  async function askOne(cluster: string): Promise<void> {
+    const body = new TextEncoder().encode(JSON.stringify({ received: received.get(cluster) }));
+    try {
+      const bytes = await ask(cluster, { topic: MESH_METRICS_TOPIC, body }, AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]));
+      const answer = parseTrafficAnswer(bytes);
+      if (answer === undefined) {
+        traffic.forget(cluster);
+        received.delete(cluster);
+        problems.set(cluster, "its agent scrapes no proxies: set agentServices.metrics of the Settings to ENABLED");
+        return;
+      }
+      traffic.take(cluster, answer, clock.now());
+      received.set(cluster, { epoch: answer.epoch, sequence: answer.sequence });
+      problems.delete(cluster);
+    } catch (error) {
+      problems.set(cluster, messageOf(error));
+    }
+  }
+
+  async function round(): Promise<void> {
+    const names = connectedClusters();
+    for (const known of [...traffic.clusters, ...received.keys(), ...problems.keys()]) {
+      if (names.includes(known)) continue;
+      // Its agent may be connected to another replica, which counts on: two would give the same twice.
+      traffic.forget(known);
+      received.delete(known);
+      problems.delete(known);
+    }
+    for (let at = 0; at < names.length && !signal.aborted; at += AT_ONCE) await Promise.all(names.slice(at, at + AT_ONCE).map(askOne));
+  }
+
+  async function run(): Promise<void> {
+    while (!signal.aborted) {
+      await round();
+      await clock.sleep(PAUSE_MS, signal).catch(() => undefined);
+    }
+  }
+
+  /** Registered clusters, with what is known of them. */
+  function clusters(query: URLSearchParams, minutes: number) {
+    const only = query.get("cluster");
+    const names = [...server.store.clusters].flatMap(([name, { isServed }]) =>
+      isServed && (only === null || name === only) ? [name] : [],
+    );
+    return names.map((cluster) => ({ cluster, traffic: isConnected(cluster) ? traffic.of(cluster, minutes, clock.now()) : undefined }));
+  }
+
+  function problemOf(cluster: string): string {
+    if (!isConnected(cluster)) return "its agent is not connected to this replica of the server";
+    return problems.get(cluster) ?? "its agent has not answered yet";
+  }
+
+  return {
+    metricsPage: textPage((query) => trafficText(clusters(query, 1))),
+    page(query) {
+      const minutes = Number(query.get("minutes") ?? DEFAULT_MINUTES);
+      if (!Number.isInteger(minutes) || minutes < 1 || minutes > MOST_MINUTES)
+        throw new TypeError(`minutes: ${query.get("minutes")} is not a number from 1 to ${MOST_MINUTES}`);
+      return listPage(function* () {
+        for (const { cluster, traffic: known } of clusters(query, minutes))
+          yield known === undefined ? { cluster, problem: problemOf(cluster) } : clusterReport(cluster, known);
+      })(query);
+    },
+    ended: run(),
+  };
+}
+
+const AT_ONCE = 20;
+const ANSWER_MS = 10_000;
+const PAUSE_MS = 15_000;
+const DEFAULT_MINUTES = 5;
+const MOST_MINUTES = 60;

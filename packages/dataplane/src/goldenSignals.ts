@@ -1,0 +1,71 @@
+/** The parts of response codes: requests without a response, and those with a code of each class. */
+export const CODE_CLASSES = ["none", "1xx", "2xx", "3xx", "4xx", "5xx"] as const;
+
+/**
+ * Upper bounds of the buckets of durations, in milliseconds; one more bucket holds what took longer. A part of those that Istio's proxies have, so that
+ * each of theirs lies in one of ours. Source: Envoy, `PrometheusStatsFormatter` (default histogram buckets).
+ */
+export const DURATION_BOUNDS = [1, 5, 10, 25, 50, 100, 250, 500, 1000, 5000] as const;
+
+/** Where the numbers of one pair of workloads stand in `Signals`. */
+export const AT = {
+  codes: 0,
+  buckets: CODE_CLASSES.length,
+  durationMs: CODE_CLASSES.length + DURATION_BOUNDS.length + 1,
+  requestBytes: CODE_CLASSES.length + DURATION_BOUNDS.length + 2,
+  responseBytes: CODE_CLASSES.length + DURATION_BOUNDS.length + 3,
+} as const;
+
+/** How many numbers there are. */
+export const SIGNAL_COUNT = AT.responseBytes + 1;
+
+/** Counts between two workloads: requests by class of their code, requests by duration (not cumulative), and sums, as `AT` places them. */
+export type Signals = Float64Array;
+
+/** Nothing has happened. */
+export function noSignals(): Signals {
+  return new Float64Array(SIGNAL_COUNT);
+}
+
+/** Adds `more`, or a part of it, to `sum`, which changes. */
+export function addSignals(sum: { [at: number]: number }, more: ArrayLike<number>, part = 1): void {
+  for (let i = 0; i < SIGNAL_COUNT; i++) sum[i] = (sum[i] ?? 0) + (more[i] ?? 0) * part;
+}
+
+/** Whether anything has happened. */
+export function hasSignals(signals: ArrayLike<number>): boolean {
+  for (let i = 0; i < SIGNAL_COUNT; i++) if ((signals[i] ?? 0) > 0) return true;
+  return false;
+}
+
+/** Which workload sends requests where; texts that are not known are empty. The cluster of the source is that of the agent that reports it. */
+export interface TrafficEdge {
+  readonly sourceNamespace: string;
+  readonly sourceWorkload: string;
+  readonly namespace: string;
+  /** A Service, or a host outside of the cluster. */
+  readonly service: string;
+  readonly workload: string;
+  /** As Istio calls the other cluster; empty for the same one. */
+  readonly cluster: string;
+}
+
+/** Equal for equal edges. Names have no line breaks (`isTrafficName`). */
+export function edgeKey({ sourceNamespace, sourceWorkload, namespace, service, workload, cluster }: TrafficEdge): string {
+  return `${sourceNamespace}\n${sourceWorkload}\n${namespace}\n${service}\n${workload}\n${cluster}`;
+}
+
+/** What stands for edges that there is no room for. No workload has such a name. */
+export const OTHER = "(other)";
+
+/** The edge that stands for those of a namespace that there is no room for. */
+export function otherEdge(sourceNamespace: string): TrafficEdge {
+  return { sourceNamespace, sourceWorkload: OTHER, namespace: "", service: OTHER, workload: "", cluster: "" };
+}
+
+/** Whether a text can be a name of an edge: those of Kubernetes, hosts, and Istio's own such as PassthroughCluster. */
+export function isTrafficName(text: string): boolean {
+  return text.length <= 253 && NAME.test(text);
+}
+
+const NAME = /^[A-Za-z0-9*][A-Za-z0-9._:*-]*$/;

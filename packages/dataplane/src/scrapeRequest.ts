@@ -1,0 +1,50 @@
+import { request } from "node:http";
+import { isIP } from "node:net";
+import { addressProblem, type FetchAllowance } from "./moduleAddress.ts";
+
+/** Where metrics are read. */
+export interface ScrapeAddress {
+  /** Of a pod. */
+  readonly address: string;
+  readonly port: number;
+  readonly path: string;
+}
+
+/** How much of an answer is taken, and whom it is taken from. */
+export interface ScrapeOptions {
+  /** Of the whole answer. */
+  readonly timeoutMs: number;
+  /** Takes each part; false ends the request early. */
+  readonly take: (part: Uint8Array) => boolean;
+  readonly allowance?: FetchAllowance;
+}
+
+/**
+ * Reads metrics in plaintext by one GET: no redirects, no credentials, and no address of this machine or its link, since those who may write
+ * EndpointSlices say what the address of a pod is. Rejects with an Error when there is no answer in time, or when `signal` is aborted.
+ */
+export function scrapeOnce({ address, port, path }: ScrapeAddress, options: ScrapeOptions, signal: AbortSignal): Promise<void> {
+  const problem = addressProblem(address, options.allowance);
+  if (problem !== undefined) return Promise.reject(new Error("the address is not one that pods have"));
+  const until = AbortSignal.any([signal, AbortSignal.timeout(options.timeoutMs)]);
+  const host = isIP(address) === 6 ? `[${address}]` : address;
+  const headers = { accept: "text/plain", host: `${host}:${port}` };
+  return new Promise((resolve, reject) => {
+    const sent = request({ host: address, port, path, headers, agent: false, signal: until }, (response) => {
+      if (response.statusCode !== 200) {
+        sent.destroy();
+        reject(new Error(`status ${response.statusCode ?? 0}`));
+        return;
+      }
+      response.on("data", (part: Uint8Array) => {
+        if (options.take(part)) return;
+        resolve();
+        sent.destroy();
+      });
+      response.on("end", resolve);
+      response.on("error", reject);
+    });
+    sent.on("error", reject);
+    sent.end();
+  });
+}
