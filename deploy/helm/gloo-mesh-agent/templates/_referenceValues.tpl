@@ -33,7 +33,7 @@
 - value: metricsBufferSize
   instead: "Proxies send no metrics to agents: remove it, and set agentServices.metrics of the Settings to have agents read them."
 - value: accessLogsBufferSize
-  instead: "Access logs of proxies are not received in this version: remove it."
+  instead: "The agent keeps the newest access logs within limits of its own: remove it."
 - value: istiodSidecar
   instead: "The agent has no sidecar of istiod: use meshCertificates for the CAs of meshes."
 - value: common
