@@ -66,6 +66,23 @@ describeReal("the admin ports of real processes", (components) => {
     expect(text).toMatch(/gloo_mesh_translation_time_sec_count [1-9]/);
   });
 
+  it("have the traffic of the meshes once the Settings ask for it, from the agent to the server", async () => {
+    const adminUrl = apps[0]?.adminUrl ?? "";
+    await waitFor("the agent to say that it scrapes nothing", async () =>
+      (await textOf(`${adminUrl}/traffic`)).includes("scrapes no proxies"),
+    );
+    const settings = {
+      apiVersion: "settings.mesh.gloo.solo.io/v1",
+      kind: "Settings",
+      metadata: { name: "settings", namespace: "gloo-mesh" },
+    };
+    await applyAll(cluster, [{ ...settings, spec: { agentServices: { metrics: "ENABLED" } } }]);
+    await waitFor("the server to know the cluster's traffic", async () =>
+      (await textOf(`${adminUrl}/metrics/mesh`)).includes('gloo_mesh_traffic_known{cluster="one"} 1'),
+    );
+    expect(JSON.parse(await textOf(`${adminUrl}/traffic?cluster=one`))).toMatchObject({ items: [{ cluster: "one", edges: [] }] });
+  });
+
   it("that are taken end the program at once, with a line that names the flag", async () => {
     const taken = new URL(apps[0]?.adminUrl ?? "").port;
     const { app } = await startManagementServer({

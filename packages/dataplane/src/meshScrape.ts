@@ -156,7 +156,8 @@ export function startMeshScrape(options: MeshScrapeOptions, signal: AbortSignal)
       }
       isOn = targets !== undefined;
       if (targets !== undefined) await round(targets);
-      await clock.sleep(Math.max(MIN_PAUSE_MS, limits.intervalMs - (now() - begun)), signal).catch(() => undefined);
+      const pauseMs = targets === undefined ? OFF_PAUSE_MS : Math.max(MIN_PAUSE_MS, limits.intervalMs - (now() - begun));
+      await clock.sleep(pauseMs, signal).catch(() => undefined);
     }
   }
 
@@ -176,6 +177,8 @@ export function startMeshScrape(options: MeshScrapeOptions, signal: AbortSignal)
 }
 
 const MIN_PAUSE_MS = 1_000;
+// Until somebody who turns it on sees that it is: looking costs nothing.
+const OFF_PAUSE_MS = 5_000;
 // A pod that starts answers within a minute. One that cannot be reached at all is no longer waited for: what it sends is counted where it arrives.
 const MOST_FIRST_TRIES = 3;
 
