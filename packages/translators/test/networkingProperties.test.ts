@@ -127,6 +127,47 @@ test("a TrafficPolicy that is refused everywhere leaves no trace", () => {
   );
 });
 
+test("a TrafficPolicy that is refused on the host of a VirtualDestination wants no subset of a Destination", () => {
+  const gateway = { name: "mesh-west", namespace: "gloo-mesh" };
+  const cart = { name: "cart", namespace: "shop", clusterName: "west" };
+  const at = (apiVersion: string, kind: string, name: string, spec: object): AnyResource => ({
+    apiVersion,
+    kind,
+    metadata: { name, namespace: "gloo-mesh" },
+    spec,
+  });
+  const fleet = [
+    at("discovery.mesh.gloo.solo.io/v1", "Mesh", "mesh-west", {
+      istio: { installation: { namespace: "istio-system", cluster: "west", podLabels: { istio: "pilot" } }, trustDomain: "west" },
+      agentInfo: { agentNamespace: "gloo-mesh" },
+    }),
+    at("networking.mesh.gloo.solo.io/v1", "VirtualMesh", "all", { meshes: [gateway], federation: { permissive: {} } }),
+    at("discovery.mesh.gloo.solo.io/v1", "Destination", "cart-shop-west", {
+      kubeService: {
+        ref: cart,
+        workloadSelectorLabels: { app: "cart" },
+        labels: { app: "cart" },
+        ports: [{ port: 80, name: "http", protocol: "TCP", targetPortNumber: 80 }],
+        endpointSubsets: [{ endpoints: [{ ipAddress: "10.0.0.1", labels: { app: "cart" } }], ports: [{ port: 80, name: "http" }] }],
+      },
+      mesh: gateway,
+    }),
+    at("networking.enterprise.mesh.gloo.solo.io/v1beta1", "VirtualDestination", "global", {
+      hostname: "cart.example.com",
+      port: { number: 80 },
+      meshList: { meshes: [gateway] },
+      localized: { destinationSelectors: [{ kubeServiceMatcher: { labels: { app: "cart" } } }] },
+    }),
+  ];
+  const policy = at("networking.mesh.gloo.solo.io/v1", "TrafficPolicy", "shift", {
+    destinationSelector: [{ virtualDestinationRefs: { virtualDestinations: [{ name: "global", namespace: "gloo-mesh" }] } }],
+    policy: { trafficShift: { destinations: [{ kubeService: { ...cart, subset: { version: "v1" } } }] } },
+  });
+  const all = world([...fleet, policy]);
+  expect(statusesOf(all).find(({ ref }) => ref.kind === "TrafficPolicy")?.status["state"]).toBe("INVALID");
+  expect(outputsOf(all)).toEqual(outputsOf(world(fleet)));
+});
+
 /** What an AuthorizationPolicy lets in, a rule each, by the object that says it. */
 function letIn(of: Translation): ReadonlyMap<string, readonly string[]> {
   const policies = outputsOf(of).filter((resource): resource is AuthorizationPolicy => resource.kind === AuthorizationPolicy.kind);

@@ -52,9 +52,15 @@ export function* countSubsetUsage(
   });
 }
 
-/** A policy that is refused wherever it was judged wants nothing, nor one that was judged nowhere and asks for more than it may. */
-function isInUse(support: SubsetUsage | undefined, { reports }: CheckedPolicy<TrafficPolicy>): boolean {
-  return support === undefined ? reports.every(({ code }) => code !== "OutOfReach") : support.inForce > 0;
+/**
+ * A policy that is refused wherever it was judged wants nothing, nor one that was judged on no Destination and asks for more than it may, or
+ * selects hosts of VirtualDestinations, where what refers to others is refused (docs/decisions/0070).
+ */
+function isInUse(support: SubsetUsage | undefined, { policy, reports }: CheckedPolicy<TrafficPolicy>): boolean {
+  if (support !== undefined) return support.inForce > 0;
+  const selectors = policy.spec?.destinationSelector ?? [];
+  if (selectors.some((one) => one.virtualDestinationMatcher !== undefined || one.virtualDestinationRefs !== undefined)) return false;
+  return reports.every(({ code }) => code !== "OutOfReach");
 }
 
 type RequiredSubsets = NonNullable<DestinationStatus["requiredSubsets"]>;
