@@ -13,6 +13,7 @@ export const httpClient: HttpClient = ({ method, url, headers, body, roots, most
       if (until.aborted) return reject(new HttpError("TimedOut", `no answer within ${timeoutMs / 1000} s`, { cause: error }));
       reject(new HttpError(isOfCertificate(error) ? "Untrusted" : "Unreachable", messageOf(error), { cause: error }));
     };
+    if (!URL.canParse(url)) return fail(new Error("the URL has no host that can be called"));
     const target = new URL(url);
     const send = target.protocol === "https:" ? secureRequest : plainRequest;
     const sent = send(target, { method, headers, agent: false, signal: until, ...(roots === undefined ? {} : { ca: roots }) }, (answer) => {
@@ -34,6 +35,12 @@ export const httpClient: HttpClient = ({ method, url, headers, body, roots, most
       );
     });
     sent.on("error", fail);
+    // Without a listener Node would destroy the connection, and neither answer nor fail.
+    sent.on("upgrade", (_, socket) => {
+      socket.destroy();
+      fail(new Error("the server switched to another protocol"));
+    });
+    sent.on("close", () => fail(new Error("the server closed the connection without an answer")));
     sent.end(body);
   });
 };

@@ -105,3 +105,15 @@ it("says that a server cannot be reached", async () => {
   for (const server of servers.splice(0)) await new Promise((resolve) => server.close(resolve));
   expect(await problemOf(call({ url: `http://127.0.0.1:${port}` }))).toMatch(/^Unreachable: .*ECONNREFUSED/);
 });
+
+it("gives up at once when a server switches to another protocol, hangs up without an answer, or the URL is none", async () => {
+  const upgrading = await listening(
+    createPlainServer((request) => {
+      request.socket.end("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n");
+    }),
+  );
+  expect(await problemOf(call({ url: `http://127.0.0.1:${upgrading}/` }))).toBe("Unreachable: the server switched to another protocol");
+  const silent = await listening(createPlainServer((request) => void request.socket.destroy()));
+  expect(await problemOf(call({ url: `http://127.0.0.1:${silent}/` }))).toMatch(/^Unreachable: /);
+  expect(await problemOf(call({ url: "http://10.96.0.09:80/" }))).toBe("Unreachable: the URL has no host that can be called");
+});

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { startSchemaReporter } from "../src/agent/schemaReporter.ts";
 import { startStatusWriter } from "../src/apply/statusWriter.ts";
 import { startInformer } from "../src/informer/informer.ts";
+import { ClusterError } from "../src/ports/clusterPort.ts";
 import { type HttpClient, HttpError, type HttpRequest } from "../src/ports/httpPort.ts";
 import { recordingLog } from "./recordingLog.ts";
 import { clock, eventually, meanwhile, quiet } from "./virtualTime.ts";
@@ -215,6 +216,39 @@ describe("API discovery", () => {
       ["{}", undefined],
     ]);
     expect(JSON.stringify(log)).toContain("written by somebody else");
+  });
+
+  it("never touches one that has the label of ours, and was written by another agent or by a user", async () => {
+    const { lead, doc, cluster, log } = world(service("reviews"));
+    const labels = { "reconciler.mesh.gloo.solo.io/name": "schema-reporter-service" };
+    const metadata = { name: "reviews-service", namespace: "shop", labels };
+    const theirs = {
+      apiVersion: ApiDoc.apiVersion,
+      kind: ApiDoc.kind,
+      metadata,
+      spec: { openapi: { inlineString: documentOf("Theirs") } },
+    };
+    await cluster.apply(theirs as AnyResource, { fieldManager: "their-agent" });
+    lead();
+    await eventually(() => expect(JSON.stringify(log)).toContain("was written by somebody else"));
+    expect(await doc("reviews-service")).toMatchObject({ title: "Theirs" });
+    expect((await doc("reviews-service"))?.doc.metadata.ownerReferences).toBeUndefined();
+  });
+
+  it("says that an ApiDoc cannot be written, and writes it once it can be", async () => {
+    const { lead, cluster, doc } = world([...service("reviews", { source: "" }), discovery("api", "http://reviews/openapi.json")]);
+    let isRefused = true;
+    const { apply } = cluster;
+    cluster.apply = async (resource, options, signal) => {
+      if (isRefused && resource.kind === ApiDoc.kind) throw new ClusterError("Forbidden", "exceeded quota");
+      return apply(resource, options, signal);
+    };
+    lead();
+    const conditionOf = async () => (await cluster.get(ApiSchemaDiscovery, { name: "api", namespace: "shop" }))?.status?.conditions?.[0];
+    await eventually(async () => expect((await conditionOf())?.reason).toBe("NotWritten"));
+    isRefused = false;
+    await eventually(async () => expect(await doc("api")).toMatchObject({ title: "Reviews", reason: "Read" }));
+    await eventually(async () => expect((await conditionOf())?.status).toBe("True"));
   });
 
   it("removes its ApiDoc with the annotation, and keeps it while the namespace is out of scope or nothing may be written", async () => {

@@ -52,7 +52,35 @@ describe("readableAddress", () => {
     expect(targetOf("/a", headless, [slice("10.1.0.9")])).toBe("http://reviews.shop.svc:9080/a at 10.1.0.9:8080");
     expect(targetOf("/a", headless, [slice("fd12::9")])).toBe("http://reviews.shop.svc:9080/a at [fd12::9]:8080");
     expect(targetOf("/a", headless, [slice("10.1.0.9", false)])).toBe("NotReady");
-    expect(targetOf("/a", headless, [slice("10.1.0.9", true, "Node")])).toBe("NotReady");
+    expect(targetOf("/a", headless, [slice("10.1.0.9", true, "Node")])).toBe("Refused");
+  });
+
+  it.each([
+    "10.96.0.09",
+    "10.96.100.033",
+    "010.96.0.7",
+    "0x0a.96.0.7",
+    "10.96.7",
+    "168.63.129.16",
+    "100.100.100.200",
+    "192.0.0.192",
+    "2002::1",
+    "::ffff:10.96.0.7",
+  ])("does not call %s, which is no address, or another one to other programs", (clusterIP) => {
+    expect(targetOf("/a", service({ clusterIP }))).toBe("Refused");
+    expect(targetOf("/a", service({ clusterIP: "None" }), [slice(clusterIP)])).toBe("Refused");
+  });
+
+  it.each([
+    ["169.254.169.254", "Pod"],
+    ["127.0.0.1", "Pod"],
+    ["100.100.100.200", "Pod"],
+    ["10.1.0.9", "Node"],
+  ])("does not call the address of a Service that leads to %s of a %s too", (address, kind) => {
+    expect(targetOf("/a", service(), [slice("10.1.0.8"), slice(address, true, kind)])).toBe("Refused");
+    expect(targetOf("/a", service(), [slice("10.1.0.8"), slice(address, false, kind)])).toBe(
+      "http://reviews.shop.svc:9080/a at 10.96.0.7:9080",
+    );
   });
 
   it.each([

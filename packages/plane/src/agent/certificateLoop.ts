@@ -271,7 +271,10 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
     const namespaces = new Set([ref.namespace, ...proxies.map(({ namespace: one }) => one)]);
     if (!(await haveRootsArrived(cluster, { namespaces, rootCertificates: facts.rootCertificates }, signal))) return false;
     if (outdatedPods(controlPlane, last).length === 0) return true;
-    return reloads(controlPlane, { last, before }) && lookedFor(`Secret ${ref.namespace}`, String(last.installedAt)) > MOUNT_DELAY_MS;
+    if (!reloads(controlPlane, { last, before })) return false;
+    // An agent that was away for days need not wait again: by so much no clock is wrong.
+    const isOld = clock.now() > last.installedAt + GREATEST_SKEW_MS;
+    return lookedFor(`Secret ${ref.namespace}`, String(last.installedAt)) > MOUNT_DELAY_MS || isOld;
   }
 
   async function install(
@@ -440,6 +443,7 @@ const PAUSE_MS = 20;
 const REST_MS = 500;
 // A kubelet brings a Secret into a pod that runs after 60 to 90 s.
 const MOUNT_DELAY_MS = 180_000;
+const GREATEST_SKEW_MS = 86_400_000;
 const WAITING_MS = 5_000;
 // Between two pods: their list is read each time.
 const RESTARTING_MS = 2_000;

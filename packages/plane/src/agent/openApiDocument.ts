@@ -32,7 +32,9 @@ export type SchemaProblemReason =
   /** There are more than are kept. */
   | "TooMany"
   /** An ApiDoc of the name is somebody else's. */
-  | "NotOurs";
+  | "NotOurs"
+  /** The API server refuses the ApiDoc. */
+  | "NotWritten";
 
 /** How long a document may be, in bytes: an ApiDoc holds it, and the plane takes no larger object. */
 export const MOST_DOCUMENT_BYTES = MAX_RESOURCE_BYTES;

@@ -87,7 +87,11 @@ export function startSchemaReporter(options: SchemaReporterOptions, signal: Abor
       const key = keyOf(source);
       wanted.add(key);
       consider(key, source);
-      await kept(ref, () => publish(source, ref, key));
+      await kept(
+        ref,
+        () => publish(source, ref, key),
+        (problem) => report(source, problem),
+      );
       if (signal.aborted) return;
     }
     for (const key of readings.keys()) if (!wanted.has(key)) readings.delete(key);
@@ -106,13 +110,13 @@ export function startSchemaReporter(options: SchemaReporterOptions, signal: Abor
 
   /** Removes what nobody asks for any more: not what is out of scope, nor what may be asked for by objects that are not known now. */
   async function removeUnasked(named: ReadonlySet<string>): Promise<void> {
-    if (![Service, ApiSchemaDiscovery].every((kind) => ["known", "unserved"].includes(view.kinds.get(kindKeyOf(kind)) ?? "unknown")))
-      return;
     const isInScope = scope();
     const unread = new Set([...view.malformed.values()].map(({ ref }) => `${ref.kind} ${ref.namespace}/${ref.name}`));
     for (const doc of view.snapshot.of(ApiDoc)) {
       const { name, namespace = "", ownerReferences = [] } = doc.metadata;
       if (!isOurs(doc) || named.has(`${namespace}/${name}`) || !isInScope(namespace)) continue;
+      // What asked for it may be there, and only not be seen.
+      if (!ownerReferences.every(({ apiVersion, kind }) => view.kinds.get(kindKeyOf({ apiVersion, kind })) === "known")) continue;
       if (ownerReferences.some((owner) => unread.has(`${owner.kind} ${namespace}/${owner.name}`))) continue;
       const ref = { ...refOf(doc), clusterName: cluster.name };
       if (mayWrite(ref)) await kept(ref, () => remove(ref));
@@ -169,9 +173,12 @@ export function startSchemaReporter(options: SchemaReporterOptions, signal: Abor
     const wanted = apiDoc(source, ref, text);
     const isThere = existing !== undefined && alreadyApplied(existing, wanted) && equalJson(owners(existing), owners(wanted));
     if (!isThere) {
+      // The label alone says little: a published agent sets it too, and users copy objects. Nor is everything that is there seen.
+      const live = await cluster.get(ApiDoc, ref, signal);
+      if (live !== undefined && !(isOurs(live) && isWrittenByUs(live))) return report(source, NOT_OURS(ref));
       lengths.set(pathOf(ref), text?.length ?? 0);
       writtenLast.add(pathOf(ref));
-      await cluster.apply(wanted, { fieldManager: FIELD_MANAGER, force: existing !== undefined }, signal);
+      await cluster.apply(wanted, { fieldManager: FIELD_MANAGER, force: live !== undefined }, signal);
     }
     if (problem !== undefined || !isUnderWay) report(source, problem);
   }
@@ -239,13 +246,15 @@ export function startSchemaReporter(options: SchemaReporterOptions, signal: Abor
   }
 
   /** One that cannot be written keeps no other from it. */
-  async function kept(ref: ResourceRef, write: () => Promise<void>): Promise<void> {
+  async function kept(ref: ResourceRef, write: () => Promise<void>, refused?: (problem: SchemaProblem) => void): Promise<void> {
     try {
       await write();
     } catch (error) {
       if (signal.aborted || !(error instanceof ClusterError)) throw error;
       // Of a conflict the watch will tell; what is gone already was to be removed, or has lost its namespace.
-      if (error.code !== "Conflict" && error.code !== "NotFound") tell(ref, `cannot be written: ${messageOf(error)}; retrying`);
+      if (error.code === "Conflict" || error.code === "NotFound") return;
+      tell(ref, `cannot be written: ${messageOf(error)}; retrying`);
+      refused?.(new SchemaProblem("NotWritten", `the ApiDoc cannot be written: ${messageOf(error)}; it is tried again`));
     }
   }
 

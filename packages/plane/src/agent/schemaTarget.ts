@@ -39,6 +39,13 @@ export function readableAddress(service: Service, slices: readonly EndpointSlice
   const number = url.port === "" ? 80 : Number(url.port);
   const port = open.find((one) => one.port === number);
   if (port === undefined) throw new SchemaProblem("Refused", `Service ${name} has no TCP port ${number}: name one of its ports in the URL`);
+  const ready = slices.flatMap(({ endpoints = [] }) => endpoints.filter(({ conditions }) => conditions?.ready !== false));
+  // The address of the Service leads to each of them, whatever its selector says: some may be written by hand.
+  if (ready.some(({ targetRef, addresses = [] }) => targetRef?.kind !== "Pod" || addresses.some((one) => isSpecial(joined(one, number)))))
+    throw new SchemaProblem(
+      "Refused",
+      `Service ${name} has an EndpointSlice with an address of no pod, or one that is not called: delete the EndpointSlice`,
+    );
   const address = clusterIP === "" || clusterIP === "None" ? endpointAddress(slices, port) : joined(clusterIP, number);
   if (address === undefined)
     throw new SchemaProblem("NotReady", `no pod of Service ${name} is ready: the document is read as soon as one is`);
@@ -80,15 +87,25 @@ function joined(address: string, port: number): string {
   return address.includes(":") ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
-/** Addresses that mean this machine, its neighbours (cloud providers answer with credentials there), or many. What is no address is one of them. */
+/**
+ * Addresses that mean this machine, its neighbours (cloud providers answer with credentials there), or many. What is no address is one of them, and
+ * what another program could read as another one: with leading zeros, which are octal to some.
+ */
 function isSpecial(address: string): boolean {
-  const ipv4 = /^(\d{1,3})\.(\d{1,3})\.\d{1,3}\.\d{1,3}:\d{1,5}$/.exec(address);
-  if (ipv4 !== null) {
-    const [first, second] = [Number(ipv4[1]), Number(ipv4[2])];
-    return first === 0 || first === 127 || first >= 224 || (first === 169 && second === 254);
+  const host = URL.canParse(`http://${address}`) ? new URL(`http://${address}`).hostname : "";
+  if (IPV4.test(host)) {
+    if (!address.startsWith(`${host}:`) || PROVIDERS.has(host)) return true;
+    const [first, second, third] = host.split(".").map(Number) as [number, number, number];
+    return (
+      first === 0 || first === 127 || first >= 224 || (first === 169 && second === 254) || (first === 192 && second === 0 && third === 0)
+    );
   }
-  // Global unicast 2000::/3 and unique local fc00::/7 alone; fd00:ec2::254 is where one cloud provider answers.
-  return !/^\[(?:[23][0-9a-f]{3}|f[cd][0-9a-f]{2}):[0-9a-f:]*\]:\d{1,5}$/i.test(address) || /^\[fd00:ec2:/i.test(address);
+  // Global unicast 2000::/3 without 6to4, and unique local fc00::/7 alone; fd00:ec2::254 is where one cloud provider answers.
+  return !/^\[(?:[23][0-9a-f]{3}|f[cd][0-9a-f]{2}):[0-9a-f:]*\]$/.test(host) || /^\[(?:fd00:ec2|2002):/.test(host);
 }
+
+const IPV4 = /^\d{1,3}(?:\.\d{1,3}){3}$/;
+/** Outside of the link-local range, but answered by a cloud provider. */
+const PROVIDERS: ReadonlySet<string> = new Set(["100.100.100.200", "168.63.129.16"]);
 
 const MOST_URL = 2_048;
