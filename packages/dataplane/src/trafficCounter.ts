@@ -1,6 +1,7 @@
 import { CONTROL_PLANE_COUNTERS, type ControlPlaneCounts } from "./controlPlaneSignals.ts";
 import { fairTable } from "./fairTable.ts";
 import { addSignals, edgeKey, hasSignals, noSignals, otherEdge } from "./goldenSignals.ts";
+import { proxyMemory } from "./proxyMemory.ts";
 import type { EdgeSignals, ProxyOwner, ProxyTraffic } from "./proxySignals.ts";
 import {
   type EdgeCounts,
@@ -30,12 +31,21 @@ export interface TrafficCounter {
   answer(query: TrafficQuery): TrafficAnswer;
 }
 
+export interface CounterOptions {
+  readonly epoch: string;
+  readonly now: () => number;
+  /** Called with a number of edges of a proxy that there is no room for: nothing of it is counted until there is. */
+  readonly forgotten?: (edges: number) => void;
+  /** Edges that are known of all proxies. Default: 100,000. */
+  readonly mostKept?: number;
+}
+
 /**
  * Counts from the first time that a pod is scraped: what it had counted before is somebody else's. A counter that went back began again. Requests
  * are counted where they were sent, and only those of a workload that is not scraped where they arrived. `now` is in milliseconds.
  */
-export function trafficCounter({ epoch, now }: { readonly epoch: string; readonly now: () => number }): TrafficCounter {
-  const proxies = new Map<string, ProxyState>();
+export function trafficCounter({ epoch, now, forgotten = () => undefined, mostKept = MOST_KEPT_EDGES }: CounterOptions): TrafficCounter {
+  const proxies = proxyMemory(mostKept, forgotten);
   const planes = new Map<string, { readonly workload: string; readonly last: ControlPlaneCounts }>();
   /** Since this term began, by `namespace/name`; these are not many, and say the same however often they are asked for. */
   const states = new Map<string, { namespace: string; workload: string; counts: Float64Array }>();
@@ -44,7 +54,6 @@ export function trafficCounter({ epoch, now }: { readonly epoch: string; readonl
   let senders: ReadonlySet<string> = new Set();
   let outstanding: { readonly sequence: number; readonly edges: ReadonlyMap<string, GroupedCounts>; readonly from: number } | undefined;
   let sequence = 0;
-  let lastEdges = 0;
   let round = { targets: 0, scraped: 0 };
   let from = now();
   let to = from;
@@ -93,12 +102,8 @@ export function trafficCounter({ epoch, now }: { readonly epoch: string; readonl
         const unscraped = [...traffic.received].filter(([, { edge }]) => !senders.has(`${edge.sourceNamespace}/${edge.sourceWorkload}`));
         countChanges(pod, new Map(unscraped), last?.received);
       }
-      const room = MOST_KEPT_EDGES - lastEdges + sizeOf(last);
-      const next = { pod, sent: kept(traffic.sent, last?.sent, isComplete), received: kept(traffic.received, last?.received, isComplete) };
       // Without a memory of it nothing of the pod can be counted: its next scrape begins again.
-      if (sizeOf(next) <= room) proxies.set(pod.key, next);
-      else proxies.delete(pod.key);
-      lastEdges += (sizeOf(next) <= room ? sizeOf(next) : 0) - sizeOf(last);
+      proxies.keep({ pod, sent: kept(traffic.sent, last?.sent, isComplete), received: kept(traffic.received, last?.received, isComplete) });
     },
     controlPlane({ key, namespace, workload, isNew }, last) {
       const before = planes.get(key);
@@ -116,13 +121,9 @@ export function trafficCounter({ epoch, now }: { readonly epoch: string; readonl
       senders = new Set([...senders, ...expected]);
     },
     endRound(keys, done) {
-      for (const [key, state] of proxies) {
-        if (keys.has(key)) continue;
-        lastEdges -= sizeOf(state);
-        proxies.delete(key);
-      }
+      for (const { pod } of proxies.states) if (!keys.has(pod.key)) proxies.delete(pod.key);
       for (const key of planes.keys()) if (!keys.has(key)) planes.delete(key);
-      senders = new Set([...proxies.values()].map(({ pod }) => `${pod.namespace}/${pod.workload}`));
+      senders = new Set([...proxies.states].map(({ pod }) => `${pod.namespace}/${pod.workload}`));
       round = done;
       to = now();
       if (to - from > MOST_SPAN_MS) forget();
@@ -174,12 +175,6 @@ interface GroupedCounts {
   readonly counts: EdgeCounts;
 }
 
-interface ProxyState {
-  readonly pod: ScrapedPod;
-  readonly sent: ReadonlyMap<string, EdgeSignals>;
-  readonly received: ReadonlyMap<string, EdgeSignals>;
-}
-
 // Of all proxies together: about 50 MB.
 const MOST_KEPT_EDGES = 100_000;
 // Twice what is read of one (`MOST_EDGES_OF_PROXY`).
@@ -188,10 +183,6 @@ const MOST_PLANES = 50;
 // Twenty numbers of a thousand requests each; at most, in JSON, 17 digits each.
 const NUMBERS_BYTES = 20 * 18 + 30;
 const OTHER_BYTES = 600 + NUMBERS_BYTES;
-
-function sizeOf(state: ProxyState | undefined): number {
-  return state === undefined ? 0 : state.sent.size + state.received.size;
-}
 
 /** What is known of a proxy now: of an incomplete scrape, what was known before stays where nothing is said of it. */
 function kept(

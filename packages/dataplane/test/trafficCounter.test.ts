@@ -36,9 +36,9 @@ const pod = (name: string, { namespace = "shop", workload = "web", isNew = false
   isNew,
 });
 
-function counting() {
+function counting(options: { readonly mostKept?: number; readonly forgotten?: (edges: number) => void } = {}) {
   let time = 0;
-  const counter = trafficCounter({ epoch: "e", now: () => time });
+  const counter = trafficCounter({ epoch: "e", now: () => time, ...options });
   const requests = (answer: ReturnType<TrafficCounter["answer"]>) =>
     Object.fromEntries(answer.edges.map(({ edge, signals }) => [`${edge.sourceWorkload}>${edge.service}`, signals[OK]]));
   return {
@@ -150,6 +150,33 @@ describe("traffic of a cluster", () => {
     const text = trafficAnswerText(answer);
     expect(text.length).toBeLessThan(MOST_ANSWER_BYTES);
     expect(parseTrafficAnswer(new TextEncoder().encode(text))).toEqual(answer);
+  });
+
+  it("remembers proxies of each namespace, however many edges those of another have, and says how many it forgets", () => {
+    let forgotten = 0;
+    const { counter, pass, requests } = counting({ mostKept: 100, forgotten: (edges) => void (forgotten += edges) });
+    const keys = ["shop/a", "shop/b", ...Array.from({ length: 5 }, (_, i) => `evil/e${i}`)];
+    const invented = Array.from({ length: 20 }, (_, i): EdgeCount => [1, { sourceNamespace: "evil", service: `s${i}` }]);
+    for (const count of [0, 5, 7]) {
+      for (let i = 0; i < 5; i++) counter.proxy(pod(`e${i}`, { namespace: "evil" }), sent(...invented), true);
+      counter.proxy(pod("a"), sent([count]), true);
+      counter.proxy(pod("b"), sent([count, { service: "details" }]), true);
+      pass(1, keys);
+    }
+    expect(requests(counter.answer({}))).toEqual({ "web>reviews": 7, "web>details": 7 });
+    // One of five gives way in the first round, and finds no room in those that follow.
+    expect(forgotten).toBe(3 * 20);
+  });
+
+  it("has room again when proxies are gone", () => {
+    let forgotten = 0;
+    const { counter, pass, requests } = counting({ mostKept: 1, forgotten: (edges) => void (forgotten += edges) });
+    counter.proxy(pod("old"), sent([1]), true);
+    counter.proxy(pod("a"), sent([1]), true);
+    pass(1);
+    for (const count of [2, 5]) counter.proxy(pod("a"), sent([count]), true);
+    pass(1);
+    expect([requests(counter.answer({})), forgotten]).toEqual([{ "web>reviews": 3 }, 1]);
   });
 });
 
