@@ -46,8 +46,9 @@ export interface CounterOptions {
  */
 export function trafficCounter({ epoch, now, forgotten = () => undefined, mostKept = MOST_KEPT_EDGES }: CounterOptions): TrafficCounter {
   const proxies = proxyMemory(mostKept, forgotten);
-  const planes = new Map<string, { readonly workload: string; readonly last: ControlPlaneCounts }>();
-  /** Since this term began, by `namespace/name`; these are not many, and say the same however often they are asked for. */
+  /** Pods of control planes. Anybody may name pods so that they are taken for some: namespaces have equal shares. */
+  const planes = fairTable<{ readonly workload: string; last: ControlPlaneCounts }>(MOST_PLANES, ({ workload }) => forgetState(workload));
+  /** Of those whose pods are in `planes`, by `namespace/name`: since this term began, the same however often they are asked for. */
   const states = new Map<string, { namespace: string; workload: string; counts: Float64Array }>();
   const others = new Map<string, EdgeCounts>();
   const pending = fairTable<EdgeCounts>(MOST_EDGES, (row, namespace) => addOther(namespace, row.signals));
@@ -90,8 +91,14 @@ export function trafficCounter({ epoch, now, forgotten = () => undefined, mostKe
     from = to;
   }
 
-  function proxiesOf(workload: string): number {
-    return [...planes.values()].reduce((sum, plane) => sum + (plane.workload === workload ? plane.last.proxies : 0), 0);
+  /** Forgets a control plane of which no pod is left. */
+  function forgetState(workload: string): void {
+    if (planesOf(workload).length === 0) states.delete(workload);
+  }
+
+  function planesOf(workload: string): readonly { readonly last: ControlPlaneCounts }[] {
+    const pods = planes.groups.get(workload.slice(0, workload.indexOf("/")))?.values() ?? [];
+    return [...pods].filter((pod) => pod.workload === workload);
   }
 
   return {
@@ -106,15 +113,16 @@ export function trafficCounter({ epoch, now, forgotten = () => undefined, mostKe
       proxies.keep({ pod, sent: kept(traffic.sent, last?.sent, isComplete), received: kept(traffic.received, last?.received, isComplete) });
     },
     controlPlane({ key, namespace, workload, isNew }, last) {
-      const before = planes.get(key);
+      const plane = planes.get(namespace, key);
+      const before = plane?.last;
       const name = `${namespace}/${workload}`;
-      if (before === undefined && planes.size >= MOST_PLANES) return;
-      planes.set(key, { workload: name, last });
+      if (plane !== undefined) plane.last = last;
+      else if (!planes.add(namespace, key, { workload: name, last })) return;
       if (before === undefined && !isNew) return;
       const state = states.get(name) ?? { namespace, workload, counts: new Float64Array(CONTROL_PLANE_COUNTERS.length) };
-      const changes = increaseSince(before?.last.counts, last.counts);
+      const changes = increaseSince(before?.counts, last.counts);
       state.counts = state.counts.map((count, at) => count + (changes[at] ?? 0));
-      if (states.has(name) || states.size < MOST_PLANES) states.set(name, state);
+      states.set(name, state);
     },
     startRound(expected) {
       // Whichever end is scraped first: what such a workload sends must not be counted at both.
@@ -122,7 +130,8 @@ export function trafficCounter({ epoch, now, forgotten = () => undefined, mostKe
     },
     endRound(keys, done) {
       for (const { pod } of proxies.states) if (!keys.has(pod.key)) proxies.delete(pod.key);
-      for (const key of planes.keys()) if (!keys.has(key)) planes.delete(key);
+      for (const [namespace, pods] of [...planes.groups]) for (const key of [...pods.keys()]) if (!keys.has(key)) planes.delete(namespace, key);
+      for (const name of [...states.keys()]) forgetState(name);
       senders = new Set([...proxies.states].map(({ pod }) => `${pod.namespace}/${pod.workload}`));
       round = done;
       to = now();
@@ -136,7 +145,10 @@ export function trafficCounter({ epoch, now, forgotten = () => undefined, mostKe
       }
       const edges = taken();
       const spanMs = to - from;
-      const controlPlanes = [...states].map(([name, { counts, ...ref }]) => ({ ...ref, proxies: proxiesOf(name), counts: [...counts] }));
+      const controlPlanes = [...states].map(([name, { counts, ...ref }]) => {
+        const proxiesNow = planesOf(name).reduce((sum, { last }) => sum + last.proxies, 0);
+        return { ...ref, proxies: proxiesNow, counts: [...counts] };
+      });
       outstanding = { sequence: ++sequence, edges, from };
       from = to;
       return {
@@ -179,6 +191,7 @@ interface GroupedCounts {
 const MOST_KEPT_EDGES = 100_000;
 // Twice what is read of one (`MOST_EDGES_OF_PROXY`).
 const MOST_KEPT_OF_PROXY = 1_000;
+// Pods; an answer has no more control planes (`MOST_CONTROL_PLANES`).
 const MOST_PLANES = 50;
 // Twenty numbers of a thousand requests each; at most, in JSON, 17 digits each.
 const NUMBERS_BYTES = 20 * 18 + 30;

@@ -168,6 +168,24 @@ describe("traffic of a cluster", () => {
     expect(forgotten).toBe(3 * 20);
   });
 
+  it("shows a control plane however many pods of another namespace look like one, and forgets those that are gone", () => {
+    const { counter, pass } = counting();
+    const counts = (pushes: number) => ({ proxies: 7, counts: Float64Array.from([pushes, 0, 0, 0, 0]) });
+    const evil = Array.from({ length: 60 }, (_, i) => pod(`istiod-${i}`, { namespace: "evil", workload: `istiod-${i}`, isNew: true }));
+    const istiod = pod("istiod-1", { namespace: "istio-system", workload: "istiod" });
+    for (const one of evil) counter.controlPlane(one, counts(1));
+    for (const pushes of [100, 103]) {
+      counter.controlPlane(istiod, counts(pushes));
+      for (const one of evil) counter.controlPlane(one, counts(1));
+    }
+    pass(1, [istiod.key, ...evil.map(({ key }) => key)]);
+    const { controlPlanes } = counter.answer({});
+    expect(controlPlanes).toContainEqual({ namespace: "istio-system", workload: "istiod", proxies: 7, counts: [3, 0, 0, 0, 0] });
+    expect(controlPlanes).toHaveLength(50);
+    pass(1, [istiod.key]);
+    expect(counter.answer({}).controlPlanes.map(({ namespace }) => namespace)).toEqual(["istio-system"]);
+  });
+
   it("has room again when proxies are gone", () => {
     let forgotten = 0;
     const { counter, pass, requests } = counting({ mostKept: 1, forgotten: (edges) => void (forgotten += edges) });
