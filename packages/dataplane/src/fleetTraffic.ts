@@ -53,6 +53,8 @@ export function fleetTraffic(most: number = MOST_FLEET_EDGES): FleetTraffic {
 
   function rowOf(cluster: string, edge: TrafficEdge, minute: number): Row | undefined {
     const key = edgeKey(edge);
+    // What the agent had no room for either.
+    if (key === OTHER_KEY) return undefined;
     const known = rows.get(cluster, key);
     if (known !== undefined) {
       rows.touch(cluster, key);
@@ -70,7 +72,7 @@ export function fleetTraffic(most: number = MOST_FLEET_EDGES): FleetTraffic {
   return {
     take(cluster, { ageMs, spanMs, edges, targets, scraped, controlPlanes }, now) {
       const minute = minuteOf(now);
-      const about = { answeredAt: now, targets, scraped, controlPlanes };
+      const about = { answeredAt: now, targets, scraped, controlPlanes: distinct(controlPlanes) };
       const state: ClusterState = clusters.get(cluster) ?? { covered: history(1, minute), other: undefined, ...about };
       clusters.set(cluster, Object.assign(state, about));
       const parts = partsOf(now - ageMs - spanMs, now - ageMs);
@@ -128,6 +130,13 @@ interface ClusterState {
 function otherOf(state: ClusterState, minute: number): Row {
   state.other ??= { edge: otherEdge(""), totals: noSignals(), minutes: history(SIGNAL_COUNT, minute), seen: 0 };
   return state.other;
+}
+
+const OTHER_KEY = edgeKey(otherEdge(""));
+
+/** Each control plane once, whatever an agent sends. */
+function distinct(controlPlanes: readonly ControlPlaneState[]): readonly ControlPlaneState[] {
+  return [...new Map(controlPlanes.map((plane) => [`${plane.namespace}\n${plane.workload}`, plane])).values()];
 }
 
 const MINUTES = 60;

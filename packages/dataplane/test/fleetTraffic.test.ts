@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fleetTraffic } from "../src/fleetTraffic.ts";
 import { AT, CODE_CLASSES, noSignals, OTHER } from "../src/goldenSignals.ts";
@@ -121,7 +122,7 @@ describe("the traffic of a fleet", () => {
     const named = ["east", "west"].map((cluster) => ({ cluster, traffic: traffic.of(cluster, 1, START) }));
     const text = [...trafficText(named)].join("");
     const labels =
-      'cluster="east",gm_workload_ref="web.shop.east",gm_destination_workload_ref="v1.books.east",destination_service="reviews",destination_namespace="books"';
+      'cluster="east",gm_workload_ref="web.shop.east",source_workload_namespace="shop",gm_destination_workload_ref="v1.books.east",destination_service="reviews",destination_namespace="books",destination_cluster=""';
     for (const line of [
       'gloo_mesh_traffic_known{cluster="east"} 1',
       'gloo_mesh_traffic_known{cluster="west"} 0',
@@ -134,5 +135,33 @@ describe("the traffic of a fleet", () => {
     ]) {
       expect(text.split("\n")).toContain(line);
     }
+  });
+
+  it("is a text without two lines of the same labels, whatever an agent sends", () => {
+    const name = fc.constantFrom("", "a", "b", "a.b", "b.a", "east", OTHER);
+    const names = fc.record({
+      sourceNamespace: name,
+      sourceWorkload: name,
+      namespace: name,
+      service: name,
+      workload: name,
+      cluster: name,
+    });
+    const plane = fc.record({ namespace: name, workload: name, proxies: fc.constant(1), counts: fc.constant([1, 1, 1, 1, 1]) });
+    const { signals } = edge("reviews", 2, 1);
+    const one = (of: EdgeCounts["edge"]): EdgeCounts => ({ edge: of, signals });
+    const other = one({ ...edge(OTHER, 1).edge, sourceNamespace: "", sourceWorkload: OTHER, namespace: "", workload: "" });
+    // Edges that differ in one name alone, and one that there is no room for.
+    const pairs = fc.tuple(names, names).map(([a, b]) => [a, { ...a, cluster: b.cluster }, { ...a, sourceNamespace: b.sourceNamespace }, b]);
+    fc.assert(
+      fc.property(fc.array(pairs, { maxLength: 5 }), fc.array(plane, { maxLength: 5 }), (sent, controlPlanes) => {
+        const traffic = fleetTraffic(15);
+        traffic.take("east", { ...answer([other, ...sent.flat().map(one)]), controlPlanes }, START);
+        const text = [...trafficText([{ cluster: "east", traffic: traffic.of("east", 1, START) }])].join("");
+        const series = text.split("\n").flatMap((line) => (line.startsWith("gloo_") ? [line.slice(0, line.lastIndexOf(" "))] : []));
+        expect(series.length - new Set(series).size).toBe(0);
+      }),
+      { numRuns: 50 },
+    );
   });
 });
