@@ -130,7 +130,8 @@ export function trafficCounter({ epoch, now, forgotten = () => undefined, mostKe
     },
     endRound(keys, done) {
       for (const { pod } of proxies.states) if (!keys.has(pod.key)) proxies.delete(pod.key);
-      for (const [namespace, pods] of [...planes.groups]) for (const key of [...pods.keys()]) if (!keys.has(key)) planes.delete(namespace, key);
+      for (const [namespace, pods] of [...planes.groups])
+        for (const key of [...pods.keys()]) if (!keys.has(key)) planes.delete(namespace, key);
       for (const name of [...states.keys()]) forgetState(name);
       senders = new Set([...proxies.states].map(({ pod }) => `${pod.namespace}/${pod.workload}`));
       round = done;

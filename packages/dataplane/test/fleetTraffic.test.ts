@@ -152,7 +152,9 @@ describe("the traffic of a fleet", () => {
     const one = (of: EdgeCounts["edge"]): EdgeCounts => ({ edge: of, signals });
     const other = one({ ...edge(OTHER, 1).edge, sourceNamespace: "", sourceWorkload: OTHER, namespace: "", workload: "" });
     // Edges that differ in one name alone, and one that there is no room for.
-    const pairs = fc.tuple(names, names).map(([a, b]) => [a, { ...a, cluster: b.cluster }, { ...a, sourceNamespace: b.sourceNamespace }, b]);
+    const pairs = fc
+      .tuple(names, names)
+      .map(([a, b]) => [a, { ...a, cluster: b.cluster }, { ...a, sourceNamespace: b.sourceNamespace }, b]);
     fc.assert(
       fc.property(fc.array(pairs, { maxLength: 5 }), fc.array(plane, { maxLength: 5 }), (sent, controlPlanes) => {
         const traffic = fleetTraffic(15);
