@@ -1,14 +1,24 @@
 import { type Clock, messageOf } from "@isthmus/core";
-import { type AccessLog, type AccessLogQuery, envoyEntryOf, MAX_ANSWERED } from "@isthmus/dataplane";
+import {
+  type AccessLog,
+  type AccessLogAnswer,
+  type AccessLogQuery,
+  envoyEntryOf,
+  MAX_ANSWER_BYTES,
+  MAX_ANSWERED,
+} from "@isthmus/dataplane";
 import type { Server } from "@isthmus/plane";
 import { PageRefusal, type PostPage } from "@isthmus/process";
 import { type AskAgent, askForAccessLogs } from "./accessLogs.ts";
 import { proxySelectionIn } from "./proxySelection.ts";
+import { type SeenEntries, seenEntries } from "./seenEntries.ts";
 
 interface Found {
   readonly cluster: string;
   readonly log: AccessLog;
 }
+
+type Answer = { readonly cluster: string } & AccessLogAnswer;
 
 /**
  * POST `/v0/observability/logs[?watch=1][&pretty]`, as in Gloo Mesh Enterprise 1.x: one JSON object for each entry, `{"result": {"workloadRef", "httpAccessLog"}}`,
@@ -22,45 +32,45 @@ export function observabilityLogsPage({ store }: Pick<Server, "store">, ask: Ask
     const write = (value: object) => `${JSON.stringify(value, undefined, query.has("pretty") ? 2 : undefined)}\n`;
     const problems = new Set<string>();
 
-    async function read(asked: AccessLogQuery): Promise<{ readonly found: readonly Found[]; readonly errors: readonly object[] }> {
+    async function read(asked: AccessLogQuery): Promise<{ readonly answers: readonly Answer[]; readonly errors: readonly object[] }> {
       const { clusters } = selection;
-      const answers = await askForAccessLogs(store, ask, { query: asked, isAsked: (name) => clusters?.has(name) ?? true });
-      const found = answers.flatMap((answer) =>
-        "problem" in answer ? [] : answer.entries.map((log) => ({ cluster: answer.cluster, log })),
-      );
-      const errors = answers.flatMap((answer) => {
+      const all = await askForAccessLogs(store, ask, { query: asked, isAsked: (name) => clusters?.has(name) ?? true });
+      const errors = all.flatMap((answer) => {
         const texts = "problem" in answer ? [answer.problem] : notAskedText(answer.otherReplicas);
-        return texts.map((message) => ({ error: { clusterName: answer.cluster, message } }));
+        return texts.map((message) => errorOf(answer.cluster, message));
       });
-      return { found: found.filter(({ cluster, log }) => selection.has(store.snapshot, cluster, log.proxy)).sort(byTime), errors };
+      return { answers: all.flatMap((answer) => ("problem" in answer ? [] : [answer])), errors };
     }
+    const selectedOf = (cluster: string, entries: readonly AccessLog[]): readonly Found[] =>
+      entries.filter(({ proxy }) => selection.has(store.snapshot, cluster, proxy)).map((log) => ({ cluster, log }));
 
     if (!isOn(query.get("watch"))) {
-      const { found, errors } = await read({ limit: selection.isAll ? NEWEST : MAX_ANSWERED });
+      const { answers, errors } = await read({ limit: selection.isAll ? NEWEST : MAX_ANSWERED });
+      const selected = answers.map((answer) => ({ ...answer, found: selectedOf(answer.cluster, answer.entries) }));
+      const found = selected.flatMap((answer) => answer.found).sort(byTime);
       for (const one of found.slice(-NEWEST)) yield write(resultOf(one));
-      for (const error of errors) yield write(error);
+      // Agents answer with the newest entries, whichever are selected.
+      const short = selected.filter((answer) => !answer.complete && answer.found.length < NEWEST);
+      for (const error of [...errors, ...short.map(({ cluster }) => errorOf(cluster, OLDER_TEXT))]) yield write(error);
       return;
     }
     if (watches >= MOST_WATCHES) throw new PageRefusal(429, `${MOST_WATCHES} readers watch already: retry later, or ask without watch`);
     watches++;
     try {
       const begun = clock.now();
-      const seen = new Map<string, number>();
+      const seen = seenEntries(MOST_SEEN);
       let idleMs = 0;
       while (!signal.aborted && clock.now() - begun < LONGEST_WATCH_MS) {
         const since = Math.max(begun, clock.now() - WINDOW_MS);
-        const { found, errors } = await read({ limit: MAX_ANSWERED, since });
-        for (const [key, at] of seen) if (at <= since || seen.size > MOST_SEEN) seen.delete(key);
-        let isIdle = true;
-        for (const one of found) {
-          const key = JSON.stringify(one);
-          // What is no date is no news either.
-          if (seen.has(key) || !(Date.parse(one.log.time) > since)) continue;
-          seen.set(key, Date.parse(one.log.time));
-          isIdle = false;
-          yield write(resultOf(one));
-        }
-        for (const error of errors) {
+        const { answers, errors } = await read({ limit: MAX_ANSWERED, since });
+        const taken = answers.map((answer) => ({ ...answer, ...seen.take(answer.cluster, answer.entries) }));
+        const found = taken.flatMap(({ cluster, fresh }) => selectedOf(cluster, fresh)).sort(byTime);
+        // What is no date is no news either.
+        const news = found.filter(({ log }) => Date.parse(log.time) > since);
+        for (const one of news) yield write(resultOf(one));
+        const isIdle = news.length === 0;
+        const gaps = taken.filter(hasGap).map(({ cluster }) => errorOf(cluster, GAP_TEXT));
+        for (const error of [...errors, ...gaps]) {
           const text = write(error);
           if (problems.has(text)) continue;
           if (problems.size >= MOST_PROBLEMS) problems.clear();
@@ -78,6 +88,16 @@ export function observabilityLogsPage({ store }: Pick<Server, "store">, ask: Ask
       watches--;
     }
   };
+}
+
+/** Whether entries came between this answer and the one before that neither has: it is full, and they have none in common. */
+function hasGap({ complete, entries, fresh, bytes }: Answer & ReturnType<SeenEntries["take"]>): boolean {
+  const isFull = entries.length >= MAX_ANSWERED || bytes > MAX_ANSWER_BYTES / 2;
+  return !complete && isFull && fresh.length === entries.length;
+}
+
+function errorOf(clusterName: string, message: string): object {
+  return { error: { clusterName, message } };
 }
 
 /** What is said of replicas of an agent that were not asked. */
@@ -107,5 +127,8 @@ const POLL_MS = 1_000;
 // Proxies send what they have logged once a second, and a request when it has ended.
 const WINDOW_MS = 60_000;
 const QUIET_MS = 20_000;
-const MOST_SEEN = 50_000;
+// Of each cluster, twice what an answer has; an entry is answered again as long as it is among the newest 500.
+const MOST_SEEN = 2 * MAX_ANSWERED;
+const OLDER_TEXT = "its agent answered with its newest entries alone: older ones that are selected may be missing";
+const GAP_TEXT = "there were more entries than its agent answers with: some that are selected may be missing";
 const MOST_PROBLEMS = 1_000;

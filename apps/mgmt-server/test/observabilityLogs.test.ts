@@ -38,7 +38,7 @@ const answering =
   async (cluster) => {
     const own = entries[cluster];
     if (own === undefined) throw new Error("no answer");
-    return new TextEncoder().encode(JSON.stringify({ entries: own }));
+    return new TextEncoder().encode(JSON.stringify({ entries: own, complete: true }));
   };
 
 async function lines(ask: Ask, content = "", query = "", signal = new AbortController().signal): Promise<Record<string, unknown>[]> {
@@ -117,10 +117,56 @@ it("watches what comes, each entry once, and lets eight readers do so", async ()
 
 it("names the replicas of an agent that were not asked, as far as they are names", async () => {
   const ask: Ask = async (cluster) =>
-    new TextEncoder().encode(JSON.stringify({ entries: [], otherReplicas: cluster === "east" ? ["agent-2", 7] : { length: 9 } }));
+    new TextEncoder().encode(
+      JSON.stringify({ entries: [], complete: true, otherReplicas: cluster === "east" ? ["agent-2", 7] : { length: 9 } }),
+    );
   const message = "entries of these replicas of its agent are not among them: agent-2";
   expect(await lines(ask)).toEqual([{ error: { clusterName: "east", message } }]);
   const many: Ask = async () =>
-    new TextEncoder().encode(JSON.stringify({ entries: [], otherReplicas: Array(1_000).fill("x".repeat(500)) }));
+    new TextEncoder().encode(JSON.stringify({ entries: [], complete: true, otherReplicas: Array(1_000).fill("x".repeat(500)) }));
   expect(JSON.stringify(await lines(many)).length).toBeLessThan(2 * 21 * 260);
+});
+
+it("says where older entries of a selected workload may be missing, and not where the newest ten are known", async () => {
+  const quiet = { proxy: { namespace: "quiet", workloadName: "q", podName: "q-1" } };
+  const answer = (entries: readonly object[], complete: boolean): Ask => {
+    const body = new TextEncoder().encode(JSON.stringify({ entries, complete }));
+    const none = new TextEncoder().encode(JSON.stringify({ entries: [], complete: true }));
+    return async (cluster) => (cluster === "east" ? body : none);
+  };
+  const busy = Array.from({ length: 499 }, () => entry(2));
+  const missing = { clusterName: "east", message: expect.stringContaining("older ones that are selected may be missing") as string };
+  const only = selecting({ namespaces: ["quiet"] });
+  expect(await lines(answer(busy, false), only)).toEqual([{ error: missing }]);
+  expect(clustersOf(await lines(answer([...busy, entry(1, quiet)], false), only))).toEqual(["east", { error: missing }]);
+  expect(clustersOf(await lines(answer([...busy, entry(1, quiet)], true), only))).toEqual(["east"]);
+  expect(clustersOf(await lines(answer(busy, false), selecting({ namespaces: ["shop"] })))).toEqual(Array(10).fill("east"));
+  expect(clustersOf(await lines(answer(busy.slice(0, 10), false)))).toEqual(Array(10).fill("east"));
+});
+
+it("says to those who watch that entries came faster than they are answered, and shows none again by the doing of another cluster", async () => {
+  const at = (ms: number) => new Date(Date.now() + 60_000 + ms).toISOString();
+  const once = entry(1, { time: at(0), path: "/once" });
+  let polls = 0;
+  const ask: Ask = async (cluster) => {
+    const crowd = () => Array.from({ length: 500 }, (_, i) => entry(1, { time: at(i), path: `/${polls}/${i}` }));
+    if (cluster === "east") polls++;
+    const own = cluster === "east" ? { entries: crowd(), complete: false } : { entries: [once], complete: true };
+    return new TextEncoder().encode(JSON.stringify(own));
+  };
+  let time = Date.now();
+  const stop = new AbortController();
+  const clock = {
+    now: () => time,
+    sleep: async (ms: number) => {
+      time += ms;
+      if (polls >= 4) stop.abort(new Error("enough"));
+    },
+  };
+  const found: string[] = [];
+  for await (const text of observabilityLogsPage(server, ask, clock)(new URLSearchParams("watch=1"), "", stop.signal)) found.push(text);
+  expect(found.filter((text) => text.includes("/once"))).toHaveLength(1);
+  expect(found.filter((text) => text.includes("httpAccessLog"))).toHaveLength(4 * 500 + 1);
+  const errors = found.filter((text) => text.includes('"error"'));
+  expect(errors).toEqual([expect.stringContaining("more entries than its agent answers with")]);
 });

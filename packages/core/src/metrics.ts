@@ -364,6 +364,12 @@ export const METRICS = {
     labels: [],
     on: AGENT,
   },
+  gloo_mesh_scraped_edges_forgotten_total: {
+    type: "counter",
+    help: "Number of edges read from proxies whose requests are not counted, as the agent remembers 100,000; namespaces have equal shares.",
+    labels: [],
+    on: AGENT,
+  },
   relay_agent_connected: { type: "gauge", help: "1 if the agent is connected to a management server, else 0.", labels: [], on: AGENT },
   relay_agent_messages_received_total: {
     type: "counter",

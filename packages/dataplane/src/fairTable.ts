@@ -4,8 +4,9 @@ export interface FairTable<Row> {
   readonly groups: ReadonlyMap<string, ReadonlyMap<string, Row>>;
   get(group: string, key: string): Row | undefined;
   /**
-   * Adds a row that is not there. When the table is full, the group with the most rows gives up its oldest one, of which `dropped` is called;
-   * false where that would be the group of the new row itself: then nothing changes.
+   * Adds a row that is not there. When the table is full, the group with the most rows gives up its oldest one, of which `dropped` is called.
+   * Where that is the group of the new row itself, it does so only if that row may be given up for another of its group; else false, and nothing
+   * changes.
    */
   add(group: string, key: string, row: Row): boolean;
   /** Makes a row the newest of its group. */
@@ -13,8 +14,12 @@ export interface FairTable<Row> {
   delete(group: string, key: string): void;
 }
 
-/** An empty table for `most` rows. */
-export function fairTable<Row>(most: number, dropped: (row: Row, group: string) => void): FairTable<Row> {
+/** An empty table for `most` rows. `isStale`: whether a row may be given up for another of its own group; no row may without it. */
+export function fairTable<Row>(
+  most: number,
+  dropped: (row: Row, group: string) => void,
+  isStale: (row: Row) => boolean = () => false,
+): FairTable<Row> {
   const groups = new Map<string, Map<string, Row>>();
   let size = 0;
 
@@ -25,16 +30,16 @@ export function fairTable<Row>(most: number, dropped: (row: Row, group: string) 
     if (rows.size === 0) groups.delete(group);
   }
 
-  /** Whether there is room for one more row of a group, after another has given up one. */
+  /** Whether there is room for one more row of a group, after the largest has given up one. */
   function hasRoom(group: string): boolean {
     if (size < most) return true;
-    const own = groups.get(group)?.size ?? 0;
-    let largest: readonly [string, Map<string, Row>] | undefined;
-    for (const entry of groups) if (entry[1].size > (largest?.[1].size ?? own)) largest = entry;
-    const [oldest] = largest?.[1] ?? [];
-    if (largest === undefined || oldest === undefined) return false;
-    remove(largest[0], oldest[0]);
-    dropped(oldest[1], largest[0]);
+    const own = groups.get(group);
+    let [largest, rows] = [group, own];
+    for (const entry of groups) if (entry[1].size > (rows?.size ?? 0)) [largest, rows] = entry;
+    const [oldest] = rows ?? [];
+    if (oldest === undefined || (rows === own && !isStale(oldest[1]))) return false;
+    remove(largest, oldest[0]);
+    dropped(oldest[1], largest);
     return true;
   }
 

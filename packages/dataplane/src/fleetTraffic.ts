@@ -1,6 +1,6 @@
 import { fairTable } from "./fairTable.ts";
 import { addSignals, edgeKey, noSignals, otherEdge, SIGNAL_COUNT, type Signals, type TrafficEdge } from "./goldenSignals.ts";
-import type { ControlPlaneState, TrafficAnswer } from "./trafficAnswer.ts";
+import type { ControlPlaneState, EdgeCounts, TrafficAnswer } from "./trafficAnswer.ts";
 
 /** An edge with what happened on it since this server first saw it, and what happened in a window. */
 export interface FleetEdge {
@@ -30,22 +30,38 @@ export interface FleetTraffic {
   readonly edges: number;
 }
 
-/** Edges of the fleet, of which each takes 5 KB. The cluster with the most gives up its idlest when there is no room. */
+/**
+ * Edges of the fleet, of which each takes 5 KB. When there is no room, the cluster with the most gives up the one on which nothing has happened for
+ * longest: also for new ones of its own, or a pod that invents edges would keep those of all others out for an hour.
+ */
 const MOST_FLEET_EDGES = 10_000;
 
 /** Keeps nothing beyond an hour and the bound, whatever agents send. */
 export function fleetTraffic(most: number = MOST_FLEET_EDGES): FleetTraffic {
-  const rows = fairTable<Row>(most, () => undefined);
   const clusters = new Map<string, ClusterState>();
+  let answers = 0;
+  // A cluster with more edges in one answer than it has room for keeps those that it has: they would only take turns.
+  const rows = fairTable<Row>(most, moveToOther, ({ seen }) => seen < answers);
+
+  /** What happened within the hour stays in the sum. The total was read where it stood: it counts once. */
+  function moveToOther({ minutes: past }: Row, cluster: string): void {
+    const state = clusters.get(cluster);
+    if (state === undefined) return;
+    const { minutes } = otherOf(state, past.newest);
+    for (let minute = past.newest - MINUTES + 1; minute <= past.newest; minute++) addTo(minutes, minute, numbersOf(past, minute), 1);
+  }
 
   function rowOf(cluster: string, edge: TrafficEdge, minute: number): Row | undefined {
     const key = edgeKey(edge);
+    // What the agent had no room for either.
+    if (key === OTHER_KEY) return undefined;
     const known = rows.get(cluster, key);
     if (known !== undefined) {
       rows.touch(cluster, key);
+      known.seen = answers;
       return known;
     }
-    const row = { edge, totals: noSignals(), minutes: history(SIGNAL_COUNT, minute) };
+    const row = { edge, totals: noSignals(), minutes: history(SIGNAL_COUNT, minute), seen: answers };
     return rows.add(cluster, key, row) ? row : undefined;
   }
 
@@ -56,12 +72,16 @@ export function fleetTraffic(most: number = MOST_FLEET_EDGES): FleetTraffic {
   return {
     take(cluster, { ageMs, spanMs, edges, targets, scraped, controlPlanes }, now) {
       const minute = minuteOf(now);
-      const about = { answeredAt: now, targets, scraped, controlPlanes };
+      const about = { answeredAt: now, targets, scraped, controlPlanes: distinct(controlPlanes) };
       const state: ClusterState = clusters.get(cluster) ?? { covered: history(1, minute), other: undefined, ...about };
       clusters.set(cluster, Object.assign(state, about));
       const parts = partsOf(now - ageMs - spanMs, now - ageMs);
       for (const { minute: at, ms } of parts) addTo(state.covered, at, [ms], 1);
-      for (const { edge, signals } of edges) {
+      answers++;
+      // Those that are known first, so that none of them makes room for a new one.
+      const isKnown = ({ edge }: EdgeCounts) => rows.get(cluster, edgeKey(edge)) !== undefined;
+      const known = new Set(edges.filter(isKnown));
+      for (const { edge, signals } of [...known, ...edges.filter((counts) => !known.has(counts))]) {
         const row = rowOf(cluster, edge, minute) ?? otherOf(state, minute);
         addSignals(row.totals, signals);
         for (const { minute: at, ms } of parts) addTo(row.minutes, at, signals, ms / spanMs);
@@ -92,6 +112,8 @@ interface Row {
   readonly edge: TrafficEdge;
   readonly totals: Signals;
   readonly minutes: History;
+  /** The answer that had it last. */
+  seen: number;
 }
 
 interface ClusterState {
@@ -106,8 +128,15 @@ interface ClusterState {
 
 /** Made when there is need for it: most clusters never have it. */
 function otherOf(state: ClusterState, minute: number): Row {
-  state.other ??= { edge: otherEdge(""), totals: noSignals(), minutes: history(SIGNAL_COUNT, minute) };
+  state.other ??= { edge: otherEdge(""), totals: noSignals(), minutes: history(SIGNAL_COUNT, minute), seen: 0 };
   return state.other;
+}
+
+const OTHER_KEY = edgeKey(otherEdge(""));
+
+/** Each control plane once, whatever an agent sends. */
+function distinct(controlPlanes: readonly ControlPlaneState[]): readonly ControlPlaneState[] {
+  return [...new Map(controlPlanes.map((plane) => [`${plane.namespace}\n${plane.workload}`, plane])).values()];
 }
 
 const MINUTES = 60;
@@ -127,6 +156,11 @@ interface History {
 
 function history(width: number, minute: number): History {
   return { width, ring: new Float32Array(width * MINUTES), newest: minute };
+}
+
+/** What was added in a minute of the last hour. */
+function numbersOf({ width, ring }: History, minute: number): Float32Array {
+  return ring.subarray((minute % MINUTES) * width, ((minute % MINUTES) + 1) * width);
 }
 
 /** Adds to a minute; to one that is an hour older than the newest, nothing. */

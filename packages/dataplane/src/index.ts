@@ -1,5 +1,5 @@
 export type { AccessLog, PodsAt } from "./accessLog.ts";
-export { parseAccessLogAnswer } from "./accessLogAnswer.ts";
+export { MAX_ANSWER_BYTES, parseAccessLogAnswer } from "./accessLogAnswer.ts";
 export {
   type AccessLogAnswer,
   type AccessLogQuery,

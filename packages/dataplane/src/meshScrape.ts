@@ -69,13 +69,16 @@ export function startMeshScrape(options: MeshScrapeOptions, signal: AbortSignal)
   const { epoch, allowance, clock, log } = options;
   const limits = { ...SCRAPE_LIMITS, ...options.limits };
   const now = () => uptimeOf(clock);
-  let counter = trafficCounter({ epoch, now });
   let isOn = false;
   let known: ReadonlySet<string> | undefined;
   /** Pods that came after the first round and were not scraped yet, with how often that was tried. */
   const fresh = new Map<string, number>();
   let last = { targets: 0, scraped: 0 };
-  const totals = { scrapes: 0, failed: 0, bytes: 0, refused: 0 };
+  const totals = { scrapes: 0, failed: 0, bytes: 0, refused: 0, forgotten: 0 };
+  const forgotten = (edges: number) => {
+    totals.forgotten += edges;
+  };
+  let counter = trafficCounter({ epoch, now, forgotten });
   let next = 0;
 
   async function scrape(target: ScrapeTarget): Promise<number> {
@@ -150,7 +153,7 @@ export function startMeshScrape(options: MeshScrapeOptions, signal: AbortSignal)
       const targets = options.targets();
       if (targets === undefined && isOn) {
         // What is counted while nobody asks for it is not reported later.
-        counter = trafficCounter({ epoch: `${epoch}/${begun}`, now });
+        counter = trafficCounter({ epoch: `${epoch}/${begun}`, now, forgotten });
         known = undefined;
         fresh.clear();
       }
@@ -171,6 +174,7 @@ export function startMeshScrape(options: MeshScrapeOptions, signal: AbortSignal)
       { name: "gloo_mesh_scrapes_total", labels: { result: "failed" }, value: totals.failed },
       { name: "gloo_mesh_scraped_bytes_total", labels: {}, value: totals.bytes },
       { name: "gloo_mesh_scraped_samples_refused_total", labels: {}, value: totals.refused },
+      { name: "gloo_mesh_scraped_edges_forgotten_total", labels: {}, value: totals.forgotten },
     ],
     ended: run(),
   };

@@ -66,7 +66,9 @@ function askOnce({ url, headers, most, allowance }: ModuleRequest, signal: Abort
     };
     // A connection of its own: its end is the end of whatever a server may do with it.
     const options = { headers, agent: false, lookup: checkedLookup(allowance), signal } as const;
+    let isAnswered = false;
     const sent = ask(url, options, (response) => {
+      isAnswered = true;
       bodyOf(response, most, shown(url)).then(
         (body) => resolve({ status: response.statusCode ?? 0, headers: headersOf(response), body }),
         (error: unknown) => {
@@ -76,6 +78,15 @@ function askOnce({ url, headers, most, allowance }: ModuleRequest, signal: Abort
       );
     });
     sent.on("error", fail);
+    // Without a listener Node closes the connection and says nothing else: no error, and no timeout or abort after it.
+    sent.on("upgrade", (_, socket) => {
+      socket.destroy();
+      fail(new Error("the server switches to another protocol"));
+    });
+    // A response that has begun ends by itself, perhaps later than this.
+    sent.on("close", () => {
+      if (!isAnswered) fail(new Error("the connection closed before an answer"));
+    });
     sent.end();
   });
 }

@@ -21,7 +21,8 @@ export interface ScrapeOptions {
 
 /**
  * Reads metrics in plaintext by one GET: no redirects, no credentials, and no address of this machine or its link, since those who may write
- * EndpointSlices say what the address of a pod is. Rejects with an Error when there is no answer in time, or when `signal` is aborted.
+ * EndpointSlices say what the address of a pod is. Rejects with an Error when there is no answer in time, or when `signal` is aborted; the promise
+ * always ends, whatever a server does, since a round of scrapes waits for it.
  */
 export function scrapeOnce({ address, port, path }: ScrapeAddress, options: ScrapeOptions, signal: AbortSignal): Promise<void> {
   const problem = addressProblem(address, options.allowance);
@@ -30,7 +31,9 @@ export function scrapeOnce({ address, port, path }: ScrapeAddress, options: Scra
   const host = isIP(address) === 6 ? `[${address}]` : address;
   const headers = { accept: "text/plain", host: `${host}:${port}` };
   return new Promise((resolve, reject) => {
+    let isAnswered = false;
     const sent = request({ host: address, port, path, headers, agent: false, signal: until }, (response) => {
+      isAnswered = true;
       if (response.statusCode !== 200) {
         sent.destroy();
         reject(new Error(`status ${response.statusCode ?? 0}`));
@@ -43,8 +46,18 @@ export function scrapeOnce({ address, port, path }: ScrapeAddress, options: Scra
       });
       response.on("end", resolve);
       response.on("error", reject);
+      response.on("close", () => reject(new Error("the connection closed before the answer's end")));
     });
     sent.on("error", reject);
+    // Without a listener Node closes the connection and says nothing else: no error, and no timeout or abort after it.
+    sent.on("upgrade", (_, socket) => {
+      socket.destroy();
+      reject(new Error("the server switches to another protocol"));
+    });
+    // A response that has begun ends by itself, perhaps later than this.
+    sent.on("close", () => {
+      if (!isAnswered) reject(new Error("the connection closed before an answer"));
+    });
     sent.end();
   });
 }

@@ -1,6 +1,7 @@
 import { CONTROL_PLANE_COUNTERS, type ControlPlaneCounts } from "./controlPlaneSignals.ts";
 import { fairTable } from "./fairTable.ts";
 import { addSignals, edgeKey, hasSignals, noSignals, otherEdge } from "./goldenSignals.ts";
+import { proxyMemory } from "./proxyMemory.ts";
 import type { EdgeSignals, ProxyOwner, ProxyTraffic } from "./proxySignals.ts";
 import {
   type EdgeCounts,
@@ -30,21 +31,30 @@ export interface TrafficCounter {
   answer(query: TrafficQuery): TrafficAnswer;
 }
 
+export interface CounterOptions {
+  readonly epoch: string;
+  readonly now: () => number;
+  /** Called with a number of edges of a proxy that there is no room for: nothing of it is counted until there is. */
+  readonly forgotten?: (edges: number) => void;
+  /** Edges that are known of all proxies. Default: 100,000. */
+  readonly mostKept?: number;
+}
+
 /**
  * Counts from the first time that a pod is scraped: what it had counted before is somebody else's. A counter that went back began again. Requests
  * are counted where they were sent, and only those of a workload that is not scraped where they arrived. `now` is in milliseconds.
  */
-export function trafficCounter({ epoch, now }: { readonly epoch: string; readonly now: () => number }): TrafficCounter {
-  const proxies = new Map<string, ProxyState>();
-  const planes = new Map<string, { readonly workload: string; readonly last: ControlPlaneCounts }>();
-  /** Since this term began, by `namespace/name`; these are not many, and say the same however often they are asked for. */
+export function trafficCounter({ epoch, now, forgotten = () => undefined, mostKept = MOST_KEPT_EDGES }: CounterOptions): TrafficCounter {
+  const proxies = proxyMemory(mostKept, forgotten);
+  /** Pods of control planes. Anybody may name pods so that they are taken for some: namespaces have equal shares. */
+  const planes = fairTable<{ readonly workload: string; last: ControlPlaneCounts }>(MOST_PLANES, ({ workload }) => forgetState(workload));
+  /** Of those whose pods are in `planes`, by `namespace/name`: since this term began, the same however often they are asked for. */
   const states = new Map<string, { namespace: string; workload: string; counts: Float64Array }>();
   const others = new Map<string, EdgeCounts>();
   const pending = fairTable<EdgeCounts>(MOST_EDGES, (row, namespace) => addOther(namespace, row.signals));
   let senders: ReadonlySet<string> = new Set();
   let outstanding: { readonly sequence: number; readonly edges: ReadonlyMap<string, GroupedCounts>; readonly from: number } | undefined;
   let sequence = 0;
-  let lastEdges = 0;
   let round = { targets: 0, scraped: 0 };
   let from = now();
   let to = from;
@@ -81,8 +91,14 @@ export function trafficCounter({ epoch, now }: { readonly epoch: string; readonl
     from = to;
   }
 
-  function proxiesOf(workload: string): number {
-    return [...planes.values()].reduce((sum, plane) => sum + (plane.workload === workload ? plane.last.proxies : 0), 0);
+  /** Forgets a control plane of which no pod is left. */
+  function forgetState(workload: string): void {
+    if (planesOf(workload).length === 0) states.delete(workload);
+  }
+
+  function planesOf(workload: string): readonly { readonly last: ControlPlaneCounts }[] {
+    const pods = planes.groups.get(workload.slice(0, workload.indexOf("/")))?.values() ?? [];
+    return [...pods].filter((pod) => pod.workload === workload);
   }
 
   return {
@@ -93,36 +109,31 @@ export function trafficCounter({ epoch, now }: { readonly epoch: string; readonl
         const unscraped = [...traffic.received].filter(([, { edge }]) => !senders.has(`${edge.sourceNamespace}/${edge.sourceWorkload}`));
         countChanges(pod, new Map(unscraped), last?.received);
       }
-      const room = MOST_KEPT_EDGES - lastEdges + sizeOf(last);
-      const next = { pod, sent: kept(traffic.sent, last?.sent, isComplete), received: kept(traffic.received, last?.received, isComplete) };
       // Without a memory of it nothing of the pod can be counted: its next scrape begins again.
-      if (sizeOf(next) <= room) proxies.set(pod.key, next);
-      else proxies.delete(pod.key);
-      lastEdges += (sizeOf(next) <= room ? sizeOf(next) : 0) - sizeOf(last);
+      proxies.keep({ pod, sent: kept(traffic.sent, last?.sent, isComplete), received: kept(traffic.received, last?.received, isComplete) });
     },
     controlPlane({ key, namespace, workload, isNew }, last) {
-      const before = planes.get(key);
+      const plane = planes.get(namespace, key);
+      const before = plane?.last;
       const name = `${namespace}/${workload}`;
-      if (before === undefined && planes.size >= MOST_PLANES) return;
-      planes.set(key, { workload: name, last });
+      if (plane !== undefined) plane.last = last;
+      else if (!planes.add(namespace, key, { workload: name, last })) return;
       if (before === undefined && !isNew) return;
       const state = states.get(name) ?? { namespace, workload, counts: new Float64Array(CONTROL_PLANE_COUNTERS.length) };
-      const changes = increaseSince(before?.last.counts, last.counts);
+      const changes = increaseSince(before?.counts, last.counts);
       state.counts = state.counts.map((count, at) => count + (changes[at] ?? 0));
-      if (states.has(name) || states.size < MOST_PLANES) states.set(name, state);
+      states.set(name, state);
     },
     startRound(expected) {
       // Whichever end is scraped first: what such a workload sends must not be counted at both.
       senders = new Set([...senders, ...expected]);
     },
     endRound(keys, done) {
-      for (const [key, state] of proxies) {
-        if (keys.has(key)) continue;
-        lastEdges -= sizeOf(state);
-        proxies.delete(key);
-      }
-      for (const key of planes.keys()) if (!keys.has(key)) planes.delete(key);
-      senders = new Set([...proxies.values()].map(({ pod }) => `${pod.namespace}/${pod.workload}`));
+      for (const { pod } of proxies.states) if (!keys.has(pod.key)) proxies.delete(pod.key);
+      for (const [namespace, pods] of [...planes.groups])
+        for (const key of [...pods.keys()]) if (!keys.has(key)) planes.delete(namespace, key);
+      for (const name of [...states.keys()]) forgetState(name);
+      senders = new Set([...proxies.states].map(({ pod }) => `${pod.namespace}/${pod.workload}`));
       round = done;
       to = now();
       if (to - from > MOST_SPAN_MS) forget();
@@ -135,7 +146,10 @@ export function trafficCounter({ epoch, now }: { readonly epoch: string; readonl
       }
       const edges = taken();
       const spanMs = to - from;
-      const controlPlanes = [...states].map(([name, { counts, ...ref }]) => ({ ...ref, proxies: proxiesOf(name), counts: [...counts] }));
+      const controlPlanes = [...states].map(([name, { counts, ...ref }]) => {
+        const proxiesNow = planesOf(name).reduce((sum, { last }) => sum + last.proxies, 0);
+        return { ...ref, proxies: proxiesNow, counts: [...counts] };
+      });
       outstanding = { sequence: ++sequence, edges, from };
       from = to;
       return {
@@ -174,24 +188,15 @@ interface GroupedCounts {
   readonly counts: EdgeCounts;
 }
 
-interface ProxyState {
-  readonly pod: ScrapedPod;
-  readonly sent: ReadonlyMap<string, EdgeSignals>;
-  readonly received: ReadonlyMap<string, EdgeSignals>;
-}
-
 // Of all proxies together: about 50 MB.
 const MOST_KEPT_EDGES = 100_000;
 // Twice what is read of one (`MOST_EDGES_OF_PROXY`).
 const MOST_KEPT_OF_PROXY = 1_000;
+// Pods; an answer has no more control planes (`MOST_CONTROL_PLANES`).
 const MOST_PLANES = 50;
 // Twenty numbers of a thousand requests each; at most, in JSON, 17 digits each.
 const NUMBERS_BYTES = 20 * 18 + 30;
 const OTHER_BYTES = 600 + NUMBERS_BYTES;
-
-function sizeOf(state: ProxyState | undefined): number {
-  return state === undefined ? 0 : state.sent.size + state.received.size;
-}
 
 /** What is known of a proxy now: of an incomplete scrape, what was known before stays where nothing is said of it. */
 function kept(

@@ -120,15 +120,20 @@ function eachEdge(lines: (labels: Labels, edge: FleetEdge) => Iterable<string>):
 
 type Labels = Readonly<Record<string, string>>;
 
-/** The names that dashboards of the published product use: `NAME.NAMESPACE.CLUSTER`. */
+/**
+ * The names that dashboards of the published product use: `NAME.NAMESPACE.CLUSTER`, empty without NAME. The namespace and the cluster are labels of
+ * their own too, so that no two edges have the same labels: Prometheus refuses a whole page with two such lines.
+ */
 function labelsOf(cluster: string, edge: TrafficEdge): Labels {
   const there = edge.cluster === "" ? cluster : edge.cluster;
   return {
     cluster,
     gm_workload_ref: refOf(edge.sourceWorkload, edge.sourceNamespace, cluster),
+    source_workload_namespace: edge.sourceNamespace,
     gm_destination_workload_ref: refOf(edge.workload, edge.namespace, there),
     destination_service: edge.service,
     destination_namespace: edge.namespace,
+    destination_cluster: edge.cluster,
   };
 }
 

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fleetTraffic } from "../src/fleetTraffic.ts";
 import { AT, CODE_CLASSES, noSignals, OTHER } from "../src/goldenSignals.ts";
@@ -83,10 +84,36 @@ describe("the traffic of a fleet", () => {
     traffic.take("evil", answer(Array.from({ length: 500 }, (_, i) => edge(`t${i}`, 1))), START);
     expect(traffic.edges).toBe(100);
     expect(traffic.of("good", 5, START)?.edges).toHaveLength(40);
-    const other = traffic.of("evil", 5, START)?.edges.find((row) => row.edge.service === OTHER);
-    expect(other?.totals[AT.codes + 2]).toBe(400 + 500);
+    const evil = traffic.of("evil", 5, START)?.edges ?? [];
+    const other = evil.find((row) => row.edge.service === OTHER);
+    expect(other?.totals[AT.codes + 2]).toBe(400 + 440);
+    expect(evil.reduce((sum, { recent }) => sum + (recent[AT.codes + 2] ?? 0), 0)).toBe(500 + 500);
     traffic.forget("evil");
     expect([traffic.edges, [...traffic.clusters]]).toEqual([40, ["good"]]);
+  });
+
+  it("has room for the new edges of a cluster in which a pod invents others, and keeps those on which something happens", () => {
+    const traffic = fleetTraffic(100);
+    let now = START;
+    for (let round = 0; round < 20; round++, now += 30_000) {
+      const invented = Array.from({ length: 20 }, (_, i) => edge(`s${round}-${i}`, 1));
+      const late = round < 10 ? [] : [edge("late", 1)];
+      traffic.take("east", answer([...invented, edge("reviews", 1), ...late]), now);
+    }
+    const found = traffic.of("east", 30, now - 30_000)?.edges ?? [];
+    const totalOf = (service: string) => found.find((row) => row.edge.service === service)?.totals[AT.codes + 2];
+    expect([totalOf("reviews"), totalOf("late"), traffic.edges]).toEqual([20, 10, 100]);
+    const inWindow = found.reduce((sum, { recent }) => sum + (recent[AT.codes + 2] ?? 0), 0);
+    expect(inWindow).toBeCloseTo(20 * 21 + 10, 3);
+  });
+
+  it("keeps the same edges of a cluster that has more than there is room for: they do not take turns", () => {
+    const traffic = fleetTraffic(100);
+    const crowd = Array.from({ length: 300 }, (_, i) => edge(`s${i}`, 1));
+    for (let round = 1; round <= 4; round++) traffic.take("east", answer(round % 2 === 0 ? [...crowd].reverse() : crowd), START);
+    const found = traffic.of("east", 5, START)?.edges ?? [];
+    const rows = found.filter((row) => row.edge.service !== OTHER);
+    expect(rows.map(({ totals }) => totals[AT.codes + 2])).toEqual(Array.from({ length: 100 }, () => 4));
   });
 
   it("is a text that Prometheus reads, with a 0 for each cluster that is not known", () => {
@@ -95,7 +122,7 @@ describe("the traffic of a fleet", () => {
     const named = ["east", "west"].map((cluster) => ({ cluster, traffic: traffic.of(cluster, 1, START) }));
     const text = [...trafficText(named)].join("");
     const labels =
-      'cluster="east",gm_workload_ref="web.shop.east",gm_destination_workload_ref="v1.books.east",destination_service="reviews",destination_namespace="books"';
+      'cluster="east",gm_workload_ref="web.shop.east",source_workload_namespace="shop",gm_destination_workload_ref="v1.books.east",destination_service="reviews",destination_namespace="books",destination_cluster=""';
     for (const line of [
       'gloo_mesh_traffic_known{cluster="east"} 1',
       'gloo_mesh_traffic_known{cluster="west"} 0',
@@ -108,5 +135,35 @@ describe("the traffic of a fleet", () => {
     ]) {
       expect(text.split("\n")).toContain(line);
     }
+  });
+
+  it("is a text without two lines of the same labels, whatever an agent sends", () => {
+    const name = fc.constantFrom("", "a", "b", "a.b", "b.a", "east", OTHER);
+    const names = fc.record({
+      sourceNamespace: name,
+      sourceWorkload: name,
+      namespace: name,
+      service: name,
+      workload: name,
+      cluster: name,
+    });
+    const plane = fc.record({ namespace: name, workload: name, proxies: fc.constant(1), counts: fc.constant([1, 1, 1, 1, 1]) });
+    const { signals } = edge("reviews", 2, 1);
+    const one = (of: EdgeCounts["edge"]): EdgeCounts => ({ edge: of, signals });
+    const other = one({ ...edge(OTHER, 1).edge, sourceNamespace: "", sourceWorkload: OTHER, namespace: "", workload: "" });
+    // Edges that differ in one name alone, and one that there is no room for.
+    const pairs = fc
+      .tuple(names, names)
+      .map(([a, b]) => [a, { ...a, cluster: b.cluster }, { ...a, sourceNamespace: b.sourceNamespace }, b]);
+    fc.assert(
+      fc.property(fc.array(pairs, { maxLength: 5 }), fc.array(plane, { maxLength: 5 }), (sent, controlPlanes) => {
+        const traffic = fleetTraffic(15);
+        traffic.take("east", { ...answer([other, ...sent.flat().map(one)]), controlPlanes }, START);
+        const text = [...trafficText([{ cluster: "east", traffic: traffic.of("east", 1, START) }])].join("");
+        const series = text.split("\n").flatMap((line) => (line.startsWith("gloo_") ? [line.slice(0, line.lastIndexOf(" "))] : []));
+        expect(series.length - new Set(series).size).toBe(0);
+      }),
+      { numRuns: 50 },
+    );
   });
 });

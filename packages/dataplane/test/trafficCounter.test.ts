@@ -36,9 +36,9 @@ const pod = (name: string, { namespace = "shop", workload = "web", isNew = false
   isNew,
 });
 
-function counting() {
+function counting(options: { readonly mostKept?: number; readonly forgotten?: (edges: number) => void } = {}) {
   let time = 0;
-  const counter = trafficCounter({ epoch: "e", now: () => time });
+  const counter = trafficCounter({ epoch: "e", now: () => time, ...options });
   const requests = (answer: ReturnType<TrafficCounter["answer"]>) =>
     Object.fromEntries(answer.edges.map(({ edge, signals }) => [`${edge.sourceWorkload}>${edge.service}`, signals[OK]]));
   return {
@@ -150,6 +150,51 @@ describe("traffic of a cluster", () => {
     const text = trafficAnswerText(answer);
     expect(text.length).toBeLessThan(MOST_ANSWER_BYTES);
     expect(parseTrafficAnswer(new TextEncoder().encode(text))).toEqual(answer);
+  });
+
+  it("remembers proxies of each namespace, however many edges those of another have, and says how many it forgets", () => {
+    const forgotten: number[] = [];
+    const { counter, pass, requests } = counting({ mostKept: 100, forgotten: (edges) => forgotten.push(edges) });
+    const keys = ["shop/a", "shop/b", ...Array.from({ length: 5 }, (_, i) => `evil/e${i}`)];
+    const invented = Array.from({ length: 20 }, (_, i): EdgeCount => [1, { sourceNamespace: "evil", service: `s${i}` }]);
+    for (const count of [0, 5, 7]) {
+      for (let i = 0; i < 5; i++) counter.proxy(pod(`e${i}`, { namespace: "evil" }), sent(...invented), true);
+      counter.proxy(pod("a"), sent([count]), true);
+      counter.proxy(pod("b"), sent([count, { service: "details" }]), true);
+      pass(1, keys);
+    }
+    expect(requests(counter.answer({}))).toEqual({ "web>reviews": 7, "web>details": 7 });
+    // One of five gives way in the first round, and finds no room in those that follow.
+    expect(forgotten).toEqual([20, 20, 20]);
+  });
+
+  it("shows a control plane however many pods of another namespace look like one, and forgets those that are gone", () => {
+    const { counter, pass } = counting();
+    const counts = (pushes: number) => ({ proxies: 7, counts: Float64Array.from([pushes, 0, 0, 0, 0]) });
+    const evil = Array.from({ length: 60 }, (_, i) => pod(`istiod-${i}`, { namespace: "evil", workload: `istiod-${i}`, isNew: true }));
+    const istiod = pod("istiod-1", { namespace: "istio-system", workload: "istiod" });
+    for (const one of evil) counter.controlPlane(one, counts(1));
+    for (const pushes of [100, 103]) {
+      counter.controlPlane(istiod, counts(pushes));
+      for (const one of evil) counter.controlPlane(one, counts(1));
+    }
+    pass(1, [istiod.key, ...evil.map(({ key }) => key)]);
+    const { controlPlanes } = counter.answer({});
+    expect(controlPlanes).toContainEqual({ namespace: "istio-system", workload: "istiod", proxies: 7, counts: [3, 0, 0, 0, 0] });
+    expect(controlPlanes).toHaveLength(50);
+    pass(1, [istiod.key]);
+    expect(counter.answer({}).controlPlanes.map(({ namespace }) => namespace)).toEqual(["istio-system"]);
+  });
+
+  it("has room again when proxies are gone", () => {
+    const forgotten: number[] = [];
+    const { counter, pass, requests } = counting({ mostKept: 1, forgotten: (edges) => forgotten.push(edges) });
+    counter.proxy(pod("old"), sent([1]), true);
+    counter.proxy(pod("a"), sent([1]), true);
+    pass(1);
+    for (const count of [2, 5]) counter.proxy(pod("a"), sent([count]), true);
+    pass(1);
+    expect([requests(counter.answer({})), forgotten]).toEqual([{ "web>reviews": 3 }, [1]]);
   });
 });
 
