@@ -5,6 +5,7 @@ import type { ConfigOutcome, ExtensionConfig } from "./extensionConfigStream.ts"
 import { type DesiredModule, moduleKeeper } from "./moduleKeeper.ts";
 import { fetchHttpModule } from "./modules.ts";
 import { fetchRegistryModule, type RegistryOptions, type RegistryUser } from "./registryModule.ts";
+import { servedRoom } from "./servedRoom.ts";
 import { wasmFilterConfig } from "./wasmFilter.ts";
 
 /** A Wasm filter that proxies are to be given. */
@@ -66,7 +67,8 @@ export interface WasmServer {
 
 /**
  * Fetches the modules of all orders, and serves each filter once its module is there; until then the one that was served under its name before
- * (docs/decisions/0120). What is served as it is meant has at most `MOST_SERVED` bytes, and so has what waits to be replaced: what comes beyond is not there, and its state says so.
+ * (docs/decisions/0120). What is served has at most `MOST_SERVED` bytes, with what waits to be replaced: what comes beyond is not there, and its
+ * state says so.
  */
 export function wasmServer(options: WasmServerOptions, signal: AbortSignal): WasmServer {
   const { orders, ordersOf, podsAt, changed: onChange, clock, random, log } = options;
@@ -89,37 +91,52 @@ export function wasmServer(options: WasmServerOptions, signal: AbortSignal): Was
 
   /** Has what is served follow from the orders, and from the modules that are there. */
   function serve(): void {
-    const known = new Map([...served.values()].flatMap((filters) => [...filters.values()].map((one) => [one.content, one.config])));
-    const all = orders();
+    const all = orders().map(({ key, filters }) => ({
+      key,
+      filters: filters.map((filter) => ({ filter, content: JSON.stringify(filter), held: served.get(key)?.get(filter.name)?.config })),
+    }));
     const keys = new Set(all.map(({ key }) => key));
     for (const key of served.keys()) if (!keys.has(key)) served.delete(key);
-    // What is served as it is meant has its room, no matter who asks for something beside it; what is to be replaced leaves its own.
-    const counted = new Set(
-      all.flatMap(({ key, filters }) =>
-        filters.flatMap((filter) => {
-          const now = served.get(key)?.get(filter.name);
-          return now?.content === JSON.stringify(filter) ? [now.config] : [];
-        }),
-      ),
+    const known = new Map([...served.values()].flatMap((filters) => [...filters.values()].map((one) => [one.content, one.config])));
+    const room = servedRoom(
+      MOST_SERVED,
+      all.flatMap(({ filters }) => filters),
+      known,
     );
-    let room = MOST_SERVED - [...counted].reduce((sum, { config }) => sum + config.length, 0);
+    // Decided once in each run: the filters with one content have the same configuration, or all what they had before.
+    const absent = new Set<string>();
     withoutRoom.clear();
+    let isMore = false;
+
+    function configFor(filter: OrderedFilter, content: string): ExtensionConfig | undefined {
+      const before = known.get(content);
+      if (before !== undefined || absent.has(content)) return before;
+      const config = configOf(filter);
+      if (config !== undefined && config.config.length <= room.left(content)) {
+        room.take(content, config);
+        known.set(content, config);
+        isMore = true;
+        return config;
+      }
+      absent.add(content);
+      if (config !== undefined) withoutRoom.add(content);
+      return undefined;
+    }
+
     for (const { key, filters } of all) {
       const before = served.get(key);
       const now = new Map<string, Served>();
-      for (const filter of filters) {
-        const content = JSON.stringify(filter);
-        const config = known.get(content) ?? configOf(filter);
-        const hasRoom = config === undefined || counted.has(config) || config.config.length <= room;
-        const next = config !== undefined && hasRoom ? { content, config } : before?.get(filter.name);
-        if (!hasRoom) withoutRoom.add(content);
-        if (next === undefined) continue;
-        now.set(filter.name, next);
-        if (!counted.has(next.config)) room -= next.config.config.length;
-        counted.add(next.config);
-        known.set(next.content, next.config);
+      for (const { filter, content } of filters) {
+        const config = configFor(filter, content);
+        const next = config === undefined ? before?.get(filter.name) : { content, config };
+        if (next !== undefined) now.set(filter.name, next);
       }
       served.set(key, now);
+    }
+    // What was replaced may have left room for what came before it.
+    if (isMore && withoutRoom.size > 0) {
+      serve();
+      return;
     }
     configs.changed();
     onChange();

@@ -144,3 +144,45 @@ it("replaces what it serves although there is no room for both", async () => {
   server.changed();
   await vi.waitFor(() => expect(isServed(server, after)).toBe(true), { timeout: 20_000 });
 });
+
+it("counts what waits to be replaced, so that nobody has room again by orders that cannot be carried out", async () => {
+  const large = new Uint8Array(15 * 1024 * 1024);
+  large.set(moduleOf("large"));
+  files.set("/large", large);
+  const source = { uri: `${origin}/large`, sha256: sha256(large) };
+  const four = (prefix: string, config: string): FilterOrder[] =>
+    [1, 2, 3, 4].map((i) => ({ key: `${prefix}${i}`, filters: [{ name: "wasm.one", ...source, config: `${config}${i}` }] }));
+  const stateOf = (server: WasmServer, one: FilterOrder) => server.stateOf(one, one.filters[0] as OrderedFilter);
+  let orders = four("b", "x");
+  const { server } = await started(() => orders);
+  await vi.waitFor(() => expect(orders.filter((one) => stateOf(server, one).version !== undefined)).toHaveLength(4), { timeout: 20_000 });
+  // None of these is there: what is served stays, and so does its room.
+  const missing = orders.map(({ key }) => ({ key, filters: [{ name: "wasm.one", uri: `${origin}/${key}`, sha256: source.sha256 }] }));
+  const more = four("a", "y");
+  orders = [...more, ...missing];
+  server.changed();
+  await vi.waitFor(() =>
+    expect(more.map((one) => stateOf(server, one).problem)).toEqual(more.map(() => expect.stringContaining("no room"))),
+  );
+});
+
+it("replaces what many pods of one filter have, for all of them at once", async () => {
+  const large = (word: string) => {
+    const bytes = new Uint8Array(15 * 1024 * 1024);
+    bytes.set(moduleOf(word));
+    files.set(`/${word}`, bytes);
+    return { uri: `${origin}/${word}`, sha256: sha256(bytes) };
+  };
+  // Three configurations, each of two orders: there is no room for a fifth.
+  const all = (source: object): FilterOrder[] =>
+    ["a", "b"].map((key) => ({ key, filters: [1, 2, 3].map((i) => ({ name: `wasm.${i}`, ...source, config: `${i}` })) }));
+  const isServed = (server: WasmServer, orders: readonly FilterOrder[]) =>
+    orders.every((one) => one.filters.every((filter) => server.stateOf(one, filter).version !== undefined));
+  const [before, after] = [all(large("before")), all(large("after"))];
+  let orders = before;
+  const { server } = await started(() => orders);
+  await vi.waitFor(() => expect(isServed(server, before)).toBe(true), { timeout: 20_000 });
+  orders = after;
+  server.changed();
+  await vi.waitFor(() => expect(isServed(server, after)).toBe(true), { timeout: 20_000 });
+});
