@@ -6,7 +6,7 @@ import { type DesiredModule, moduleKeeper } from "./moduleKeeper.ts";
 import { fetchHttpModule } from "./modules.ts";
 import { fetchRegistryModule, type RegistryOptions, type RegistryUser } from "./registryModule.ts";
 import { servedRoom } from "./servedRoom.ts";
-import { wasmFilterConfig } from "./wasmFilter.ts";
+import { type WasmFilter, wasmFilterConfig } from "./wasmFilter.ts";
 
 /** A Wasm filter that proxies are to be given. */
 export interface OrderedFilter {
@@ -57,7 +57,7 @@ export interface WasmOutcome {
 export interface WasmServer {
   /** To be served by `openWorkloadPort`. */
   readonly service: ExtensionConfigs["service"];
-  /** Other filters are ordered, or for other pods. */
+  /** Other filters are ordered, or for other pods: served within 200 ms. */
   changed(): void;
   /** The version that proxies get of a filter as it is meant now; or why there is none yet, where that is known. */
   stateOf(order: FilterOrder, filter: OrderedFilter): { readonly version?: string; readonly problem?: string };
@@ -75,8 +75,9 @@ export function wasmServer(options: WasmServerOptions, signal: AbortSignal): Was
   /** What is served, by the order and there by the filter's name. */
   const served = new Map<string, Map<string, Served>>();
   const withoutRoom = new Set<string>();
+  let isRequested = false;
 
-  const keeper = moduleKeeper({ changed: serve, clock, random, log }, signal);
+  const keeper = moduleKeeper({ changed: request, clock, random, log }, signal);
   const configs = extensionConfigs(
     {
       podsAt,
@@ -111,15 +112,18 @@ export function wasmServer(options: WasmServerOptions, signal: AbortSignal): Was
     function configFor(filter: OrderedFilter, content: string): ExtensionConfig | undefined {
       const before = known.get(content);
       if (before !== undefined || absent.has(content)) return before;
-      const config = configOf(filter);
-      if (config !== undefined && config.config.length <= room.left(content)) {
+      const code = codeOf(filter);
+      // Judged before it is made: to encode a module, and hash it, stops all else for a moment.
+      const hasRoom = code !== undefined && mostBytes(content, code) <= room.left(content);
+      if (hasRoom) {
+        const config = configOf(filter, code);
         room.take(content, config);
         known.set(content, config);
         isMore = true;
         return config;
       }
       absent.add(content);
-      if (config !== undefined) withoutRoom.add(content);
+      if (code !== undefined) withoutRoom.add(content);
       return undefined;
     }
 
@@ -134,22 +138,16 @@ export function wasmServer(options: WasmServerOptions, signal: AbortSignal): Was
       served.set(key, now);
     }
     // What was replaced may have left room for what came before it.
-    if (isMore && withoutRoom.size > 0) {
-      serve();
-      return;
-    }
+    if (isMore && withoutRoom.size > 0) request();
     configs.changed();
     onChange();
   }
 
   /** Undefined while the module is not there. */
-  function configOf(filter: OrderedFilter): ExtensionConfig | undefined {
-    const { name, path, rootId = "", vmId = "", config, failClosed = false } = filter;
-    const bytes = path === undefined ? keeper.kept(sourceOf(filter)).bytes : undefined;
-    const code = path !== undefined ? { filename: path } : bytes === undefined ? undefined : { bytes };
-    if (code === undefined) return undefined;
-    const configuration = config === undefined ? {} : { configuration: config };
-    return wasmFilterConfig({ name, code, rootId, vmId, ...configuration, failOpen: !failClosed });
+  function codeOf(filter: OrderedFilter): WasmFilter["code"] | undefined {
+    if (filter.path !== undefined) return { filename: filter.path };
+    const { bytes } = keeper.kept(sourceOf(filter));
+    return bytes && { bytes };
   }
 
   function desiredModule(filter: OrderedFilter): DesiredModule {
@@ -165,7 +163,15 @@ export function wasmServer(options: WasmServerOptions, signal: AbortSignal): Was
     };
   }
 
-  function changed(): void {
+  /** Orders change, and modules are there, in bursts: what they come to is made once for each. */
+  function request(): void {
+    if (isRequested) return;
+    isRequested = true;
+    void clock.sleep(PAUSE_MS, signal).then(run, () => undefined);
+  }
+
+  function run(): void {
+    isRequested = false;
     const fetched = orders().flatMap(({ filters }) => filters.filter(({ path }) => path === undefined));
     keeper.desire(new Map(fetched.map((filter) => [sourceOf(filter), desiredModule(filter)])));
     serve();
@@ -173,7 +179,7 @@ export function wasmServer(options: WasmServerOptions, signal: AbortSignal): Was
 
   return {
     service: configs.service,
-    changed,
+    changed: request,
     stateOf({ key }, filter) {
       const content = JSON.stringify(filter);
       const now = served.get(key)?.get(filter.name);
@@ -193,10 +199,23 @@ interface Served {
   readonly config: ExtensionConfig;
 }
 
+function configOf({ name, rootId = "", vmId = "", config, failClosed = false }: OrderedFilter, code: WasmFilter["code"]): ExtensionConfig {
+  const configuration = config === undefined ? {} : { configuration: config };
+  return wasmFilterConfig({ name, code, rootId, vmId, ...configuration, failOpen: !failClosed });
+}
+
+/** No configuration of a filter is larger: `content` has all of its texts but for the module. */
+function mostBytes(content: string, code: WasmFilter["code"]): number {
+  return Buffer.byteLength(content) + ("bytes" in code ? code.bytes.length : 0) + BESIDES;
+}
+
 /** What says where a module comes from, and so which it is. */
 function sourceOf({ image = "", uri = "", sha256 = "" }: OrderedFilter): string {
   return JSON.stringify([image, uri, sha256]);
 }
 
+const PAUSE_MS = 200;
+// Names of types and tags of fields, and the name of the filter once more.
+const BESIDES = 1024;
 // Beside the modules themselves: each configuration holds a copy of its module.
 const MOST_SERVED = 64 * 1024 * 1024;

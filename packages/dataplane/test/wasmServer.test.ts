@@ -94,13 +94,8 @@ it("serves a module of the proxy's own at once, and nothing once it is not order
   await vi.waitFor(() => expect(stream.received).toHaveLength(1));
   orders = [];
   server.changed();
-  expect(
-    server.stateOf(order({ name: "wasm.one", path: "/header.wasm", rootId: "one" }), {
-      name: "wasm.one",
-      path: "/header.wasm",
-      rootId: "one",
-    }),
-  ).toEqual({});
+  const one = { name: "wasm.one", path: "/header.wasm", rootId: "one" };
+  await vi.waitFor(() => expect(server.stateOf(order(one), one)).toEqual({}));
 });
 
 it("keeps what it serves when somebody else orders more than there is room for", async () => {
@@ -118,8 +113,8 @@ it("keeps what it serves when somebody else orders more than there is room for",
   );
   orders = [...others, ...orders];
   server.changed();
-  const problems = others.flatMap((one) => server.stateOf(one, one.filters[0] as OrderedFilter).problem ?? []);
-  expect(problems).toEqual([expect.stringContaining("no room"), expect.stringContaining("no room")]);
+  const problems = () => others.flatMap((one) => server.stateOf(one, one.filters[0] as OrderedFilter).problem ?? []);
+  await vi.waitFor(() => expect(problems()).toEqual([expect.stringContaining("no room"), expect.stringContaining("no room")]));
   const own = orders.at(-1) as FilterOrder;
   expect(server.stateOf(own, own.filters[0] as OrderedFilter)).toEqual({ version: stream.received[0]?.versionInfo });
 });
@@ -185,4 +180,28 @@ it("replaces what many pods of one filter have, for all of them at once", async 
   orders = after;
   server.changed();
   await vi.waitFor(() => expect(isServed(server, after)).toBe(true), { timeout: 20_000 });
+});
+
+it("makes nothing of filters that there is no room for, and follows many changes at once", async () => {
+  const large = new Uint8Array(15 * 1024 * 1024);
+  large.set(moduleOf("large"));
+  files.set("/large", large);
+  const source = { uri: `${origin}/large`, sha256: sha256(large) };
+  const all = Array.from(
+    { length: 64 },
+    (_, i): FilterOrder => ({ key: `${i}`, filters: [{ name: "wasm.one", ...source, config: `${i}` }] }),
+  );
+  let asked = 0;
+  const { server } = await started(() => {
+    asked += 1;
+    return all;
+  });
+  const problems = () => all.flatMap((one) => server.stateOf(one, one.filters[0] as OrderedFilter).problem ?? []);
+  await vi.waitFor(() => expect(problems()).toHaveLength(60), { timeout: 10_000 });
+  const [before, cpu] = [asked, process.cpuUsage()];
+  for (let i = 0; i < 100; i++) server.changed();
+  await vi.waitFor(() => expect(asked).toBeGreaterThan(before));
+  expect(asked - before).toBeLessThan(10);
+  // To make 60 configurations takes seconds.
+  expect(process.cpuUsage(cpu).user).toBeLessThan(500_000);
 });
