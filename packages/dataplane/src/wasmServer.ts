@@ -26,6 +26,7 @@ export interface OrderedFilter {
 export interface FilterOrder {
   /** Of all orders its own. */
   readonly key: string;
+  readonly namespace: string;
   readonly filters: readonly OrderedFilter[];
 }
 
@@ -150,10 +151,11 @@ export function wasmServer(options: WasmServerOptions, signal: AbortSignal): Was
     return bytes && { bytes };
   }
 
-  function desiredModule(filter: OrderedFilter): DesiredModule {
+  function desiredModule(filter: OrderedFilter, namespaces: ReadonlySet<string>): DesiredModule {
     const { image, uri = "", sha256 = "" } = filter;
     return {
       source: sourceOf(filter),
+      namespaces,
       async fetch(until) {
         if (image === undefined) return fetchHttpModule({ uri, sha256 }, options.registries, until);
         const user = await options.userOf(image.slice(0, Math.max(image.indexOf("/"), 0)));
@@ -172,8 +174,16 @@ export function wasmServer(options: WasmServerOptions, signal: AbortSignal): Was
 
   function run(): void {
     isRequested = false;
-    const fetched = orders().flatMap(({ filters }) => filters.filter(({ path }) => path === undefined));
-    keeper.desire(new Map(fetched.map((filter) => [sourceOf(filter), desiredModule(filter)])));
+    const fetched = new Map<string, { readonly filter: OrderedFilter; readonly namespaces: Set<string> }>();
+    for (const { namespace, filters } of orders()) {
+      for (const filter of filters) {
+        if (filter.path !== undefined) continue;
+        const one = fetched.get(sourceOf(filter)) ?? { filter, namespaces: new Set() };
+        fetched.set(sourceOf(filter), one);
+        one.namespaces.add(namespace);
+      }
+    }
+    keeper.desire(new Map([...fetched].map(([source, { filter, namespaces }]) => [source, desiredModule(filter, namespaces)])));
     serve();
   }
 

@@ -57,7 +57,7 @@ async function started(orders: () => readonly FilterOrder[]): Promise<{ readonly
   return { server, stream };
 }
 
-const order = (filter: OrderedFilter): FilterOrder => ({ key: "wasm.bookinfo.", filters: [filter] });
+const order = (filter: OrderedFilter): FilterOrder => ({ key: "wasm.bookinfo.", namespace: "bookinfo", filters: [filter] });
 const fetchedFrom = (word: string): OrderedFilter => ({
   name: "wasm.one",
   uri: `${origin}/${word}`,
@@ -109,7 +109,7 @@ it("keeps what it serves when somebody else orders more than there is room for",
   // Five copies more: they differ in their configuration, and come first.
   const others = Array.from(
     { length: 5 },
-    (_, i): FilterOrder => ({ key: `a${i}`, filters: [{ name: "wasm.other", ...source, config: `${i}` }] }),
+    (_, i): FilterOrder => ({ key: `a${i}`, namespace: "bookinfo", filters: [{ name: "wasm.other", ...source, config: `${i}` }] }),
   );
   orders = [...others, ...orders];
   server.changed();
@@ -128,7 +128,7 @@ it("replaces what it serves although there is no room for both", async () => {
   };
   // Four of them fit.
   const all = (source: object): FilterOrder[] =>
-    ["a", "b", "c", "d"].map((key) => ({ key, filters: [{ name: "wasm.one", ...source, config: key }] }));
+    ["a", "b", "c", "d"].map((key) => ({ key, namespace: "bookinfo", filters: [{ name: "wasm.one", ...source, config: key }] }));
   const isServed = (server: WasmServer, orders: readonly FilterOrder[]) =>
     orders.every((one) => server.stateOf(one, one.filters[0] as OrderedFilter).version !== undefined);
   const [before, after] = [all(large("before")), all(large("after"))];
@@ -146,13 +146,21 @@ it("counts what waits to be replaced, so that nobody has room again by orders th
   files.set("/large", large);
   const source = { uri: `${origin}/large`, sha256: sha256(large) };
   const four = (prefix: string, config: string): FilterOrder[] =>
-    [1, 2, 3, 4].map((i) => ({ key: `${prefix}${i}`, filters: [{ name: "wasm.one", ...source, config: `${config}${i}` }] }));
+    [1, 2, 3, 4].map((i) => ({
+      key: `${prefix}${i}`,
+      namespace: "bookinfo",
+      filters: [{ name: "wasm.one", ...source, config: `${config}${i}` }],
+    }));
   const stateOf = (server: WasmServer, one: FilterOrder) => server.stateOf(one, one.filters[0] as OrderedFilter);
   let orders = four("b", "x");
   const { server } = await started(() => orders);
   await vi.waitFor(() => expect(orders.filter((one) => stateOf(server, one).version !== undefined)).toHaveLength(4), { timeout: 20_000 });
   // None of these is there: what is served stays, and so does its room.
-  const missing = orders.map(({ key }) => ({ key, filters: [{ name: "wasm.one", uri: `${origin}/${key}`, sha256: source.sha256 }] }));
+  const missing = orders.map(({ key }) => ({
+    key,
+    namespace: "bookinfo",
+    filters: [{ name: "wasm.one", uri: `${origin}/${key}`, sha256: source.sha256 }],
+  }));
   const more = four("a", "y");
   orders = [...more, ...missing];
   server.changed();
@@ -170,7 +178,11 @@ it("replaces what many pods of one filter have, for all of them at once", async 
   };
   // Three configurations, each of two orders: there is no room for a fifth.
   const all = (source: object): FilterOrder[] =>
-    ["a", "b"].map((key) => ({ key, filters: [1, 2, 3].map((i) => ({ name: `wasm.${i}`, ...source, config: `${i}` })) }));
+    ["a", "b"].map((key) => ({
+      key,
+      namespace: "bookinfo",
+      filters: [1, 2, 3].map((i) => ({ name: `wasm.${i}`, ...source, config: `${i}` })),
+    }));
   const isServed = (server: WasmServer, orders: readonly FilterOrder[]) =>
     orders.every((one) => one.filters.every((filter) => server.stateOf(one, filter).version !== undefined));
   const [before, after] = [all(large("before")), all(large("after"))];
@@ -189,7 +201,7 @@ it("makes nothing of filters that there is no room for, and follows many changes
   const source = { uri: `${origin}/large`, sha256: sha256(large) };
   const all = Array.from(
     { length: 64 },
-    (_, i): FilterOrder => ({ key: `${i}`, filters: [{ name: "wasm.one", ...source, config: `${i}` }] }),
+    (_, i): FilterOrder => ({ key: `${i}`, namespace: "bookinfo", filters: [{ name: "wasm.one", ...source, config: `${i}` }] }),
   );
   let asked = 0;
   const { server } = await started(() => {
