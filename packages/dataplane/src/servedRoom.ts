@@ -1,7 +1,7 @@
 import type { ExtensionConfig } from "./extensionConfigStream.ts";
 
 /** What an order says of one filter, and what is served for it now. */
-export interface WantedFilter {
+export interface MeantFilter {
   /** What is meant, as text. */
   readonly content: string;
   /** What is served: as it is meant, or as it was meant before. */
@@ -17,11 +17,11 @@ export interface ServedRoom {
 }
 
 /** For at most so many bytes; `known` is what is served, by content. Configurations that are the same object count once. */
-export function servedRoom(most: number, wanted: readonly WantedFilter[], known: ReadonlyMap<string, ExtensionConfig>): ServedRoom {
+export function servedRoom(most: number, filters: readonly MeantFilter[], known: ReadonlyMap<string, ExtensionConfig>): ServedRoom {
   /** Of each configuration that is held the contents that are meant where it is. */
   const meant = new Map<ExtensionConfig, Set<string>>();
   const replacedBy = new Map<string, Set<ExtensionConfig>>();
-  for (const { content, held } of wanted) {
+  for (const { content, held } of filters) {
     const current = known.get(content);
     for (const config of [held, current]) if (config !== undefined) added(meant, config, content);
     if (held !== undefined && held !== current) added(replacedBy, content, held);
