@@ -13,7 +13,10 @@ export interface Kind<R extends Resource = Resource> {
   readonly versions: readonly string[];
   /** For a kind by which much more could be done than we do: the form in which agents write it, and no other. */
   readonly writtenForm?: Kind;
-  /** Whether an object has programs that users name run where requests are served: agents write it only where their operator allows that. */
+  /**
+   * Whether an object has programs that users name run where requests are served: agents write it only where their operator allows that. It
+   * must be one that `writtenForm` has parsed.
+   */
   runsCode?(resource: Resource): boolean;
   /** Checks one object of any of `versions`. Throws InvalidResource, naming the offending path. Unknown fields stay. */
   parse(input: unknown): R;

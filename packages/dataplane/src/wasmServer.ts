@@ -5,7 +5,8 @@ import type { ConfigOutcome, ExtensionConfig } from "./extensionConfigStream.ts"
 import { type DesiredModule, moduleKeeper } from "./moduleKeeper.ts";
 import { fetchHttpModule } from "./modules.ts";
 import { fetchRegistryModule, type RegistryOptions, type RegistryUser } from "./registryModule.ts";
-import { wasmFilterConfig } from "./wasmFilter.ts";
+import { servedRoom } from "./servedRoom.ts";
+import { type WasmFilter, wasmFilterConfig } from "./wasmFilter.ts";
 
 /** A Wasm filter that proxies are to be given. */
 export interface OrderedFilter {
@@ -25,6 +26,7 @@ export interface OrderedFilter {
 export interface FilterOrder {
   /** Of all orders its own. */
   readonly key: string;
+  readonly namespace: string;
   readonly filters: readonly OrderedFilter[];
 }
 
@@ -56,7 +58,7 @@ export interface WasmOutcome {
 export interface WasmServer {
   /** To be served by `openWorkloadPort`. */
   readonly service: ExtensionConfigs["service"];
-  /** Other filters are ordered, or for other pods. */
+  /** Other filters are ordered, or for other pods: served within 200 ms. */
   changed(): void;
   /** The version that proxies get of a filter as it is meant now; or why there is none yet, where that is known. */
   stateOf(order: FilterOrder, filter: OrderedFilter): { readonly version?: string; readonly problem?: string };
@@ -66,15 +68,17 @@ export interface WasmServer {
 
 /**
  * Fetches the modules of all orders, and serves each filter once its module is there; until then the one that was served under its name before
- * (docs/decisions/0120). What is served as it is meant has at most `MOST_SERVED` bytes, and so has what waits to be replaced: what comes beyond is not there, and its state says so.
+ * (docs/decisions/0120). What is served has at most `MOST_SERVED` bytes, with what waits to be replaced: what comes beyond is not there, and its
+ * state says so.
  */
 export function wasmServer(options: WasmServerOptions, signal: AbortSignal): WasmServer {
   const { orders, ordersOf, podsAt, changed: onChange, clock, random, log } = options;
   /** What is served, by the order and there by the filter's name. */
   const served = new Map<string, Map<string, Served>>();
   const withoutRoom = new Set<string>();
+  let isRequested = false;
 
-  const keeper = moduleKeeper({ changed: serve, clock, random, log }, signal);
+  const keeper = moduleKeeper({ changed: request, clock, random, log }, signal);
   const configs = extensionConfigs(
     {
       podsAt,
@@ -89,56 +93,69 @@ export function wasmServer(options: WasmServerOptions, signal: AbortSignal): Was
 
   /** Has what is served follow from the orders, and from the modules that are there. */
   function serve(): void {
-    const known = new Map([...served.values()].flatMap((filters) => [...filters.values()].map((one) => [one.content, one.config])));
-    const all = orders();
+    const all = orders().map(({ key, filters }) => ({
+      key,
+      filters: filters.map((filter) => ({ filter, content: JSON.stringify(filter), held: served.get(key)?.get(filter.name)?.config })),
+    }));
     const keys = new Set(all.map(({ key }) => key));
     for (const key of served.keys()) if (!keys.has(key)) served.delete(key);
-    // What is served as it is meant has its room, no matter who asks for something beside it; what is to be replaced leaves its own.
-    const counted = new Set(
-      all.flatMap(({ key, filters }) =>
-        filters.flatMap((filter) => {
-          const now = served.get(key)?.get(filter.name);
-          return now?.content === JSON.stringify(filter) ? [now.config] : [];
-        }),
-      ),
+    const known = new Map([...served.values()].flatMap((filters) => [...filters.values()].map((one) => [one.content, one.config])));
+    const room = servedRoom(
+      MOST_SERVED,
+      all.flatMap(({ filters }) => filters),
+      known,
     );
-    let room = MOST_SERVED - [...counted].reduce((sum, { config }) => sum + config.length, 0);
+    // Decided once in each run: the filters with one content have the same configuration, or all what they had before.
+    const absent = new Set<string>();
     withoutRoom.clear();
+    let isMore = false;
+
+    function configFor(filter: OrderedFilter, content: string): ExtensionConfig | undefined {
+      const before = known.get(content);
+      if (before !== undefined || absent.has(content)) return before;
+      const code = codeOf(filter);
+      // Judged before it is made: to encode a module, and hash it, stops all else for a moment.
+      const hasRoom = code !== undefined && mostBytes(content, code) <= room.left(content);
+      if (hasRoom) {
+        const config = configOf(filter, code);
+        room.take(content, config);
+        known.set(content, config);
+        isMore = true;
+        return config;
+      }
+      absent.add(content);
+      if (code !== undefined) withoutRoom.add(content);
+      return undefined;
+    }
+
     for (const { key, filters } of all) {
       const before = served.get(key);
       const now = new Map<string, Served>();
-      for (const filter of filters) {
-        const content = JSON.stringify(filter);
-        const config = known.get(content) ?? configOf(filter);
-        const hasRoom = config === undefined || counted.has(config) || config.config.length <= room;
-        const next = config !== undefined && hasRoom ? { content, config } : before?.get(filter.name);
-        if (!hasRoom) withoutRoom.add(content);
-        if (next === undefined) continue;
-        now.set(filter.name, next);
-        if (!counted.has(next.config)) room -= next.config.config.length;
-        counted.add(next.config);
-        known.set(next.content, next.config);
+      for (const { filter, content } of filters) {
+        const config = configFor(filter, content);
+        const next = config === undefined ? before?.get(filter.name) : { content, config };
+        if (next !== undefined) now.set(filter.name, next);
       }
       served.set(key, now);
     }
+    // What was replaced may have left room for what came before it.
+    if (isMore && withoutRoom.size > 0) request();
     configs.changed();
     onChange();
   }
 
   /** Undefined while the module is not there. */
-  function configOf(filter: OrderedFilter): ExtensionConfig | undefined {
-    const { name, path, rootId = "", vmId = "", config, failClosed = false } = filter;
-    const bytes = path === undefined ? keeper.kept(sourceOf(filter)).bytes : undefined;
-    const code = path !== undefined ? { filename: path } : bytes === undefined ? undefined : { bytes };
-    if (code === undefined) return undefined;
-    const configuration = config === undefined ? {} : { configuration: config };
-    return wasmFilterConfig({ name, code, rootId, vmId, ...configuration, failOpen: !failClosed });
+  function codeOf(filter: OrderedFilter): WasmFilter["code"] | undefined {
+    if (filter.path !== undefined) return { filename: filter.path };
+    const { bytes } = keeper.kept(sourceOf(filter));
+    return bytes && { bytes };
   }
 
-  function desiredModule(filter: OrderedFilter): DesiredModule {
+  function desiredModule(filter: OrderedFilter, namespaces: ReadonlySet<string>): DesiredModule {
     const { image, uri = "", sha256 = "" } = filter;
     return {
       source: sourceOf(filter),
+      namespaces,
       async fetch(until) {
         if (image === undefined) return fetchHttpModule({ uri, sha256 }, options.registries, until);
         const user = await options.userOf(image.slice(0, Math.max(image.indexOf("/"), 0)));
@@ -148,15 +165,31 @@ export function wasmServer(options: WasmServerOptions, signal: AbortSignal): Was
     };
   }
 
-  function changed(): void {
-    const fetched = orders().flatMap(({ filters }) => filters.filter(({ path }) => path === undefined));
-    keeper.desire(new Map(fetched.map((filter) => [sourceOf(filter), desiredModule(filter)])));
+  /** Orders change, and modules are there, in bursts: what they come to is made once for each. */
+  function request(): void {
+    if (isRequested) return;
+    isRequested = true;
+    void clock.sleep(PAUSE_MS, signal).then(run, () => undefined);
+  }
+
+  function run(): void {
+    isRequested = false;
+    const fetched = new Map<string, { readonly filter: OrderedFilter; readonly namespaces: Set<string> }>();
+    for (const { namespace, filters } of orders()) {
+      for (const filter of filters) {
+        if (filter.path !== undefined) continue;
+        const one = fetched.get(sourceOf(filter)) ?? { filter, namespaces: new Set() };
+        fetched.set(sourceOf(filter), one);
+        one.namespaces.add(namespace);
+      }
+    }
+    keeper.desire(new Map([...fetched].map(([source, { filter, namespaces }]) => [source, desiredModule(filter, namespaces)])));
     serve();
   }
 
   return {
     service: configs.service,
-    changed,
+    changed: request,
     stateOf({ key }, filter) {
       const content = JSON.stringify(filter);
       const now = served.get(key)?.get(filter.name);
@@ -176,10 +209,23 @@ interface Served {
   readonly config: ExtensionConfig;
 }
 
+function configOf({ name, rootId = "", vmId = "", config, failClosed = false }: OrderedFilter, code: WasmFilter["code"]): ExtensionConfig {
+  const configuration = config === undefined ? {} : { configuration: config };
+  return wasmFilterConfig({ name, code, rootId, vmId, ...configuration, failOpen: !failClosed });
+}
+
+/** No configuration of a filter is larger: `content` has all of its texts but for the module. */
+function mostBytes(content: string, code: WasmFilter["code"]): number {
+  return Buffer.byteLength(content) + ("bytes" in code ? code.bytes.length : 0) + BESIDES;
+}
+
 /** What says where a module comes from, and so which it is. */
 function sourceOf({ image = "", uri = "", sha256 = "" }: OrderedFilter): string {
   return JSON.stringify([image, uri, sha256]);
 }
 
+const PAUSE_MS = 200;
+// Names of types and tags of fields, and the name of the filter once more.
+const BESIDES = 1024;
 // Beside the modules themselves: each configuration holds a copy of its module.
 const MOST_SERVED = 64 * 1024 * 1024;

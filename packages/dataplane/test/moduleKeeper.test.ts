@@ -25,9 +25,10 @@ function keeper(limits?: KeptLimits): ModuleKeeper & { readonly changes: () => n
 const bytes = (...of: number[]) => new Uint8Array(of);
 
 /** A module that is there after so many failures; counts how often it was asked for. */
-function module(source: string, content: Uint8Array, failures = 0): DesiredModule & { asked: number } {
+function module(source: string, content: Uint8Array, failures = 0, namespace = "one"): DesiredModule & { asked: number } {
   const desired = {
     source,
+    namespaces: new Set([namespace]),
     asked: 0,
     async fetch() {
       desired.asked += 1;
@@ -84,7 +85,7 @@ describe("the modules of an agent", () => {
   });
 
   it("that are the same are kept once, and above the limit the new one is not there", async () => {
-    const one = keeper({ modules: 3, bytes: 3, fetches: 1 });
+    const one = keeper({ modules: 3, bytes: 3, fetches: 1, ofNamespace: { modules: 4, bytes: 4, fetches: 1 } });
     one.desire(
       new Map([
         ["x", module("a", bytes(1, 1))],
@@ -103,9 +104,10 @@ describe("the modules of an agent", () => {
   });
 
   it("that hang hold up as many others as are fetched at a time, until they are given up", async () => {
-    const one = keeper({ modules: 10, bytes: 100, fetches: 1 });
+    const one = keeper({ modules: 10, bytes: 100, fetches: 1, ofNamespace: { modules: 10, bytes: 100, fetches: 1 } });
     const hanging: DesiredModule = {
       source: "a",
+      namespaces: new Set(["one"]),
       fetch: (signal) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error))),
     };
     const other = module("b", bytes(1));
@@ -120,5 +122,41 @@ describe("the modules of an agent", () => {
     one.desire(new Map([["y", other]]));
     await clock.advance(1);
     expect(one.kept("y")).toEqual({ bytes: bytes(1) });
+  });
+
+  it("of one namespace hold up no other's, neither by hanging nor by their number", async () => {
+    const one = keeper();
+    const hanging = (i: number): [string, DesiredModule] => [
+      `hangs${i}`,
+      { source: `${i}`, namespaces: new Set(["greedy"]), fetch: () => new Promise(() => undefined) },
+    ];
+    const greedy = Array.from({ length: 1_000 }, (_, i) => hanging(i));
+    one.desire(new Map(greedy));
+    await clock.advance(1);
+    one.desire(new Map([...greedy, ["x", module("a", bytes(1), 0, "small")], ["y", module("b", bytes(2), 0, "small")]]));
+    await clock.advance(1);
+    expect([one.kept("x"), one.kept("y")]).toEqual([{ bytes: bytes(1) }, { bytes: bytes(2) }]);
+    expect(one.kept("hangs999")).toEqual({ problem: "the agent keeps 250 modules of a namespace at most" });
+  });
+
+  it("are fetched for each namespace in turn, and have a share of the bytes", async () => {
+    const one = keeper({ modules: 10, bytes: 4, fetches: 1, ofNamespace: { modules: 10, bytes: 2, fetches: 1 } });
+    const order: string[] = [];
+    const logged = (source: string, namespace: string): [string, DesiredModule] => [
+      source,
+      {
+        source,
+        namespaces: new Set([namespace]),
+        fetch() {
+          order.push(source);
+          return Promise.resolve(bytes(order.length));
+        },
+      },
+    ];
+    one.desire(new Map([logged("a1", "a"), logged("a2", "a"), logged("a3", "a"), logged("b1", "b"), logged("b2", "b")]));
+    await clock.advance(1);
+    expect(order).toEqual(["a1", "b1", "a2", "b2", "a3"]);
+    expect(one.kept("a3")).toEqual({ problem: "there is no room for it: the modules of a namespace may have 2 bytes together" });
+    expect(one.kept("b2").bytes).toBeDefined();
   });
 });

@@ -57,7 +57,7 @@ async function started(orders: () => readonly FilterOrder[]): Promise<{ readonly
   return { server, stream };
 }
 
-const order = (filter: OrderedFilter): FilterOrder => ({ key: "wasm.bookinfo.", filters: [filter] });
+const order = (filter: OrderedFilter): FilterOrder => ({ key: "wasm.bookinfo.", namespace: "bookinfo", filters: [filter] });
 const fetchedFrom = (word: string): OrderedFilter => ({
   name: "wasm.one",
   uri: `${origin}/${word}`,
@@ -94,13 +94,8 @@ it("serves a module of the proxy's own at once, and nothing once it is not order
   await vi.waitFor(() => expect(stream.received).toHaveLength(1));
   orders = [];
   server.changed();
-  expect(
-    server.stateOf(order({ name: "wasm.one", path: "/header.wasm", rootId: "one" }), {
-      name: "wasm.one",
-      path: "/header.wasm",
-      rootId: "one",
-    }),
-  ).toEqual({});
+  const one = { name: "wasm.one", path: "/header.wasm", rootId: "one" };
+  await vi.waitFor(() => expect(server.stateOf(order(one), one)).toEqual({}));
 });
 
 it("keeps what it serves when somebody else orders more than there is room for", async () => {
@@ -114,12 +109,12 @@ it("keeps what it serves when somebody else orders more than there is room for",
   // Five copies more: they differ in their configuration, and come first.
   const others = Array.from(
     { length: 5 },
-    (_, i): FilterOrder => ({ key: `a${i}`, filters: [{ name: "wasm.other", ...source, config: `${i}` }] }),
+    (_, i): FilterOrder => ({ key: `a${i}`, namespace: "bookinfo", filters: [{ name: "wasm.other", ...source, config: `${i}` }] }),
   );
   orders = [...others, ...orders];
   server.changed();
-  const problems = others.flatMap((one) => server.stateOf(one, one.filters[0] as OrderedFilter).problem ?? []);
-  expect(problems).toEqual([expect.stringContaining("no room"), expect.stringContaining("no room")]);
+  const problems = () => others.flatMap((one) => server.stateOf(one, one.filters[0] as OrderedFilter).problem ?? []);
+  await vi.waitFor(() => expect(problems()).toEqual([expect.stringContaining("no room"), expect.stringContaining("no room")]));
   const own = orders.at(-1) as FilterOrder;
   expect(server.stateOf(own, own.filters[0] as OrderedFilter)).toEqual({ version: stream.received[0]?.versionInfo });
 });
@@ -133,7 +128,7 @@ it("replaces what it serves although there is no room for both", async () => {
   };
   // Four of them fit.
   const all = (source: object): FilterOrder[] =>
-    ["a", "b", "c", "d"].map((key) => ({ key, filters: [{ name: "wasm.one", ...source, config: key }] }));
+    ["a", "b", "c", "d"].map((key) => ({ key, namespace: "bookinfo", filters: [{ name: "wasm.one", ...source, config: key }] }));
   const isServed = (server: WasmServer, orders: readonly FilterOrder[]) =>
     orders.every((one) => server.stateOf(one, one.filters[0] as OrderedFilter).version !== undefined);
   const [before, after] = [all(large("before")), all(large("after"))];
@@ -143,4 +138,82 @@ it("replaces what it serves although there is no room for both", async () => {
   orders = after;
   server.changed();
   await vi.waitFor(() => expect(isServed(server, after)).toBe(true), { timeout: 20_000 });
+});
+
+it("counts what waits to be replaced, so that nobody has room again by orders that cannot be carried out", async () => {
+  const large = new Uint8Array(15 * 1024 * 1024);
+  large.set(moduleOf("large"));
+  files.set("/large", large);
+  const source = { uri: `${origin}/large`, sha256: sha256(large) };
+  const four = (prefix: string, config: string): FilterOrder[] =>
+    [1, 2, 3, 4].map((i) => ({
+      key: `${prefix}${i}`,
+      namespace: "bookinfo",
+      filters: [{ name: "wasm.one", ...source, config: `${config}${i}` }],
+    }));
+  const stateOf = (server: WasmServer, one: FilterOrder) => server.stateOf(one, one.filters[0] as OrderedFilter);
+  let orders = four("b", "x");
+  const { server } = await started(() => orders);
+  await vi.waitFor(() => expect(orders.filter((one) => stateOf(server, one).version !== undefined)).toHaveLength(4), { timeout: 20_000 });
+  // None of these is there: what is served stays, and so does its room.
+  const missing = orders.map(({ key }) => ({
+    key,
+    namespace: "bookinfo",
+    filters: [{ name: "wasm.one", uri: `${origin}/${key}`, sha256: source.sha256 }],
+  }));
+  const more = four("a", "y");
+  orders = [...more, ...missing];
+  server.changed();
+  await vi.waitFor(() =>
+    expect(more.map((one) => stateOf(server, one).problem)).toEqual(more.map(() => expect.stringContaining("no room"))),
+  );
+});
+
+it("replaces what many pods of one filter have, for all of them at once", async () => {
+  const large = (word: string) => {
+    const bytes = new Uint8Array(15 * 1024 * 1024);
+    bytes.set(moduleOf(word));
+    files.set(`/${word}`, bytes);
+    return { uri: `${origin}/${word}`, sha256: sha256(bytes) };
+  };
+  // Three configurations, each of two orders: there is no room for a fifth.
+  const all = (source: object): FilterOrder[] =>
+    ["a", "b"].map((key) => ({
+      key,
+      namespace: "bookinfo",
+      filters: [1, 2, 3].map((i) => ({ name: `wasm.${i}`, ...source, config: `${i}` })),
+    }));
+  const isServed = (server: WasmServer, orders: readonly FilterOrder[]) =>
+    orders.every((one) => one.filters.every((filter) => server.stateOf(one, filter).version !== undefined));
+  const [before, after] = [all(large("before")), all(large("after"))];
+  let orders = before;
+  const { server } = await started(() => orders);
+  await vi.waitFor(() => expect(isServed(server, before)).toBe(true), { timeout: 20_000 });
+  orders = after;
+  server.changed();
+  await vi.waitFor(() => expect(isServed(server, after)).toBe(true), { timeout: 20_000 });
+});
+
+it("makes nothing of filters that there is no room for, and follows many changes at once", async () => {
+  const large = new Uint8Array(15 * 1024 * 1024);
+  large.set(moduleOf("large"));
+  files.set("/large", large);
+  const source = { uri: `${origin}/large`, sha256: sha256(large) };
+  const all = Array.from(
+    { length: 64 },
+    (_, i): FilterOrder => ({ key: `${i}`, namespace: "bookinfo", filters: [{ name: "wasm.one", ...source, config: `${i}` }] }),
+  );
+  let asked = 0;
+  const { server } = await started(() => {
+    asked += 1;
+    return all;
+  });
+  const problems = () => all.flatMap((one) => server.stateOf(one, one.filters[0] as OrderedFilter).problem ?? []);
+  await vi.waitFor(() => expect(problems()).toHaveLength(60), { timeout: 10_000 });
+  const [before, cpu] = [asked, process.cpuUsage()];
+  for (let i = 0; i < 100; i++) server.changed();
+  await vi.waitFor(() => expect(asked).toBeGreaterThan(before));
+  expect(asked - before).toBeLessThan(10);
+  // To make 60 configurations takes seconds.
+  expect(process.cpuUsage(cpu).user).toBeLessThan(500_000);
 });

@@ -82,6 +82,12 @@ it("counts the proxies of the pods that a filter selects, and says what one of t
   await eventually(() => expect(last()).toEqual({ one: { proxies: 4, accepted: 1, refused: 1, refusal: "no module" } }));
 });
 
+it("counts a proxy once it runs all filters that are ordered, not those alone that it has asked for", async () => {
+  const orders = ["wasm.one", "wasm.two"].map((name) => ({ name, path: "/one" }));
+  const { last } = started([filter("both", { orders }), filter("one"), pod("a")], () => ({ "shop/a": ACCEPTED }));
+  await eventually(() => expect(last()).toMatchObject({ both: { proxies: 1, accepted: 0 }, one: { proxies: 1, accepted: 1 } }));
+});
+
 it("says why a module is not there, and waits for proxies no longer than 20 s", async () => {
   const { last, synced } = started([filter("one"), pod("a")], () => ({}), "status 404");
   await quiet(15_000);

@@ -89,6 +89,14 @@ test("a module that is not there leaves it pending, and says why", () => {
   expect(deployed(status)).toMatch(/^False ModuleUnavailable: .*is tried again: registry\.example\.com: status 404$/);
 });
 
+test("an agent that refuses its filter has failed, with the reason", () => {
+  const refusing: Delivery = { stateOf: () => ({ code: "Content", message: "start it with --wasm-filters" }) };
+  const status = statusesAfter(worldWith(undefined, "a"), refusing).of(REF)?.status ?? {};
+  expect(status["workloadStates"]).toEqual({ "web.gloo-mesh.": "DEPLOYMENT_FAILED", "web-canary.gloo-mesh.": "DEPLOYMENT_FAILED" });
+  expect(status["error"]).toContain("--wasm-filters");
+  expect(deployed(status)).toMatch(/^False Refused: deployed on 0 of 2 workloads; .*--wasm-filters/);
+});
+
 test("EnvoyFilters of users beside it are warnings, ten of them at most", () => {
   const status = statusWith({ proxies: 1, accepted: 1, userFilters: Array.from({ length: 50 }, (_, i) => `shop/mine-${i}`) });
   const warnings = status["warnings"] as readonly string[];

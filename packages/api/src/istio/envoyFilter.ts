@@ -44,9 +44,11 @@ export const EnvoyFilter = { ...defineKind({ ...NAME, fields: { spec: fields({})
 /** As it is written. */
 export type EnvoyFilter = ReturnType<typeof writtenForm.parse>;
 
-/** Whether it has proxies ask for Wasm filters. */
+/** Whether one that `writtenForm` has parsed has proxies ask for Wasm filters. */
 function runsCode(resource: Resource): boolean {
-  const { configPatches = [] } = (resource as EnvoyFilter).spec as { readonly configPatches?: readonly { readonly patch?: object }[] };
+  const { configPatches = [] } = ((resource as EnvoyFilter).spec ?? {}) as {
+    readonly configPatches?: readonly { readonly patch?: object }[];
+  };
   return configPatches.some(({ patch = {} }) => "value" in patch && Object.hasOwn(Object(patch.value), "config_discovery"));
 }
 

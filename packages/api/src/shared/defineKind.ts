@@ -44,7 +44,7 @@ export interface KindDefinition<F extends Fields> {
   /** Every version we understand, the preferred one first; defaults to `apiVersion` alone. */
   readonly versions?: readonly string[];
   readonly fields: F;
-  /** No top-level field but these is right; what is inside them says so itself. Defaults to false: unknown fields stay. */
+  /** No top-level field but these is right, and all are there; what is inside them says so itself. Defaults to false: unknown fields stay. */
   readonly isClosed?: true;
   /** Present for our own kinds: they get a CRD. */
   readonly crd?: CrdDefinition;
@@ -109,7 +109,12 @@ function compile({ fields, isClosed }: Pick<KindDefinition<Fields>, "fields" | "
   const properties = { metadata: METADATA, ...fields };
   return ajv.compile(
     isClosed
-      ? { type: "object", properties: { apiVersion: {}, kind: {}, ...properties }, additionalProperties: false }
+      ? {
+          type: "object",
+          required: Object.keys(fields),
+          properties: { apiVersion: {}, kind: {}, ...properties },
+          additionalProperties: false,
+        }
       : { type: "object", properties },
   );
 }

@@ -141,5 +141,18 @@ test.each([
 
 test("an EnvoyFilter without spec, or with more beside it, is refused", () => {
   const spec = { workloadSelector, configPatches: [patchWith(CSRF)] };
+  const { spec: _, ...without } = envoyFilter(spec) as AnyResource & { readonly spec: object };
+  for (const one of [without, { ...without, spec: null }]) expect(check.put(one)).toMatchObject({ reason: "Content" });
   expect(check.put(envoyFilter(spec, { more: {} }))).toMatchObject({ reason: "Content" });
+});
+
+test("members that are null are absent, and stop no agent", () => {
+  for (const configPatches of [null, [{ applyTo: "HTTP_FILTER", patch: null }]]) {
+    expect(check.put(envoyFilter({ workloadSelector, configPatches }))).toBeUndefined();
+  }
+  expect(check.put(envoyFilter({ workloadSelector, configPatches: [null] }))).toMatchObject({ reason: "Content" });
+  const patch = wasmPatch({ absent: null });
+  expect(check.put(envoyFilter({ workloadSelector, configPatches: [patch] }))).toMatchObject({
+    message: expect.stringContaining("--wasm-filters"),
+  });
 });

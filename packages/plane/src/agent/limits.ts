@@ -72,13 +72,12 @@ export function requestCheck({ kinds, owners, limits: { writeNamespaces = ALL, w
     );
   }
 
-  /** What is wrong with a resource of a kind that is written in one form alone. */
-  function contentProblem(resource: Resource): string | undefined {
+  /** A resource in the form in which its kind is written, if there is one; or what is wrong with it. */
+  function contentOf(resource: Resource): { readonly parsed: Resource } | { readonly problem: string } {
     try {
-      written.get(kindKeyOf(resource))?.writtenForm?.parse(resource);
-      return undefined;
+      return { parsed: written.get(kindKeyOf(resource))?.writtenForm?.parse(resource) ?? resource };
     } catch (error) {
-      if (error instanceof InvalidResource) return error.message;
+      if (error instanceof InvalidResource) return { problem: error.message };
       throw error;
     }
   }
@@ -100,10 +99,10 @@ export function requestCheck({ kinds, owners, limits: { writeNamespaces = ALL, w
       if (!isTexts(given) || !isTexts(annotations)) {
         return refusal("Metadata", named, "metadata.labels and metadata.annotations must be maps of strings");
       }
-      const problem = contentProblem(resource);
-      if (problem !== undefined)
-        return refusal("Content", named, `${short(problem)}: this agent only writes the fields of this kind that it knows`);
-      if (!wasmFilters && written.get(kindKeyOf(resource))?.runsCode?.(resource) === true) {
+      const content = contentOf(resource);
+      if ("problem" in content)
+        return refusal("Content", named, `${short(content.problem)}: this agent only writes the fields of this kind that it knows`);
+      if (!wasmFilters && written.get(kindKeyOf(resource))?.runsCode?.(content.parsed) === true) {
         return refusal(
           "Content",
           named,

@@ -119,7 +119,13 @@ function stateOf(order: WasmOrder, proxies: readonly (readonly WasmOutcome[])[],
   const states = new Map(order.filters.map((filter) => [filter.name, server.stateOf(order, filter)]));
   const isCurrent = ({ filter, outcome }: WasmOutcome) => "version" in outcome && outcome.version === states.get(filter)?.version;
   const refused = proxies.filter((outcomes) => outcomes.some((one) => one.outcome.state === "REFUSED" && isCurrent(one)));
-  const accepted = proxies.filter((outcomes) => outcomes.every((one) => one.outcome.state === "ACCEPTED" && isCurrent(one)));
+  // A proxy that has not asked for a filter does not run it.
+  const accepted = proxies.filter((outcomes) =>
+    order.filters.every(({ name }) => {
+      const ofFilter = outcomes.filter(({ filter }) => filter === name);
+      return ofFilter.length > 0 && ofFilter.every((one) => one.outcome.state === "ACCEPTED" && isCurrent(one));
+    }),
+  );
   const refusal = refused.flat().flatMap(({ outcome }) => (outcome.state === "REFUSED" ? [outcome.error] : []))[0];
   const problem = [...states.values()].flatMap((one) => one.problem ?? [])[0];
   return {

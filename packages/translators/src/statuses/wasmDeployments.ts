@@ -69,9 +69,11 @@ const TOLD = 100;
 
 function standingsOf(deployment: WasmDeployment, { reports, workloads, filterReports }: WasmDeploymentSources): readonly Standing[] {
   const byKey = new Map(filterReports.map((report) => [keyOfResource(report), report.status ?? {}]));
-  const refusals = new Map(
-    reports.flatMap(({ state, target, message }) => (state === "INVALID" && target !== undefined ? [[keyOf(target), message]] : [])),
-  );
+  const messagesIn = (sought: Report["state"]) =>
+    new Map(reports.flatMap(({ state, target, message }) => (state === sought && target !== undefined ? [[keyOf(target), message]] : [])));
+  const refusals = messagesIn("INVALID");
+  // What an agent has refused is not as it is meant, whatever runs meanwhile.
+  const failures = messagesIn("FAILED");
   const notWritten = new Set(
     reports.flatMap(({ code, target }) => (code === "MeshNotWritten" && target !== undefined ? [keyOf(target)] : [])),
   );
@@ -81,10 +83,11 @@ function standingsOf(deployment: WasmDeployment, { reports, workloads, filterRep
       const { workload, coveredBy } = inputs;
       const key = keyOf(refOf(workload));
       if (notWritten.has(key)) return [{ workload, state: "DEPLOYMENT_PENDING", isWritten: false, beside: [] }];
-      const refusal = refusals.get(key);
-      if (refusal !== undefined) return [{ workload, state: "DEPLOYMENT_FAILED", error: refusal, isWritten: true, beside: [] }];
       // Its pods may be found by the filter of another Workload.
-      const found = [workload, ...coveredBy].flatMap((one) => byKey.get(reportKey(deployment, one)) ?? []);
+      const finders = [workload, ...coveredBy];
+      const refusal = refusals.get(key) ?? finders.flatMap((one) => failures.get(keyOf(refOf(one))) ?? [])[0];
+      if (refusal !== undefined) return [{ workload, state: "DEPLOYMENT_FAILED", error: refusal, isWritten: true, beside: [] }];
+      const found = finders.flatMap((one) => byKey.get(reportKey(deployment, one)) ?? []);
       return [standingOf(workload, found[0])];
     })
     .sort((a, b) => (nameOf(a.workload) < nameOf(b.workload) ? -1 : 1));
