@@ -272,7 +272,7 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
     if (!(await haveRootsArrived(cluster, { namespaces, rootCertificates: facts.rootCertificates }, signal))) return false;
     if (outdatedPods(controlPlane, last).length === 0) return true;
     if (!reloads(controlPlane, { last, before })) return false;
-    // An agent that was away for days need not wait again: by so much no clock is wrong.
+    // An agent that was offline for days need not wait again: by so much no clock is wrong.
     const isOld = clock.now() > last.installedAt + GREATEST_SKEW_MS;
     return lookedFor(`Secret ${ref.namespace}`, String(last.installedAt)) > MOUNT_DELAY_MS || isOld;
   }
