@@ -104,6 +104,11 @@ describeReal("traffic of a real Envoy", ({ envoy }) => {
     await send("/broken", 60);
     await send("/slow", 40);
     await counted(first.scrape, 400);
+    // Envoy merges its histograms every five seconds.
+    await waitFor("the durations", () => {
+      ask(first.scrape);
+      return (report()?.p99Ms ?? 0) > 0;
+    });
     const {
       destination,
       source,

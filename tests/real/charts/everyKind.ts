@@ -1,6 +1,8 @@
 import {
   AccessLogRecord,
   AccessPolicy,
+  ApiDoc,
+  ApiSchemaDiscovery,
   contributedKinds,
   deliveredKinds,
   onDemandKinds,
@@ -49,11 +51,38 @@ export async function exerciseEveryKind({ management, cluster, workload, server,
   }
   await applyAll(management, [virtualMesh({})]);
   await areUsed(["delete"]);
+  await exerciseApiDocs();
   const asked = contributedKinds().map((kind) => object(kind, "every-there", kind === VirtualMesh ? { meshes: [] } : {}));
   await applyAll(workload, asked);
   await areUsed(["patch"], contributedKinds(), "/status");
   for (const { apiVersion, kind, metadata } of asked) {
     await workload.delete({ apiVersion, kind, name: metadata.name, namespace, clusterName: cluster });
+  }
+
+  /** No pod serves the Service: its ApiDoc says so, and goes with the annotation. */
+  async function exerciseApiDocs(): Promise<void> {
+    const service = (annotations: object) => ({
+      apiVersion: "v1",
+      kind: "Service",
+      metadata: { name: "every-api", namespace, annotations },
+      spec: { selector: { app: "every-api" }, ports: [{ port: 80 }] },
+    });
+    const discovery = object(ApiSchemaDiscovery, "every-discovery", {
+      openapi: { fetchEndpoint: { url: "http://every-api/openapi.json" } },
+    });
+    await applyAll(workload, [service({ "gloo.solo.io/scrape-openapi-source": "/openapi.json" }), discovery] as AnyResource[]);
+    await areUsed(["get", "patch"], [ApiDoc]);
+    await areUsed(["patch"], [ApiDoc, ApiSchemaDiscovery], "/status");
+    await workload.delete({
+      apiVersion: discovery.apiVersion,
+      kind: discovery.kind,
+      name: "every-discovery",
+      namespace,
+      clusterName: cluster,
+    });
+    await applyAll(workload, [service({})] as AnyResource[]);
+    await areUsed(["delete"], [ApiDoc]);
+    await workload.delete({ apiVersion: "v1", kind: "Service", name: "every-api", namespace, clusterName: cluster });
   }
 
   async function areUsed(verbs: readonly string[], of: readonly Kind[] = kinds, subresource = ""): Promise<void> {

@@ -14,13 +14,20 @@ export interface Rights {
   readonly own: readonly string[];
 }
 
+/** To write what an agent finds, and to answer who asked for it: of its own, not for the server. */
+const API_DOCS = ["get", "create", "patch", "delete"].map((verb) => `apimanagement.gloo.solo.io/apidocs ${verb}`);
+const API_STATUSES = ["apidocs", "apischemadiscoveries"].map((plural) => `apimanagement.gloo.solo.io/${plural}/status patch`);
+
 /** To write what is delivered, by an agent or by a server that needs none. */
 export function writeRights(by: "agent" | "server"): readonly string[] {
   // An agent keeps in memory what it computes.
-  return on(
-    deliveredKinds().filter((kind) => by === "server" || !computedKinds().includes(kind)),
-    WRITE,
-  );
+  return [
+    ...on(
+      deliveredKinds().filter((kind) => by === "server" || !computedKinds().includes(kind)),
+      WRITE,
+    ),
+    ...(by === "agent" ? API_DOCS : []),
+  ];
 }
 
 /** Of an agent with an election, from the table of kinds. */
@@ -32,6 +39,8 @@ export function agentRights(): Rights {
       ...on([...agentKinds(), ...onDemandKinds(), ...contributedKinds(), ...applied], READ),
       ...on(applied, ["get", ...WRITE]),
       ...on(contributedKinds(), ["patch"], "/status"),
+      ...API_DOCS,
+      ...API_STATUSES,
       ...CRDS,
       ...REVIEWS,
       // Where the chart has it restart pods.

@@ -148,7 +148,7 @@ function agentHere(): Expected {
 /** Of a server that manages its own cluster everywhere. */
 function serverHere(): Expected {
   const { everywhere, own } = serverRights();
-  const reads = agentRights().everywhere.filter((right) => !/eviction|issuedcert/.test(right));
+  const reads = agentRights().everywhere.filter((right) => !/eviction|issuedcert|apimanagement.*(get|create|patch|delete)$/.test(right));
   const computed = computedKinds().filter((kind) => deliveredKinds().includes(kind));
   const ofComputed = computed.flatMap((kind) => ["get", "list", "watch"].map((verb) => `${resourceOf(kind)} ${verb}`));
   return {

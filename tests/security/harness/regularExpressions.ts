@@ -107,12 +107,12 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
     "/^\\s*\\{/": { bound: 1_000, worst: filled(" ") },
   },
   "packages/plane/src/agent/schemaTarget.ts": {
-    "/^(\\d{1,3})\\.(\\d{1,3})\\.\\d{1,3}\\.\\d{1,3}:\\d{1,5}$/": { bound: OBJECT, worst: filled("1.") },
-    "/^\\[(?:[23][0-9a-f]{3}|f[cd][0-9a-f]{2}):[0-9a-f:]*\\]:\\d{1,5}$/i": {
+    "/^\\d{1,3}(?:\\.\\d{1,3}){3}$/": { bound: OBJECT, worst: filled("1.") },
+    "/^\\[(?:[23][0-9a-f]{3}|f[cd][0-9a-f]{2}):[0-9a-f:]*\\]$/": {
       bound: OBJECT,
       worst: (length) => `[2001:${filled(":")(length)}`,
     },
-    "/^\\[fd00:ec2:/i": { bound: OBJECT, worst: filled("[fd00:") },
+    "/^\\[(?:fd00:ec2|2002):/": { bound: OBJECT, worst: filled("[fd00:") },
   },
   "packages/plane/src/agent/vaultAuthority.ts": {
     "/^https?:$/": { bound: OBJECT, worst: ended("a", ":") },
