@@ -258,7 +258,7 @@ describeReal("the modes without agents, on real Kubernetes", (components) => {
     };
     const server = fleet.servers["cluster-2"];
     const except = [IssuedCertificate, PodBounceDirective];
-    await exerciseEveryKind({ management, cluster: "cluster-2", workload: second, server, except, virtualMesh: spec });
+    await exerciseEveryKind({ management, cluster: "cluster-2", workload: second, server, hasAgent: false, except, virtualMesh: spec });
     await applyAll(management, [virtualMesh()]);
     await inForce(VirtualMesh, "all");
     const granted = await grantedVerbs(second, { name: "gloomesh-remote-access", namespace });

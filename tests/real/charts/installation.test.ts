@@ -418,6 +418,7 @@ describeReal("charts that are installed with Helm, their programs with the token
       cluster: "east",
       workload: east,
       server,
+      hasAgent: true,
       except: [...computedKinds(), PodBounceDirective],
       virtualMesh,
     });
