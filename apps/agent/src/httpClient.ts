@@ -1,6 +1,7 @@
 import { request as plainRequest } from "node:http";
 import { request as secureRequest } from "node:https";
 import { messageOf } from "@isthmus/core";
+import { failUnanswered } from "@isthmus/dataplane";
 import { type HttpAnswer, type HttpClient, HttpError } from "@isthmus/plane";
 
 /** Sends requests with Node's own client: no redirects, no proxy, one connection each. */
@@ -34,13 +35,7 @@ export const httpClient: HttpClient = ({ method, url, headers, body, roots, most
         }),
       );
     });
-    sent.on("error", fail);
-    // Without a listener Node would destroy the connection, and neither answer nor fail.
-    sent.on("upgrade", (_, socket) => {
-      socket.destroy();
-      fail(new Error("the server switched to another protocol"));
-    });
-    sent.on("close", () => fail(new Error("the server closed the connection without an answer")));
+    failUnanswered(sent, fail);
     sent.end(body);
   });
 };

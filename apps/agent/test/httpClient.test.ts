@@ -112,7 +112,7 @@ it("gives up at once when a server switches to another protocol, hangs up withou
       request.socket.end("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n");
     }),
   );
-  expect(await problemOf(call({ url: `http://127.0.0.1:${upgrading}/` }))).toBe("Unreachable: the server switched to another protocol");
+  expect(await problemOf(call({ url: `http://127.0.0.1:${upgrading}/` }))).toBe("Unreachable: the server switches to another protocol");
   const silent = await listening(createPlainServer((request) => void request.socket.destroy()));
   expect(await problemOf(call({ url: `http://127.0.0.1:${silent}/` }))).toMatch(/^Unreachable: /);
   expect(await problemOf(call({ url: "http://10.96.0.09:80/" }))).toBe("Unreachable: the URL has no host that can be called");

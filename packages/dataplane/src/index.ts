@@ -20,6 +20,7 @@ export { registryUserIn } from "./registryUsers.ts";
 export { parseTrafficAnswer, type TrafficAnswer } from "./trafficAnswer.ts";
 export { type ClusterReport, clusterReport, type EdgeReport } from "./trafficReport.ts";
 export { TRAFFIC_METRICS, trafficText } from "./trafficText.ts";
+export { failUnanswered } from "./unanswered.ts";
 export { wasmFilterConfig } from "./wasmFilter.ts";
 export { type WasmServer, wasmServer } from "./wasmServer.ts";
 export { openWorkloadPort, type WorkloadPort } from "./workloadPort.ts";

@@ -2,6 +2,7 @@ import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { isIP } from "node:net";
 import { addressProblem, checkedLookup, type FetchAllowance } from "./moduleAddress.ts";
+import { failUnanswered } from "./unanswered.ts";
 
 /** What an HTTP server answered, after redirects. */
 export interface ModuleResponse {
@@ -66,9 +67,7 @@ function askOnce({ url, headers, most, allowance }: ModuleRequest, signal: Abort
     };
     // A connection of its own: its end is the end of whatever a server may do with it.
     const options = { headers, agent: false, lookup: checkedLookup(allowance), signal } as const;
-    let isAnswered = false;
     const sent = ask(url, options, (response) => {
-      isAnswered = true;
       bodyOf(response, most, shown(url)).then(
         (body) => resolve({ status: response.statusCode ?? 0, headers: headersOf(response), body }),
         (error: unknown) => {
@@ -77,16 +76,7 @@ function askOnce({ url, headers, most, allowance }: ModuleRequest, signal: Abort
         },
       );
     });
-    sent.on("error", fail);
-    // Without a listener Node closes the connection and says nothing else: no error, and no timeout or abort after it.
-    sent.on("upgrade", (_, socket) => {
-      socket.destroy();
-      fail(new Error("the server switches to another protocol"));
-    });
-    // A response that has begun ends by itself, perhaps later than this.
-    sent.on("close", () => {
-      if (!isAnswered) fail(new Error("the connection closed before an answer"));
-    });
+    failUnanswered(sent, fail);
     sent.end();
   });
 }

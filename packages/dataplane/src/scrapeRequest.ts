@@ -1,6 +1,7 @@
 import { request } from "node:http";
 import { isIP } from "node:net";
 import { addressProblem, type FetchAllowance } from "./moduleAddress.ts";
+import { failUnanswered } from "./unanswered.ts";
 
 /** Where metrics are read. */
 export interface ScrapeAddress {
@@ -31,9 +32,7 @@ export function scrapeOnce({ address, port, path }: ScrapeAddress, options: Scra
   const host = isIP(address) === 6 ? `[${address}]` : address;
   const headers = { accept: "text/plain", host: `${host}:${port}` };
   return new Promise((resolve, reject) => {
-    let isAnswered = false;
     const sent = request({ host: address, port, path, headers, agent: false, signal: until }, (response) => {
-      isAnswered = true;
       if (response.statusCode !== 200) {
         sent.destroy();
         reject(new Error(`status ${response.statusCode ?? 0}`));
@@ -48,16 +47,7 @@ export function scrapeOnce({ address, port, path }: ScrapeAddress, options: Scra
       response.on("error", reject);
       response.on("close", () => reject(new Error("the connection closed before the answer's end")));
     });
-    sent.on("error", reject);
-    // Without a listener Node closes the connection and says nothing else: no error, and no timeout or abort after it.
-    sent.on("upgrade", (_, socket) => {
-      socket.destroy();
-      reject(new Error("the server switches to another protocol"));
-    });
-    // A response that has begun ends by itself, perhaps later than this.
-    sent.on("close", () => {
-      if (!isAnswered) reject(new Error("the connection closed before an answer"));
-    });
+    failUnanswered(sent, reject);
     sent.end();
   });
 }

@@ -1,35 +1,19 @@
 import { AccessLogRecord, type AccessLogRecordSpec, ineffectiveFields, lastAcceptedAccessLogRecord } from "@isthmus/api";
-import { equalJson } from "@isthmus/core";
 import { type Finding, invalidFinding, warningFinding } from "../findings.ts";
 import { memoizeRow } from "../incremental/memoizeRow.ts";
 import { fieldMessage } from "./ineffective.ts";
+import { type SpecInForce, specInForce } from "./lastAccepted.ts";
 import { headerNameFindings, matchedHeaderFindings, regexFindings } from "./limits.ts";
 import { re2Findings } from "./re2.ts";
 
 /** What is in force of an AccessLogRecord (docs/decisions/0094). */
-export interface AccessLogRecordForm {
-  /** Undefined: nothing of it, as it has errors and nothing was accepted before, as far as is known. */
-  readonly spec: AccessLogRecordSpec | undefined;
-  /** About the spec by itself. */
-  readonly findings: readonly Finding[];
-}
+export type AccessLogRecordForm = SpecInForce<AccessLogRecordSpec>;
 
-/** The spec; where it has errors the last accepted one; where none is known, nothing: a guess could log what nobody asked for. */
+/** Where no spec is known that has no errors, nothing: a guess could log what nobody asked for. */
 export const accessLogRecordFormOf = memoizeRow((record: AccessLogRecord): AccessLogRecordForm => {
   const { spec = {}, status } = record;
-  const findings = specFindings(spec);
-  if (isSound(findings)) return { spec, findings };
-  const last = lastAcceptedAccessLogRecord(record);
-  if (last === undefined || equalJson(last, spec) || !isSound(specFindings(last))) return { spec: undefined, findings };
-  const { generation } = status?.lastAccepted ?? {};
-  const which = generation === undefined ? "" : ` (generation ${generation})`;
-  const kept = `spec: has errors, so the last accepted spec${which}, status.lastAccepted, stays in force: correct it`;
-  return { spec: last, findings: [...findings, warningFinding("LastAcceptedInForce", kept)] };
+  return specInForce({ spec, last: lastAcceptedAccessLogRecord(record), lastAccepted: status?.lastAccepted }, specFindings);
 });
-
-function isSound(findings: readonly Finding[]): boolean {
-  return findings.every(({ state }) => state !== "INVALID");
-}
 
 const SPEC = AccessLogRecord.definition.fields.spec;
 const HEADER_LISTS = ["includedRequestHeaders", "includedResponseHeaders", "includedResponseTrailers"] as const;

@@ -6,10 +6,10 @@ import {
   type ServiceDependencySpec,
   type WorkloadSelector,
 } from "@isthmus/api";
-import { equalJson } from "@isthmus/core";
 import { type Finding, invalidFinding, warningFinding } from "../findings.ts";
 import { memoizeRow } from "../incremental/memoizeRow.ts";
 import { fieldMessage } from "./ineffective.ts";
+import { specInForce } from "./lastAccepted.ts";
 import { missingMembers } from "./missingMembers.ts";
 
 /** What is in force of a ServiceDependency (docs/decisions/0072). */
@@ -29,15 +29,9 @@ export interface DependencyForm {
  */
 export const dependencyFormOf = memoizeRow((dependency: ServiceDependency): DependencyForm => {
   const { spec = {}, status } = dependency;
-  const findings = specFindings(spec);
-  if (findings.every(({ state }) => state !== "INVALID")) return { ...formOf(spec), source: "spec", findings };
   const last = lastAcceptedServiceDependency(dependency);
-  if (last !== undefined && !equalJson(last, spec) && specFindings(last).every(({ state }) => state !== "INVALID")) {
-    const { generation } = status?.lastAccepted ?? {};
-    const which = generation === undefined ? "" : ` (generation ${generation})`;
-    const kept = `spec: has errors, so the last accepted spec${which}, status.lastAccepted, stays in force: correct it`;
-    return { ...formOf(last), source: "lastAccepted", findings: [...findings, warningFinding("LastAcceptedInForce", kept)] };
-  }
+  const { spec: inForce, findings } = specInForce({ spec, last, lastAccepted: status?.lastAccepted }, specFindings);
+  if (inForce !== undefined) return { ...formOf(inForce), source: inForce === spec ? "spec" : "lastAccepted", findings };
   return { sources: understoodSources(spec), destinations: undefined, source: "open", findings };
 });
 

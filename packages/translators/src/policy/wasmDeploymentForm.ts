@@ -1,33 +1,17 @@
 import { ineffectiveFields, lastAcceptedWasmDeployment, WasmDeployment, type WasmDeploymentSpec } from "@isthmus/api";
-import { equalJson } from "@isthmus/core";
-import { type Finding, invalidFinding, warningFinding } from "../findings.ts";
+import { type Finding, invalidFinding } from "../findings.ts";
 import { memoizeRow } from "../incremental/memoizeRow.ts";
 import { fieldMessage } from "./ineffective.ts";
+import { type SpecInForce, specInForce } from "./lastAccepted.ts";
 
 /** What is in force of a WasmDeployment (docs/decisions/0120). */
-export interface WasmDeploymentForm {
-  /** Undefined: nothing of it, as it has errors and nothing was accepted before, as far as is known. */
-  readonly spec: WasmDeploymentSpec | undefined;
-  /** About the spec by itself. */
-  readonly findings: readonly Finding[];
-}
+export type WasmDeploymentForm = SpecInForce<WasmDeploymentSpec>;
 
-/** The spec; where it has errors the last accepted one; where none is known, nothing: a guess could run what nobody asked for. */
+/** Where no spec is known that has no errors, nothing: a guess could run what nobody asked for. */
 export const wasmDeploymentFormOf = memoizeRow((deployment: WasmDeployment): WasmDeploymentForm => {
   const { spec = {}, status } = deployment;
-  const findings = specFindings(spec);
-  if (isSound(findings)) return { spec, findings };
-  const last = lastAcceptedWasmDeployment(deployment);
-  if (last === undefined || equalJson(last, spec) || !isSound(specFindings(last))) return { spec: undefined, findings };
-  const { generation } = status?.lastAccepted ?? {};
-  const which = generation === undefined ? "" : ` (generation ${generation})`;
-  const kept = `spec: has errors, so the last accepted spec${which}, status.lastAccepted, stays in force: correct it`;
-  return { spec: last, findings: [...findings, warningFinding("LastAcceptedInForce", kept)] };
+  return specInForce({ spec, last: lastAcceptedWasmDeployment(deployment), lastAccepted: status?.lastAccepted }, specFindings);
 });
-
-function isSound(findings: readonly Finding[]): boolean {
-  return findings.every(({ state }) => state !== "INVALID");
-}
 
 const SPEC = WasmDeployment.definition.fields.spec;
 

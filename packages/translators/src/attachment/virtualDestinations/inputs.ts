@@ -11,6 +11,7 @@ import type { VirtualDestinationInputs } from "../../meshes/inputs.ts";
 import { NETWORKING_OWNER_LABEL } from "../../meshes/outputMetadata.ts";
 import { DEFAULT_HOSTNAME_SUFFIX } from "../../policy/hostnames.ts";
 import { byMesh, byPodLabel, byServiceName, destinationsByCluster } from "../../policy/indexes.ts";
+import { lastAcceptedKept } from "../../policy/lastAccepted.ts";
 import { policyScopeFrom } from "../../policy/policyScope.ts";
 import { selectedDestinations, selectingCandidates } from "../../policy/selection.ts";
 import { selectedUnder } from "../../policy/virtualSelection.ts";
@@ -154,17 +155,8 @@ function reportsOf(
   const subject = refOf(virtualDestination);
   const [current, last] = resolutions;
   if (current === undefined) return [reportOf(subject, notTranslated(subject))];
-  const kept = chosen !== undefined && chosen === last ? [lastAcceptedKept(virtualDestination)] : [];
+  const kept = chosen !== undefined && chosen === last ? [lastAcceptedKept(virtualDestination.status?.lastAccepted)] : [];
   return [...current.findings, ...kept].map((finding) => reportOf(subject, finding));
-}
-
-function lastAcceptedKept({ status }: VirtualDestination): Finding {
-  const { generation } = status?.lastAccepted ?? {};
-  const which = generation === undefined ? "" : ` (generation ${generation})`;
-  return warningFinding(
-    "LastAcceptedInForce",
-    `spec: has errors, so the last accepted spec${which}, status.lastAccepted, stays in force: correct it`,
-  );
 }
 
 /** Of one in a workload cluster: a host for several clusters is given by the one who runs all of them. */
