@@ -60,7 +60,7 @@ function summaryOf(doc: ApiDoc): object {
 
 /** Title, version and the like of a document in JSON; YAML, which only users write here, is not read. */
 function describedBy(text: string): object {
-  const bytes = text.length;
+  const bytes = Buffer.byteLength(text);
   if (!isJson(text)) return { bytes };
   try {
     const { openapi, swagger, info } = JSON.parse(text) as Readonly<Record<string, unknown>>;

@@ -11,7 +11,7 @@ function doc(name: string, clusterName: string, spec: object, status = {}): ApiD
   return ApiDoc.parse({ apiVersion: ApiDoc.apiVersion, kind: "ApiDoc", metadata: { name, namespace: "shop", clusterName }, spec, status });
 }
 
-const json = '{"openapi":"3.0.3","info":{"title":"Reviews","version":"1.2"},"paths":{}}';
+const json = '{"openapi":"3.0.3","info":{"title":"Revüe","version":"1.2"},"paths":{}}';
 const condition = { type: "SchemaRead", status: "False", reason: "Unreachable", message: "the Service cannot be called" };
 const docs = [
   doc("reviews-service", "east", {
@@ -47,10 +47,10 @@ it("lists the APIs of all clusters, each with the cluster that reported it and S
     name: "reviews-service",
     namespace: "shop",
     cluster: "east",
-    title: "Reviews",
+    title: "Revüe",
     version: "1.2",
     openapi: "3.0.3",
-    bytes: json.length,
+    bytes: Buffer.byteLength(json),
     schema: "openapi",
     servedBy: [
       { name: "reviews", namespace: "shop", cluster: "east" },
