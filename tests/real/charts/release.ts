@@ -16,7 +16,9 @@ export interface ReleaseTarget {
 /** Installs a chart or upgrades it, as operators do: `helm upgrade --install`. Fails with what Helm says. */
 export async function release({ components, server, directory }: ReleaseTarget, chart: ChartName, values: ChartValues = {}): Promise<void> {
   const folder = chartForAnyVersion(chart, directory);
-  const args = ["upgrade", "--install", chart, folder, `--namespace=${namespace}`, "--create-namespace"];
+  // Nothing here runs pods. CRDs are waited for: what comes next creates resources of them.
+  const wait = chart === "gloo-mesh-crds" ? ["--wait"] : [];
+  const args = ["upgrade", "--install", chart, folder, `--namespace=${namespace}`, "--create-namespace", ...wait];
   const { code, stderr } = await helm({ components, server }, args, values);
   expect([code, stderr]).toEqual([0, ""]);
 }
