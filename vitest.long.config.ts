@@ -1,8 +1,12 @@
 import { defineConfig } from "vitest/config";
+import { longestFirst } from "./tools/longestFirst.ts";
 import { sampledTests } from "./tools/sampledTests.ts";
 
 // What runs more often here than in `npm test`, or tries all of a list (packages/testing/src/runs.ts).
 const SAMPLED = sampledTests(import.meta.dirname);
+
+// These take minutes, the others less than one.
+const LONGEST = ["contributing.long.test.ts", "fuzz.long.test.ts", "meshTrust.long.test.ts", "translators/test/incremental.test.ts"];
 
 // `npm run test:long`: what takes processor minutes or starts many processes, named `*.long.test.ts`. Of what each of them guards, a quick
 // version is in `npm test`.
@@ -14,6 +18,8 @@ export default defineConfig({
     exclude: ["**/node_modules/**", "tests/real/**"],
     testTimeout: 600_000,
     hookTimeout: 600_000,
-    maxWorkers: 2,
+    // On two processors: those that start processes mostly wait for them.
+    maxWorkers: 3,
+    sequence: { sequencer: longestFirst(LONGEST) },
   },
 });
