@@ -1,7 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { kindKeyOf } from "@isthmus/core";
-import { type AccessLogSink, type MeshScrape, startAccessLogSink, startMeshScrape, type WasmServer } from "@isthmus/dataplane";
+import {
+  type AccessLogSink,
+  leafSecondsLeft,
+  type MeshScrape,
+  startAccessLogSink,
+  startMeshScrape,
+  type WasmServer,
+} from "@isthmus/dataplane";
 import { kubernetesAuthorizer, kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
 import {
   ACCESS_LOGS_TOPIC,
@@ -103,6 +110,7 @@ async function run(config: AgentConfig, signal: AbortSignal): Promise<void> {
       ...roles,
       limits: config.limits,
       ...(config.vaultServers.length === 0 ? {} : { vault: { http: httpClient, servers: config.vaultServers, accountToken } }),
+      secondsLeft: (address, until) => leafSecondsLeft(address, {}, until),
       schemas: { http: httpClient },
       ...(election === undefined ? {} : { leadership: election }),
       clock,

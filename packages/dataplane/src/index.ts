@@ -14,6 +14,7 @@ export { expositionParser } from "./exposition.ts";
 export { type ExtensionConfigs, extensionConfigs } from "./extensionConfigService.ts";
 export type { ExtensionConfig } from "./extensionConfigStream.ts";
 export { type FleetTraffic, fleetTraffic } from "./fleetTraffic.ts";
+export { leafSecondsLeft } from "./leafCertificate.ts";
 export { type MeshScrape, type MeshScrapeOptions, type ScrapeTarget, startMeshScrape } from "./meshScrape.ts";
 export { PROXY_METRICS, proxySignals } from "./proxySignals.ts";
 export { registryUserIn } from "./registryUsers.ts";

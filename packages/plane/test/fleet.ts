@@ -39,6 +39,8 @@ export interface AgentSettings extends Omit<ServerSettings, "store" | "presented
   readonly name?: string;
   /** The Vault that it may call. Default: none. */
   readonly vault?: AgentOptions["vault"];
+  /** How it asks proxies for the age of their certificates. Default: it does not. */
+  readonly secondsLeft?: AgentOptions["secondsLeft"];
   /** What scrapes proxies. Default: nothing does. */
   readonly meshMetrics?: AgentOptions["meshMetrics"];
   /** What serves Wasm filters of the cluster, and that they may be written. Default: nothing, and they may not. */
@@ -141,7 +143,7 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
 
   function startAgentOf(
     clusterName: string,
-    { name = "", leadership, vault, meshMetrics, wasmFilters, over = (cluster) => cluster }: AgentSettings = {},
+    { name = "", leadership, vault, secondsLeft, meshMetrics, wasmFilters, over = (cluster) => cluster }: AgentSettings = {},
   ): void {
     const cluster = clusters[clusterName];
     if (cluster === undefined) throw new Error(`no cluster ${clusterName}`);
@@ -173,6 +175,7 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
         ...agentRoles(namespace),
         ...(leadership === undefined ? {} : { leadership }),
         ...(vault === undefined ? {} : { vault }),
+        ...(secondsLeft === undefined ? {} : { secondsLeft }),
         ...(meshMetrics === undefined ? {} : { meshMetrics }),
         ...(wasmFilters === undefined ? {} : { wasmFilters, limits: { wasmFilters: true } }),
         clock,

@@ -8,6 +8,8 @@ import { clock } from "./virtualTime.ts";
 export interface IstiodDouble {
   /** Reads Secret `cacerts`, as a control plane does when it starts, and hands out its roots. `app`: of the revision; default: all. */
   restart(app?: string): Promise<void>;
+  /** Reads Secret `cacerts` while it runs, as one does that has several roots at a time. */
+  reload(): Promise<void>;
   /** Hands out the roots that its newest pod has read, as often as it is replaced, until aborted. */
   serve(signal: AbortSignal): Promise<void>;
   /** Restarts every proxy. */
@@ -56,6 +58,7 @@ export async function istiodDouble(cluster: SimulatedCluster): Promise<IstiodDou
       await deletePods((pod) => isIstiod(pod) && (app === undefined || pod.metadata.labels?.["app"] === app));
       await readSecret();
     },
+    reload: readSecret,
     async serve(signal) {
       let newest: string | undefined;
       while (!signal.aborted) {

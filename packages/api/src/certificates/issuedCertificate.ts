@@ -106,7 +106,11 @@ export const IssuedCertificate = defineKind({
       isControlPlaneOutdated: Type.Boolean({ description: "The control plane has not read what is installed: it must be restarted." }),
       podsToRestart: strings({ description: "Pods that use earlier certificates, the first 20 as namespace/name." }),
       podsToRestartCount: uint32({ description: "Number of these pods." }),
-      restart: Type.String({ description: "What the agent restarts now, or why it does not, where podBounceDirective is set." }),
+      restart: Type.String({ description: "What the agent restarts now, or why it does not." }),
+      isMultiRoot: Type.Boolean({
+        description:
+          "All replicas of the control plane have ISTIO_MULTIROOT_MESH: they and their proxies take over a change of roots while they run.",
+      }),
     }),
   },
   crd: {

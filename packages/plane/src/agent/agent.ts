@@ -7,6 +7,7 @@ import type { Leadership, LinkState } from "../ports/clusterPort.ts";
 import type { HttpClient } from "../ports/httpPort.ts";
 import { eventHub } from "../runtime/eventHub.ts";
 import { startCertificateLoop } from "./certificateLoop.ts";
+import type { LeafSecondsLeft } from "./leafRenewals.ts";
 import { scopeLimit } from "./limits.ts";
 import { type PodLookup, podsAtAddress } from "./podAddresses.ts";
 import { processStarter } from "./processes.ts";
@@ -26,6 +27,8 @@ export interface AgentOptions extends AgentParts {
   readonly relistMs?: number;
   /** The Vault servers that sign CAs of meshes here, and how they are called. Default: none may be. */
   readonly vault?: Pick<VaultAuthorityOptions, "http" | "servers" | "accountToken">;
+  /** Asks proxies how old their certificates are. Default: nobody does, and each change of roots restarts them. */
+  readonly secondsLeft?: LeafSecondsLeft;
   /** Calls the Services that serve schemas of APIs. Default: nobody does, as where no agent runs in the cluster. */
   readonly schemas?: { readonly http: HttpClient };
   /** Takes in what is removed, and why. Default: a log of its own. */
@@ -146,7 +149,15 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
     const { namespace } = options;
     const vault = options.vault && vaultAuthority({ ...options.vault, namespace, tokenIn: (ref) => vaultToken(cluster, ref, term) });
     return startCertificateLoop(
-      { cluster: loops?.cluster ?? cluster, namespace, internal: () => loops?.internal, vault, clock, log },
+      {
+        cluster: loops?.cluster ?? cluster,
+        namespace,
+        internal: () => loops?.internal,
+        vault,
+        secondsLeft: options.secondsLeft,
+        clock,
+        log,
+      },
       term,
     );
   });

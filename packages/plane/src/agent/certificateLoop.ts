@@ -41,10 +41,11 @@ import {
   trustIn,
 } from "./certificateOrders.ts";
 import { certificateReport, type MeshReport, requestReport } from "./certificateReports.ts";
-import { CLOCK_SKEW_MS, outdatedPods, reloads, unreadBy } from "./controlPlaneReads.ts";
+import { CLOCK_SKEW_MS, outdatedPods, reloads, takesOver, unreadBy } from "./controlPlaneReads.ts";
 import { type ExternalOffer, externalAuthorities } from "./externalAuthorities.ts";
 import type { InternalResources } from "./internalResources.ts";
-import { type ControlPlanes, haveRootsArrived, type MeshPods, meshPods, rootsHandedOut } from "./meshProxies.ts";
+import { type LeafSecondsLeft, leafRenewals } from "./leafRenewals.ts";
+import { type ControlPlanes, haveRootsArrived, isMultiRootMesh, type MeshPods, meshPods, rootsHandedOut } from "./meshProxies.ts";
 import { meshRestarts } from "./meshRestarts.ts";
 import type { NotedGeneration } from "./trustTimes.ts";
 import type { VaultAuthority } from "./vaultAuthority.ts";
@@ -64,6 +65,8 @@ export interface CertificateLoopOptions {
   readonly internal: () => InternalResources | undefined;
   /** Signs where the management server does not; undefined: no server outside may be called. */
   readonly vault: VaultAuthority | undefined;
+  /** Asks proxies how old their certificates are; undefined: nobody does, and each change of roots restarts them. */
+  readonly secondsLeft: LeafSecondsLeft | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -73,7 +76,7 @@ export interface CertificateLoopOptions {
  * status of its IssuedCertificate unless it is transient; only a programming error rejects `ended`.
  */
 export function startCertificateLoop(options: CertificateLoopOptions, signal: AbortSignal): CertificateLoop {
-  const { cluster, namespace, internal, vault, clock, log } = options;
+  const { cluster, namespace, internal, vault, secondsLeft, clock, log } = options;
   const externals = externalAuthorities({ vault, clock, log });
   /** Texts of the last problem of each order, so that each is logged once. */
   const problems = new Map<string, string>();
@@ -83,6 +86,11 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
   const requests = new Map<string, { readonly key: string; readonly request: string }>();
   const firstFound = new Map<string, { readonly what: string; readonly since: number }>();
   const restarts = meshRestarts({ cluster, clock, log }, signal);
+  const renewals = secondsLeft === undefined ? undefined : leafRenewals({ secondsLeft, clock }, signal);
+  /** By namespace of the control plane, since when it is known whether it takes over several roots. */
+  const multiRoot = new Map<string, { readonly isMultiRoot: boolean | undefined; readonly at: number }>();
+  /** By namespace of the control plane, its replicas when its Secret was written last. */
+  const installedWith = new Map<string, string>();
   let isSettled = true;
   let isRestarting = false;
 
@@ -95,7 +103,7 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
     let pods: Promise<MeshPods> | undefined;
     for (const orders of ordersBySecret(ordered.values())) {
       const [order] = orders;
-      const podsOf = (place: ControlPlanes) => (pods ??= meshPods(cluster, place, signal));
+      const podsOf = (place: ControlPlanes) => (pods ??= podsNow(place));
       const report = isOneDemand(orders)
         ? await restarted(order, await reportOn(order, ordered, podsOf), podsOf)
         : { state: "FAILED" as const, error: contradictionOf(orders) };
@@ -117,6 +125,23 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
     [isSettled, isRestarting] = [!isWaiting, restarting];
     // What was ordered meanwhile is looked at in the next round.
     if (internal()?.ordered === ordered) resources.report(reports);
+  }
+
+  async function podsNow(place: ControlPlanes): Promise<MeshPods> {
+    const { proxies, controlPlane, ...found } = await meshPods(cluster, place, signal);
+    const isMultiRoot = renewals !== undefined && found.isMultiRoot;
+    if (controlPlane.length > 0) multiRoot.set(place.namespace, { isMultiRoot, at: uptimeOf(clock) });
+    return { proxies: renewals?.applied(proxies) ?? proxies, controlPlane, isMultiRoot };
+  }
+
+  /** For users, who want to know it before they change a root. Looked at now and then. */
+  async function isMultiRootIn(place: ControlPlanes): Promise<{ readonly isMultiRoot?: boolean }> {
+    const known = multiRoot.get(place.namespace);
+    if (renewals !== undefined && (known === undefined || uptimeOf(clock) > known.at + MULTI_ROOT_MS)) {
+      multiRoot.set(place.namespace, { isMultiRoot: await isMultiRootMesh(cluster, place, signal), at: uptimeOf(clock) });
+    }
+    const { isMultiRoot } = multiRoot.get(place.namespace) ?? {};
+    return isMultiRoot === undefined ? {} : { isMultiRoot };
   }
 
   async function reportOn(
@@ -176,12 +201,14 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
     if (ref.name === "" || ref.namespace === "") return { state: "PENDING" };
     const place = controlPlanesOfOrder(order);
     const found = await observed(await confirmed(await findAuthority(cluster, ref, signal), ref), ref, () => podsOf(place));
-    const trust = trustIn(order);
+    const trust = withTextOf(found.facts.rootCertificates, trustIn(order));
     const offer = isExternal(order) ? await externals.offer(order, signal) : {};
+    const reportWith = (known: FoundAuthority, renewal?: Renewal) =>
+      trustReport(known, { trust, place, renewal, podsOf: () => podsOf(place) });
     const offered = offeredIn(offer);
     if (trust === undefined) {
       const problem = spec.trust?.problem ?? offer.problem;
-      const base = { ...(await trustReport(found, undefined, () => podsOf(place))), ...offered };
+      const base = { ...(await reportWith(found)), ...offered };
       return problem === undefined ? { state: "PENDING", ...base } : { state: "FAILED", error: problem, ...base };
     }
     const keyRef = { name: order.metadata.name, namespace };
@@ -198,26 +225,62 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
       now: clock.now(),
     });
     const signed = next === "request" && isExternal(order) ? await signedOutside(order, { trust, keyRef }) : undefined;
-    if (typeof signed === "string")
-      return { state: "FAILED", error: signed, ...(await trustReport(found, trust, () => podsOf(place))), ...offered };
-    if (next === "request" && signed === undefined) return requested(order, { found, trust, keyRef, ordered, podsOf: () => podsOf(place) });
+    if (typeof signed === "string") return { state: "FAILED", error: signed, ...(await reportWith(found)), ...offered };
+    if (next === "request" && signed === undefined) {
+      return requested(order, { keyRef, ordered, report: () => reportWith(found) });
+    }
     if (next === "keep") {
       await forgetPendingKey(cluster, keyRef, signal);
       requests.delete(resourceKeyOf(refOf(order)));
-      const base = { ...(await trustReport(found, trust, () => podsOf(place))), ...offered };
+      const renewal = await renewalOf(found, place, () => podsOf(place));
+      if (renewal === "write") {
+        const authority = { ...found.authority, rootCertificates: withOtherBytes(found.facts.rootCertificates) };
+        await install(ref, found, authority, { issuedWith: found.record.issuedWith, replicas: await replicasNow(() => podsOf(place)) });
+        renewals?.written(place.namespace);
+        log.info(
+          { secret: `${ref.namespace}/${ref.name}` },
+          "wrote the same root certificates with one line more or less: proxies renew their certificates",
+        );
+        loop.request();
+        return { state: "ISSUED", ...(await reportWith(await findAuthority(cluster, ref, signal), "wait")), ...offered };
+      }
+      const base = { ...(await reportWith(found, renewal)), ...offered };
       if (offer.offered === undefined && offer.problem !== undefined) return { state: "FAILED", error: offer.problem, ...base };
       return { state: base.isInForce && trust.step === "KEEP" ? "FINISHED" : "ISSUED", ...base };
     }
     const issued = signed ?? (next === "installRequested" ? answer : undefined);
-    const authority = { ...(issued ?? found.authority), rootCertificates: trust.rootCertificates };
-    await install(ref, found, authority, issued === undefined ? found.record.issuedWith : wanted);
+    const isSame = trust.rootCertificates === found.facts.rootCertificates;
+    // Other bytes are the sign that all of it is read.
+    const isMarked = isSame && lastRead(found) !== undefined && renewals !== undefined && (await podsOf(place)).isMultiRoot;
+    const rootCertificates = isMarked ? withOtherBytes(trust.rootCertificates) : trust.rootCertificates;
+    const authority = { ...(issued ?? found.authority), rootCertificates };
+    const replicas = await replicasNow(() => podsOf(place));
+    await install(ref, found, authority, { issuedWith: issued === undefined ? found.record.issuedWith : wanted, replicas });
     log.info(
       { secret: `${ref.namespace}/${ref.name}`, step: trust.step ?? "" },
       issued !== undefined ? "installed a new CA of the mesh" : "installed the root certificates that the mesh trusts",
     );
     loop.request();
     const after = await findAuthority(cluster, ref, signal);
-    return { state: "ISSUED", ...(await trustReport(after, trust, () => podsOf(place))), ...offered };
+    return { state: "ISSUED", ...(await reportWith(after)), ...offered };
+  }
+
+  /** What is to be done of proxies that renew their certificates without a restart; undefined: they do not, or need not. */
+  async function renewalOf(found: FoundAuthority, place: ControlPlanes, podsOf: () => Promise<MeshPods>): Promise<Renewal | undefined> {
+    const { generations } = found.record;
+    const read = lastRead(found);
+    if (renewals === undefined || read?.since === undefined || generations.length === 1) return undefined;
+    const { proxies, isMultiRoot } = await podsOf();
+    // Those of other control planes renew theirs for other reasons.
+    const outdated = podsToRestart(generations, proxies).filter(({ isOfOther }) => isOfOther !== true);
+    if (!isMultiRoot || outdated.length === 0) return undefined;
+    const next = await renewals.next(place.namespace, outdated, read.since);
+    return next === "write" && generations.at(-1) !== read ? "wait" : next;
+  }
+
+  /** The replicas of a control plane, as a text; undefined: nobody compares them. */
+  async function replicasNow(podsOf: () => Promise<MeshPods>): Promise<string | undefined> {
+    return renewals === undefined ? undefined : uidsOf((await podsOf()).controlPlane);
   }
 
   /** Throws AuthorityProblem where the Secret is not what the control plane has read: what is in force is unknown then, and nothing is changed. */
@@ -259,19 +322,22 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
 
   /** Whether every replica of the control plane has read the last content of the Secret. Source: specification "trust on real Istio". */
   async function hasRead(
-    { controlPlane, proxies }: MeshPods,
+    { controlPlane, proxies, isMultiRoot }: MeshPods,
     {
       last,
       before,
       facts,
       ref,
-    }: { last: TrustGeneration; before: TrustGeneration | undefined; facts: FoundAuthority["facts"]; ref: { readonly namespace: string } },
+    }: { last: NotedGeneration; before: TrustGeneration | undefined; facts: FoundAuthority["facts"]; ref: { readonly namespace: string } },
   ): Promise<boolean> {
     if (controlPlane.length === 0 || !controlPlane.every(({ isReady }) => isReady)) return false;
     const namespaces = new Set([ref.namespace, ...proxies.map(({ namespace: one }) => one)]);
     if (!(await haveRootsArrived(cluster, { namespaces, rootCertificates: facts.rootCertificates }, signal))) return false;
     if (outdatedPods(controlPlane, last).length === 0) return true;
-    if (!reloads(controlPlane, { last, before })) return false;
+    const isTakenOver = isMultiRoot && last.hasOtherBytes === true && takesOver({ last, before });
+    // The one that hands out the new bytes is the only one, and was so when they were written.
+    if (isTakenOver && controlPlane.length === 1 && installedWith.get(ref.namespace) === uidsOf(controlPlane)) return true;
+    if (!isTakenOver && !reloads(controlPlane, { last, before })) return false;
     // An agent that was offline for days need not wait again: by so much no clock is wrong.
     const isOld = clock.now() > last.installedAt + GREATEST_SKEW_MS;
     return lookedFor(`Secret ${ref.namespace}`, String(last.installedAt)) > MOUNT_DELAY_MS || isOld;
@@ -281,7 +347,7 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
     ref: { readonly name: string; readonly namespace: string },
     found: FoundAuthority,
     authority: InstalledAuthority,
-    issuedWith: string | undefined,
+    { issuedWith, replicas }: { readonly issuedWith: string | undefined; readonly replicas: string | undefined },
   ): Promise<void> {
     const { roots, signer } = await authorityFacts(authority);
     if (found.record.generations.length >= MOST_GENERATIONS) {
@@ -289,7 +355,13 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
         `Secret ${ref.namespace}/${ref.name} was changed ${MOST_GENERATIONS} times and istiod has not read it: restart istiod and the workloads of the mesh`,
       );
     }
-    const installed: NotedGeneration = { roots, signer, installedAt: clock.now(), dated: "installedAt" };
+    const hasOtherBytes = found.secret !== undefined && authority.rootCertificates !== found.facts.rootCertificates;
+    const installed: NotedGeneration = {
+      ...{ roots, signer, installedAt: clock.now(), dated: "installedAt" },
+      ...(hasOtherBytes ? { hasOtherBytes } : {}),
+    };
+    if (replicas === undefined) installedWith.delete(ref.namespace);
+    else installedWith.set(ref.namespace, replicas);
     const generations = [...found.record.generations, installed];
     const record = { generations, ...(issuedWith === undefined ? {} : { issuedWith }) };
     await installAuthority(cluster, ref, { before: found.secret, authority, record }, signal);
@@ -320,21 +392,17 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
   async function requested(
     order: Order,
     {
-      found,
-      trust,
       keyRef,
       ordered,
-      podsOf,
+      report,
     }: {
-      found: FoundAuthority;
-      trust: RootOrder;
       keyRef: { name: string; namespace: string };
       ordered: ReadonlyMap<string, Resource>;
-      podsOf: () => Promise<MeshPods>;
+      report: () => Promise<Omit<MeshReport, "state">>;
     },
   ): Promise<MeshReport> {
     const key = await pendingKey(cluster, keyRef, order.spec?.certOptions?.rsaKeySizeBytes || DEFAULT_KEY_BITS, signal);
-    const base = await trustReport(found, trust, podsOf);
+    const base = await report();
     if (key === undefined) return { state: "PENDING", ...base };
     const { state, error } = answerIn(order, ordered)?.status ?? {};
     const request = await requestWith(order, key);
@@ -372,22 +440,33 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
   /** What is installed and in force. What is ordered may be installed at any moment: it counts as if it were. */
   async function trustReport(
     { facts, record }: FoundAuthority,
-    trust: RootOrder | undefined,
-    podsOf: () => Promise<MeshPods>,
+    { trust, place, renewal, podsOf }: ReportContext,
   ): Promise<Omit<MeshReport, "state"> & { readonly isInForce: boolean }> {
     const { generations } = record;
     const ordered = trust === undefined ? [] : await orderedGeneration(trust);
     const isInForce = generations.length === 1 && generations[0]?.since !== undefined;
     const last = generations.at(-1);
-    const { proxies, controlPlane } = isInForce ? NO_PODS : await podsOf();
+    const { proxies, controlPlane, isMultiRoot } = isInForce ? NO_PODS : await podsOf();
+    const outdated = podsToRestart(generations, proxies);
+    const isRenewing = renewal === "write" || renewal === "wait";
+    const unread = unreadBy(controlPlane, generations, trust?.step);
     return {
       isInForce,
       facts,
       inForce: trustInForce([...generations, ...ordered], proxies),
-      restart: podsToRestart(generations, proxies),
-      unread: unreadBy(controlPlane, generations, trust?.step),
+      restart: isRenewing ? [] : outdated,
+      unread: isMultiRoot && isBeingRead(generations, place) ? [] : unread,
+      ...(isRenewing ? { restarting: RENEWING(outdated.length) } : {}),
+      ...(await isMultiRootIn(place)),
       ...(last === undefined ? {} : { restartsCountFrom: last.since ?? last.installedAt + CLOCK_SKEW_MS }),
     };
+  }
+
+  /** A control plane that takes over roots while it runs has some time for it. What has not done so then is to restart. */
+  function isBeingRead(generations: readonly TrustGeneration[], { namespace: of }: ControlPlanes): boolean {
+    const [before, last] = [generations.at(-2), generations.at(-1)];
+    if (last === undefined || last.since !== undefined || !takesOver({ last, before })) return false;
+    return lookedFor(`reading of ${of}`, String(last.installedAt)) < READING_MS;
   }
 
   function tell(order: Order, error: string | undefined): void {
@@ -407,6 +486,44 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
   }
   loop.request();
   return { changed: loop.request, ended: Promise.all([loop.ended, tick()]).then(() => undefined) };
+}
+
+/** What a report is made of, beside the CA that is found. */
+interface ReportContext {
+  readonly trust: RootOrder | undefined;
+  readonly place: ControlPlanes;
+  readonly renewal: Renewal | undefined;
+  readonly podsOf: () => Promise<MeshPods>;
+}
+
+type Renewal = "write" | "wait" | "restart";
+
+const RENEWING = (count: number) =>
+  `nothing restarts, as istiod has ISTIO_MULTIROOT_MESH: ${count} proxies have not renewed their certificates yet; those that do not within minutes are to restart`;
+
+/** What the control plane has read last of what this agent wrote. */
+function lastRead({ record }: FoundAuthority): TrustGeneration | undefined {
+  const read = record.generations.findLast(({ since }) => since !== undefined);
+  return read === undefined || read.installedAt === 0 ? undefined : read;
+}
+
+function uidsOf(pods: readonly { readonly uid: string }[]): string {
+  return pods
+    .map(({ uid }) => uid)
+    .sort()
+    .join();
+}
+
+/** An order for the roots that are there has their text: lines at its end are this agent's own. */
+function withTextOf(installed: string, trust: RootOrder | undefined): RootOrder | undefined {
+  return trust === undefined || trust.rootCertificates.trimEnd() !== installed.trimEnd()
+    ? trust
+    : { ...trust, rootCertificates: installed };
+}
+
+/** The same roots in other bytes. Source: specification "trust on real Istio". */
+function withOtherBytes(rootCertificates: string): string {
+  return rootCertificates.endsWith("\n\n") ? rootCertificates.slice(0, -1) : `${withNewline(rootCertificates)}\n`;
 }
 
 function isExternal({ spec }: Order): boolean {
@@ -438,11 +555,13 @@ function withNewline(text: string): string {
   return text.endsWith("\n") ? text : `${text}\n`;
 }
 
-const NO_PODS: MeshPods = { proxies: [], controlPlane: [] };
+const NO_PODS: MeshPods = { proxies: [], controlPlane: [], isMultiRoot: false };
 const PAUSE_MS = 20;
 const REST_MS = 500;
 // A kubelet brings a Secret into a pod that runs after 60 to 90 s.
 const MOUNT_DELAY_MS = 180_000;
+const READING_MS = 300_000;
+const MULTI_ROOT_MS = 600_000;
 const GREATEST_SKEW_MS = 86_400_000;
 const WAITING_MS = 5_000;
 // Between two pods: their list is read each time.

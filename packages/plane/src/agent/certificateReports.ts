@@ -21,12 +21,14 @@ export interface MeshReport {
   readonly restartsCountFrom?: number;
   /** What is restarted, or why it is not. */
   readonly restarting?: string;
+  /** Whether the control plane takes over several roots while it runs; undefined: unknown. */
+  readonly isMultiRoot?: boolean;
 }
 
 /** An order as the agent follows it, with what came of it. It repeats the order: so the server knows which one is meant. */
 export function certificateReport({ metadata, spec }: IssuedCertificate, report: MeshReport): IssuedCertificate {
   const { name, namespace = "", clusterName = "" } = metadata;
-  const { state, error, facts, inForce, offered, restart = [], unread = [], restarting } = report;
+  const { state, error, facts, inForce, offered, restart = [], unread = [], restarting, isMultiRoot } = report;
   const pods = restart.slice(0, MOST_NAMED).map((pod) => `${pod.namespace}/${pod.name}`);
   return {
     apiVersion: IssuedCertificate.apiVersion,
@@ -42,6 +44,7 @@ export function certificateReport({ metadata, spec }: IssuedCertificate, report:
       ...(unread.length > 0 ? { isControlPlaneOutdated: true } : {}),
       ...(pods.length === 0 ? {} : { podsToRestart: pods, podsToRestartCount: restart.length }),
       ...(restarting === undefined ? {} : { restart: restarting }),
+      ...(isMultiRoot === undefined ? {} : { isMultiRoot }),
     },
   };
 }

@@ -18,6 +18,16 @@ export function reloads(
   return hasSameRoots && controlPlane.every(({ createdAt }) => createdAt > before.installedAt + CLOCK_SKEW_MS);
 }
 
+/**
+ * Whether a control plane with several roots at a time takes over what was installed last while it runs: it watches what it has read before,
+ * and one set of roots contains the other. Source: specification "trust on real Istio".
+ */
+export function takesOver({ last, before }: { readonly last: TrustGeneration; readonly before: TrustGeneration | undefined }): boolean {
+  if (before?.since === undefined || before.installedAt === 0) return false;
+  const contains = (one: TrustGeneration, other: TrustGeneration) => other.roots.every((root) => one.roots.includes(root));
+  return contains(before, last) || contains(last, before);
+}
+
 /** The pods of the control plane that must restart: of a renewal none, which can wait until it is reloaded. */
 export function unreadBy(
   controlPlane: readonly RestartablePod[],

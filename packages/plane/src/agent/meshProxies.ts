@@ -8,6 +8,8 @@ import type { RestartablePod } from "./podRestarts.ts";
 export interface MeshPods {
   readonly proxies: readonly RestartablePod[];
   readonly controlPlane: readonly RestartablePod[];
+  /** Whether all replicas of the control plane take over several roots while they run. */
+  readonly isMultiRoot: boolean;
 }
 
 /** The control planes of a cluster, of which those in one namespace read one Secret. */
@@ -39,9 +41,40 @@ export async function meshPods(cluster: Cluster, { namespace, all }: ControlPlan
     .map((pod): RestartablePod => (isOfOther(pod) ? { ...restartable(pod), isOfOther: true } : restartable(pod)));
   // What can't be read may have a proxy, as old as may be.
   const unknown = malformed.map(({ ref: { namespace: of, name } }) => ({ ...UNKNOWN, namespace: of, name }));
-  const controlPlane = running.filter(isOfControlPlane).map(restartable);
-  return { proxies: [...proxies, ...unknown], controlPlane };
+  const controlPlane = running.filter(isOfControlPlane);
+  return {
+    proxies: [...proxies, ...unknown],
+    controlPlane: controlPlane.map(restartable),
+    isMultiRoot: controlPlane.length > 0 && controlPlane.every(hasMultiRoot),
+  };
 }
+
+/** Whether all replicas of a control plane take over several roots while they run; undefined while there is none. */
+export async function isMultiRootMesh(
+  cluster: Cluster,
+  { namespace, all }: ControlPlanes,
+  signal?: AbortSignal,
+): Promise<boolean | undefined> {
+  const { items } = await cluster.list(Pod, { namespace, transform: withStatusOnly }, signal);
+  const own = all.filter((one) => one.namespace === namespace && Object.keys(one.labels).length > 0);
+  const pods = items.filter((pod) => isRunning(pod) && own.some(({ labels }) => matchesLabels(labels, pod.metadata.labels)));
+  return pods.length === 0 ? undefined : pods.every(hasMultiRoot);
+}
+
+/** Source: Istio, pilot/pkg/features/security.go. A value that is not written in the pod itself is unknown, which is not on. */
+function hasMultiRoot(pod: Pod): boolean {
+  const containers = (pod.spec?.containers ?? []) as readonly { readonly env?: readonly EnvVar[] }[];
+  return containers.some(({ env = [] }) => env.some(({ name, value }) => name === MULTI_ROOT && TRUE.has(String(value))));
+}
+
+interface EnvVar {
+  readonly name?: string;
+  readonly value?: unknown;
+}
+
+const MULTI_ROOT = "ISTIO_MULTIROOT_MESH";
+// As Go reads a boolean.
+const TRUE = new Set(["1", "t", "T", "true", "TRUE", "True"]);
 
 /** Whether the control plane has handed out these roots in each of the namespaces: the one sign through the API that it has read them. */
 export async function haveRootsArrived(
@@ -75,12 +108,17 @@ function restartable(pod: Pod): RestartablePod {
   const owner = Array.isArray(ownerReferences) ? ownerReferences.find(({ controller }) => controller === true) : undefined;
   const isTerminating = deletionTimestamp !== undefined;
   const isReady = !isTerminating && conditionsOf(pod).some(({ type, status }) => type === "Ready" && status === "True");
-  const known = owner === undefined ? {} : { owner: { kind: owner.kind, name: owner.name } };
+  const { podIP } = statusOf(pod);
+  const known = {
+    ...(owner === undefined ? {} : { owner: { kind: owner.kind, name: owner.name } }),
+    ...(typeof podIP === "string" && podIP !== "" ? { address: podIP } : {}),
+  };
   return { namespace, name, uid, createdAt: createdAt(creationTimestamp), isReady, isTerminating, ...known };
 }
 
 interface PodStatus {
   readonly phase?: string;
+  readonly podIP?: string;
   readonly conditions?: readonly { readonly type?: string; readonly status?: string }[];
 }
 
@@ -90,8 +128,8 @@ function withStatusOnly(pod: Pod): Pod {
   const { name, namespace, labels, annotations: noted, uid, creationTimestamp, deletionTimestamp, ownerReferences } = metadata;
   const { containers, initContainers } = spec ?? {};
   const images = (list: typeof containers) =>
-    list?.map(({ name: container, image, restartPolicy }) => ({ name: container, image, restartPolicy }));
-  const { phase, conditions } = statusOf(pod);
+    list?.map((one) => ({ name: one.name, image: one.image, restartPolicy: one.restartPolicy, ...multiRootOf(one) }));
+  const { phase, conditions, podIP } = statusOf(pod);
   const revision = [REVISION_ANNOTATION, SIDECAR_STATUS_ANNOTATION].flatMap((key) => {
     const value = noted?.[key];
     return value === undefined ? [] : [[key, value] as const];
@@ -103,8 +141,14 @@ function withStatusOnly(pod: Pod): Pod {
     kind,
     metadata: { name, ...Object.fromEntries(given.filter(([, value]) => value !== undefined)) },
     spec: { containers: images(containers), initContainers: images(initContainers) },
-    status: { phase, conditions },
+    status: { phase, conditions, podIP },
   } as Pod;
+}
+
+function multiRootOf(container: object): { readonly env?: readonly EnvVar[] } {
+  const { env } = container as { readonly env?: unknown };
+  const found = Array.isArray(env) ? (env as readonly EnvVar[]).filter((one) => one?.name === MULTI_ROOT) : [];
+  return found.length === 0 ? {} : { env: found };
 }
 
 function isRunning(pod: Pod): boolean {

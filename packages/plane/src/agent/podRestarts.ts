@@ -10,6 +10,8 @@ export interface RestartablePod {
   readonly isTerminating: boolean;
   /** Its proxy belongs to a control plane that reads another Secret: it is not ours to restart. */
   readonly isOfOther?: true;
+  /** Its IP address; undefined before it has one. */
+  readonly address?: string;
   /** What makes another one when it is gone; undefined: nothing does. */
   readonly owner?: { readonly kind: string; readonly name: string };
 }

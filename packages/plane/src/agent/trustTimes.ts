@@ -9,6 +9,8 @@ import { CLOCK_SKEW_MS } from "./controlPlaneReads.ts";
  */
 export interface NotedGeneration extends TrustGeneration {
   readonly dated?: "installedAt" | "since";
+  /** The bytes of its roots differ from those before: who hands them out has read them. */
+  readonly hasOtherBytes?: true;
 }
 
 /** The generations with the times of the API server. */

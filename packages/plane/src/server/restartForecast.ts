@@ -5,8 +5,11 @@ import type { Member } from "./trustRequests.ts";
 
 /** What changes of a mesh's certificates restart, by what its agent has reported. */
 export interface RestartForecast {
-  /** `STANDARD`: each round of a root rotation restarts the control plane and all proxies. There is no other sequence yet. */
-  readonly sequence: "STANDARD";
+  /**
+   * `STANDARD`: each round of a root rotation restarts the control plane and all proxies. `MULTI_ROOT`: they take over roots while they run, and
+   * what does not within minutes restarts.
+   */
+  readonly sequence: "STANDARD" | "MULTI_ROOT";
   /** Of a root rotation. */
   readonly rounds: number;
   readonly controlPlaneNamespace: string;
@@ -63,10 +66,10 @@ export function restartForecast(
     owners.set(key, (owners.get(key) ?? 0) + 1);
   }
   const single = [...owners].filter(([, count]) => count === 1).map(([key]) => key);
-  const { state, error, restart } = reported?.status ?? {};
+  const { state, error, restart, isMultiRoot } = reported?.status ?? {};
   const { step, waitsFor = [] } = reported?.spec?.trust ?? {};
   return {
-    sequence: "STANDARD",
+    sequence: isMultiRoot === true ? "MULTI_ROOT" : "STANDARD",
     rounds: 3,
     controlPlaneNamespace: spec.issuedCertificateSecret?.namespace ?? namespace,
     controlPlaneLabels: podLabels,
