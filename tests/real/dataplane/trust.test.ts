@@ -11,6 +11,7 @@ import { expectAll } from "./harness/expectations.ts";
 import { accessPolicy, services, virtualMesh } from "./harness/resources.ts";
 import { clusterNames, type PairedCluster } from "./harness/testbed.ts";
 import { writeTrustTopology } from "./harness/topology.ts";
+import { freshConnections } from "./trust/freshConnections.ts";
 import { followStatus, podsWith, restartPods, trustStatusOf } from "./trust/userRestarts.ts";
 
 // Each rotation restarts every pod three times, one after the other.
@@ -31,33 +32,6 @@ const SLOTS = {
   ],
   "cluster-2": ["productpage-v1", "productpage-v1~2", "reviews-v1", "reviews-v1~2", "istio-ingressgateway", "istio-ingressgateway~2"],
 } as const;
-
-/** One request per connection between proxies: each request is a handshake from end to end. */
-const freshConnections = {
-  apiVersion: "networking.istio.io/v1alpha3",
-  kind: "EnvoyFilter",
-  metadata: { name: "fresh-connections", namespace: "istio-system" },
-  spec: {
-    configPatches: [
-      {
-        applyTo: "CLUSTER",
-        match: { context: "SIDECAR_OUTBOUND" },
-        patch: {
-          operation: "MERGE",
-          value: {
-            typed_extension_protocol_options: {
-              "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": {
-                "@type": "type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions",
-                common_http_protocol_options: { max_requests_per_connection: 1 },
-                explicit_http_config: { http_protocol_options: {} },
-              },
-            },
-          },
-        },
-      },
-    ],
-  },
-} as unknown as AnyResource;
 
 /** One of each workload stays: a second eviction is refused until the first pod is back. */
 const budgets = ["productpage", "reviews"].map((app): AnyResource => {

@@ -1,5 +1,4 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { connect, createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Mesh, WasmDeployment } from "@isthmus/api";
@@ -16,6 +15,7 @@ import { waitFor } from "../harness/waitFor.ts";
 import { headerModule } from "../harness/wasmModule.ts";
 import { userObjectsOf } from "./endToEnd/userObjects.ts";
 import { describeMeshes } from "./harness/describeMeshes.ts";
+import { relayTo } from "./harness/networkRelay.ts";
 import { meshRef, settings } from "./harness/resources.ts";
 import { projectRoot } from "./harness/shared.ts";
 import { startTestbed, type Testbed } from "./harness/testbed.ts";
@@ -161,21 +161,4 @@ function deployment(tag: string, value: string): AnyResource {
       ],
     },
   };
-}
-
-/** Leads what connects to a socket to an address of this machine. */
-function relayTo(address: string, socket: string): Server {
-  const [host = "", port = ""] = address.split(":");
-  const server = createServer((inside) => {
-    const outside = connect(Number(port), host);
-    inside.pipe(outside).pipe(inside);
-    for (const [one, other] of [
-      [inside, outside],
-      [outside, inside],
-    ] as const) {
-      one.on("error", () => other.destroy());
-      one.on("close", () => other.destroy());
-    }
-  });
-  return server.listen(socket);
 }

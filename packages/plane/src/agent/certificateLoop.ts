@@ -41,12 +41,13 @@ import {
   trustIn,
 } from "./certificateOrders.ts";
 import { certificateReport, type MeshReport, requestReport } from "./certificateReports.ts";
-import { CLOCK_SKEW_MS, outdatedPods, reloads, takesOver, unreadBy } from "./controlPlaneReads.ts";
+import { CLOCK_SKEW_MS, outdatedPods, reloads, unreadBy } from "./controlPlaneReads.ts";
 import { type ExternalOffer, externalAuthorities } from "./externalAuthorities.ts";
 import type { InternalResources } from "./internalResources.ts";
-import { type LeafSecondsLeft, leafRenewals } from "./leafRenewals.ts";
-import { type ControlPlanes, haveRootsArrived, isMultiRootMesh, type MeshPods, meshPods, rootsHandedOut } from "./meshProxies.ts";
+import type { LeafSecondsLeft } from "./leafRenewals.ts";
+import { type ControlPlanes, haveRootsArrived, type MeshPods, rootsHandedOut } from "./meshProxies.ts";
 import { meshRestarts } from "./meshRestarts.ts";
+import { multiRootMeshes, type Renewal, renewingText, withOtherBytes, withTextOf } from "./multiRoot.ts";
 import type { NotedGeneration } from "./trustTimes.ts";
 import type { VaultAuthority } from "./vaultAuthority.ts";
 
@@ -86,11 +87,7 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
   const requests = new Map<string, { readonly key: string; readonly request: string }>();
   const firstFound = new Map<string, { readonly what: string; readonly since: number }>();
   const restarts = meshRestarts({ cluster, clock, log }, signal);
-  const renewals = secondsLeft === undefined ? undefined : leafRenewals({ secondsLeft, clock }, signal);
-  /** By namespace of the control plane, since when it is known whether it takes over several roots. */
-  const multiRoot = new Map<string, { readonly isMultiRoot: boolean | undefined; readonly at: number }>();
-  /** By namespace of the control plane, its replicas when its Secret was written last. */
-  const installedWith = new Map<string, string>();
+  const multiRoot = multiRootMeshes({ cluster, secondsLeft, lookedFor, clock }, signal);
   let isSettled = true;
   let isRestarting = false;
 
@@ -103,7 +100,7 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
     let pods: Promise<MeshPods> | undefined;
     for (const orders of ordersBySecret(ordered.values())) {
       const [order] = orders;
-      const podsOf = (place: ControlPlanes) => (pods ??= podsNow(place));
+      const podsOf = (place: ControlPlanes) => (pods ??= multiRoot.pods(place));
       const report = isOneDemand(orders)
         ? await restarted(order, await reportOn(order, ordered, podsOf), podsOf)
         : { state: "FAILED" as const, error: contradictionOf(orders) };
@@ -125,23 +122,6 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
     [isSettled, isRestarting] = [!isWaiting, restarting];
     // What was ordered meanwhile is looked at in the next round.
     if (internal()?.ordered === ordered) resources.report(reports);
-  }
-
-  async function podsNow(place: ControlPlanes): Promise<MeshPods> {
-    const { proxies, controlPlane, ...found } = await meshPods(cluster, place, signal);
-    const isMultiRoot = renewals !== undefined && found.isMultiRoot;
-    if (controlPlane.length > 0) multiRoot.set(place.namespace, { isMultiRoot, at: uptimeOf(clock) });
-    return { proxies: renewals?.applied(proxies) ?? proxies, controlPlane, isMultiRoot };
-  }
-
-  /** For users, who want to know it before they change a root. Looked at now and then. */
-  async function isMultiRootIn(place: ControlPlanes): Promise<{ readonly isMultiRoot?: boolean }> {
-    const known = multiRoot.get(place.namespace);
-    if (renewals !== undefined && (known === undefined || uptimeOf(clock) > known.at + MULTI_ROOT_MS)) {
-      multiRoot.set(place.namespace, { isMultiRoot: await isMultiRootMesh(cluster, place, signal), at: uptimeOf(clock) });
-    }
-    const { isMultiRoot } = multiRoot.get(place.namespace) ?? {};
-    return isMultiRoot === undefined ? {} : { isMultiRoot };
   }
 
   async function reportOn(
@@ -232,11 +212,12 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
     if (next === "keep") {
       await forgetPendingKey(cluster, keyRef, signal);
       requests.delete(resourceKeyOf(refOf(order)));
-      const renewal = await renewalOf(found, place, () => podsOf(place));
+      const renewal = await multiRoot.renewalOf(found.record.generations, place, () => podsOf(place));
       if (renewal === "write") {
         const authority = { ...found.authority, rootCertificates: withOtherBytes(found.facts.rootCertificates) };
-        await install(ref, found, authority, { issuedWith: found.record.issuedWith, replicas: await replicasNow(() => podsOf(place)) });
-        renewals?.written(place.namespace);
+        await multiRoot.noteReplicas(place.namespace, () => podsOf(place));
+        await install(ref, found, authority, found.record.issuedWith);
+        multiRoot.written(place);
         log.info(
           { secret: `${ref.namespace}/${ref.name}` },
           "wrote the same root certificates with one line more or less: proxies renew their certificates",
@@ -251,11 +232,11 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
     const issued = signed ?? (next === "installRequested" ? answer : undefined);
     const isSame = trust.rootCertificates === found.facts.rootCertificates;
     // Other bytes are the sign that all of it is read.
-    const isMarked = isSame && lastRead(found) !== undefined && renewals !== undefined && (await podsOf(place)).isMultiRoot;
+    const isMarked = isSame && (await multiRoot.isMarked(found.record.generations, () => podsOf(place)));
     const rootCertificates = isMarked ? withOtherBytes(trust.rootCertificates) : trust.rootCertificates;
     const authority = { ...(issued ?? found.authority), rootCertificates };
-    const replicas = await replicasNow(() => podsOf(place));
-    await install(ref, found, authority, { issuedWith: issued === undefined ? found.record.issuedWith : wanted, replicas });
+    await multiRoot.noteReplicas(place.namespace, () => podsOf(place));
+    await install(ref, found, authority, issued === undefined ? found.record.issuedWith : wanted);
     log.info(
       { secret: `${ref.namespace}/${ref.name}`, step: trust.step ?? "" },
       issued !== undefined ? "installed a new CA of the mesh" : "installed the root certificates that the mesh trusts",
@@ -263,24 +244,6 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
     loop.request();
     const after = await findAuthority(cluster, ref, signal);
     return { state: "ISSUED", ...(await reportWith(after)), ...offered };
-  }
-
-  /** What is to be done of proxies that renew their certificates without a restart; undefined: they do not, or need not. */
-  async function renewalOf(found: FoundAuthority, place: ControlPlanes, podsOf: () => Promise<MeshPods>): Promise<Renewal | undefined> {
-    const { generations } = found.record;
-    const read = lastRead(found);
-    if (renewals === undefined || read?.since === undefined || generations.length === 1) return undefined;
-    const { proxies, isMultiRoot } = await podsOf();
-    // Those of other control planes renew theirs for other reasons.
-    const outdated = podsToRestart(generations, proxies).filter(({ isOfOther }) => isOfOther !== true);
-    if (!isMultiRoot || outdated.length === 0) return undefined;
-    const next = await renewals.next(place.namespace, outdated, read.since);
-    return next === "write" && generations.at(-1) !== read ? "wait" : next;
-  }
-
-  /** The replicas of a control plane, as a text; undefined: nobody compares them. */
-  async function replicasNow(podsOf: () => Promise<MeshPods>): Promise<string | undefined> {
-    return renewals === undefined ? undefined : uidsOf((await podsOf()).controlPlane);
   }
 
   /** Throws AuthorityProblem where the Secret is not what the control plane has read: what is in force is unknown then, and nothing is changed. */
@@ -322,7 +285,7 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
 
   /** Whether every replica of the control plane has read the last content of the Secret. Source: specification "trust on real Istio". */
   async function hasRead(
-    { controlPlane, proxies, isMultiRoot }: MeshPods,
+    pods: MeshPods,
     {
       last,
       before,
@@ -330,14 +293,14 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
       ref,
     }: { last: NotedGeneration; before: TrustGeneration | undefined; facts: FoundAuthority["facts"]; ref: { readonly namespace: string } },
   ): Promise<boolean> {
+    const { controlPlane, proxies } = pods;
     if (controlPlane.length === 0 || !controlPlane.every(({ isReady }) => isReady)) return false;
     const namespaces = new Set([ref.namespace, ...proxies.map(({ namespace: one }) => one)]);
     if (!(await haveRootsArrived(cluster, { namespaces, rootCertificates: facts.rootCertificates }, signal))) return false;
     if (outdatedPods(controlPlane, last).length === 0) return true;
-    const isTakenOver = isMultiRoot && last.hasOtherBytes === true && takesOver({ last, before });
-    // The one that hands out the new bytes is the only one, and was so when they were written.
-    if (isTakenOver && controlPlane.length === 1 && installedWith.get(ref.namespace) === uidsOf(controlPlane)) return true;
-    if (!isTakenOver && !reloads(controlPlane, { last, before })) return false;
+    const takenOver = multiRoot.takenOverBy(pods, { last, before, namespace: ref.namespace });
+    if (takenOver === "all") return true;
+    if (takenOver === "never" && !reloads(controlPlane, { last, before })) return false;
     // An agent that was offline for days need not wait again: by so much no clock is wrong.
     const isOld = clock.now() > last.installedAt + GREATEST_SKEW_MS;
     return lookedFor(`Secret ${ref.namespace}`, String(last.installedAt)) > MOUNT_DELAY_MS || isOld;
@@ -347,7 +310,7 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
     ref: { readonly name: string; readonly namespace: string },
     found: FoundAuthority,
     authority: InstalledAuthority,
-    { issuedWith, replicas }: { readonly issuedWith: string | undefined; readonly replicas: string | undefined },
+    issuedWith: string | undefined,
   ): Promise<void> {
     const { roots, signer } = await authorityFacts(authority);
     if (found.record.generations.length >= MOST_GENERATIONS) {
@@ -360,8 +323,6 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
       ...{ roots, signer, installedAt: clock.now(), dated: "installedAt" },
       ...(hasOtherBytes ? { hasOtherBytes } : {}),
     };
-    if (replicas === undefined) installedWith.delete(ref.namespace);
-    else installedWith.set(ref.namespace, replicas);
     const generations = [...found.record.generations, installed];
     const record = { generations, ...(issuedWith === undefined ? {} : { issuedWith }) };
     await installAuthority(cluster, ref, { before: found.secret, authority, record }, signal);
@@ -446,7 +407,8 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
     const ordered = trust === undefined ? [] : await orderedGeneration(trust);
     const isInForce = generations.length === 1 && generations[0]?.since !== undefined;
     const last = generations.at(-1);
-    const { proxies, controlPlane, isMultiRoot } = isInForce ? NO_PODS : await podsOf();
+    const pods = isInForce ? NO_PODS : await podsOf();
+    const { proxies, controlPlane } = pods;
     const outdated = podsToRestart(generations, proxies);
     const isRenewing = renewal === "write" || renewal === "wait";
     const unread = unreadBy(controlPlane, generations, trust?.step);
@@ -455,18 +417,11 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
       facts,
       inForce: trustInForce([...generations, ...ordered], proxies),
       restart: isRenewing ? [] : outdated,
-      unread: isMultiRoot && isBeingRead(generations, place) ? [] : unread,
-      ...(isRenewing ? { restarting: RENEWING(outdated.length) } : {}),
-      ...(await isMultiRootIn(place)),
+      unread: multiRoot.isBeingRead(pods, generations, place) ? [] : unread,
+      ...(isRenewing ? { restarting: renewingText(outdated.length) } : {}),
+      ...(await multiRoot.isMultiRootIn(place)),
       ...(last === undefined ? {} : { restartsCountFrom: last.since ?? last.installedAt + CLOCK_SKEW_MS }),
     };
-  }
-
-  /** A control plane that takes over roots while it runs has some time for it. What has not done so then is to restart. */
-  function isBeingRead(generations: readonly TrustGeneration[], { namespace: of }: ControlPlanes): boolean {
-    const [before, last] = [generations.at(-2), generations.at(-1)];
-    if (last === undefined || last.since !== undefined || !takesOver({ last, before })) return false;
-    return lookedFor(`reading of ${of}`, String(last.installedAt)) < READING_MS;
   }
 
   function tell(order: Order, error: string | undefined): void {
@@ -494,36 +449,6 @@ interface ReportContext {
   readonly place: ControlPlanes;
   readonly renewal: Renewal | undefined;
   readonly podsOf: () => Promise<MeshPods>;
-}
-
-type Renewal = "write" | "wait" | "restart";
-
-const RENEWING = (count: number) =>
-  `nothing restarts, as istiod has ISTIO_MULTIROOT_MESH: ${count} proxies have not renewed their certificates yet; those that do not within minutes are to restart`;
-
-/** What the control plane has read last of what this agent wrote. */
-function lastRead({ record }: FoundAuthority): TrustGeneration | undefined {
-  const read = record.generations.findLast(({ since }) => since !== undefined);
-  return read === undefined || read.installedAt === 0 ? undefined : read;
-}
-
-function uidsOf(pods: readonly { readonly uid: string }[]): string {
-  return pods
-    .map(({ uid }) => uid)
-    .sort()
-    .join();
-}
-
-/** An order for the roots that are there has their text: lines at its end are this agent's own. */
-function withTextOf(installed: string, trust: RootOrder | undefined): RootOrder | undefined {
-  return trust === undefined || trust.rootCertificates.trimEnd() !== installed.trimEnd()
-    ? trust
-    : { ...trust, rootCertificates: installed };
-}
-
-/** The same roots in other bytes. Source: specification "trust on real Istio". */
-function withOtherBytes(rootCertificates: string): string {
-  return rootCertificates.endsWith("\n\n") ? rootCertificates.slice(0, -1) : `${withNewline(rootCertificates)}\n`;
 }
 
 function isExternal({ spec }: Order): boolean {
@@ -560,8 +485,6 @@ const PAUSE_MS = 20;
 const REST_MS = 500;
 // A kubelet brings a Secret into a pod that runs after 60 to 90 s.
 const MOUNT_DELAY_MS = 180_000;
-const READING_MS = 300_000;
-const MULTI_ROOT_MS = 600_000;
 const GREATEST_SKEW_MS = 86_400_000;
 const WAITING_MS = 5_000;
 // Between two pods: their list is read each time.

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { connect, createServer as createRelay } from "node:net";
 import { join } from "node:path";
+import { relayFrom } from "./networkRelay.ts";
 
 // In the network of a cluster: a registry with an image for each file `TAG.wasm` of a folder, and a port that leads out to a socket.
 const [host = "", registryPort = "", folder = "", relayPort = "", socket = ""] = process.argv.slice(2);
@@ -29,19 +29,6 @@ const registry = createServer(({ url = "" }, response) => {
   return void response.end(JSON.stringify({ schemaVersion: 2, layers: [layer] }));
 });
 
-const relay = createRelay((inside) => {
-  const outside = connect(socket);
-  for (const [one, other] of [
-    [inside, outside],
-    [outside, inside],
-  ] as const) {
-    one.pipe(other);
-    // The end of one is the end of the other.
-    one.on("error", () => other.destroy());
-    one.on("close", () => other.destroy());
-  }
-});
-
 registry.listen(Number(registryPort), host, () => {
-  relay.listen(Number(relayPort), host, () => console.log("listening"));
+  relayFrom(host, Number(relayPort), socket, () => console.log("listening"));
 });

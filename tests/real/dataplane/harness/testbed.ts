@@ -124,11 +124,13 @@ export interface TestbedOptions {
   readonly hasOwnRoots?: boolean;
   /** With an API server of its own for a management plane. Default: false. */
   readonly management?: boolean;
+  /** Whether control planes and proxies take over several roots while they run. Default: false. */
+  readonly isMultiRoot?: boolean;
 }
 
 /** Starts the clusters; about 14 s. */
 export async function startTestbed(options: TestbedOptions): Promise<Testbed> {
-  const { parts, topology, clusters = clusterNames, management = false, hasOwnRoots = false } = options;
+  const { parts, topology, clusters = clusterNames, management = false, hasOwnRoots = false, isMultiRoot = false } = options;
   const { topologyName = clusters.length > 2 ? "topology-three.json" : "topology.json" } = options;
   const { components, testbed } = parts;
   const directory = mkdtempSync(join(tmpdir(), "isthmus-testbed-"));
@@ -139,7 +141,9 @@ export async function startTestbed(options: TestbedOptions): Promise<Testbed> {
   const env: Readonly<Record<string, string | undefined>> = {
     ...process.env,
     ETCD: components.etcd,
-    KUBE_APISERVER: components.kubeApiserver,
+    KUBE_APISERVER: isMultiRoot
+      ? writeApiServerWithPolicies(components.kubeApiserver, join(directory, "kube-apiserver"))
+      : components.kubeApiserver,
     PILOT_DISCOVERY: components.istiod,
     PILOT_AGENT: components.istioAgent,
     ENVOY: writeEnvoyInOwnGroup(components.envoy, join(directory, "envoy")),
@@ -164,7 +168,12 @@ export async function startTestbed(options: TestbedOptions): Promise<Testbed> {
     clearAway();
   }
 
-  const { code, err } = await run("up", ...(management ? ["--mgmt"] : []), ...(hasOwnRoots ? ["--cacerts", "none"] : []));
+  const { code, err } = await run(
+    "up",
+    ...(management ? ["--mgmt"] : []),
+    ...(hasOwnRoots ? ["--cacerts", "none"] : []),
+    ...(isMultiRoot ? ["--multiroot"] : []),
+  );
   if (code !== 0) {
     await stop();
     throw new Error(`the testbed did not start: ${err.slice(-2_000)}`);
@@ -292,6 +301,13 @@ function requestArguments(options: RequestOptions): readonly string[] {
  */
 function writeEnvoyInOwnGroup(envoy: string, file: string): string {
   writeFileSync(file, `#!/bin/sh\nexec setpriv --pdeathsig KILL setsid '${envoy}' "$@"\n`, { mode: 0o755 });
+  return file;
+}
+
+/** Writes a program that starts the API server with MutatingAdmissionPolicies: by one, pods of istiod show the variable that it has. */
+function writeApiServerWithPolicies(apiServer: string, file: string): string {
+  const flags = "--feature-gates=MutatingAdmissionPolicy=true --runtime-config=admissionregistration.k8s.io/v1beta1=true";
+  writeFileSync(file, `#!/bin/sh\nexec '${apiServer}' "$@" ${flags}\n`, { mode: 0o755 });
   return file;
 }
 
