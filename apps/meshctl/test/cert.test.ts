@@ -292,6 +292,14 @@ describe("meshctl cert rotate", () => {
     expect(offline.out).toMatch(/autoRestartPods is\s+off/);
   });
 
+  it("says beforehand of meshes with several roots at a time that nothing restarts", async () => {
+    const multiRoot = ["east", "west"].map((name) => intermediate(name, { sequence: "MULTI_ROOT" }));
+    // Budgets say nothing of it.
+    const { code, out } = await cert(["rotate", "meshRoot/bookinfo.gloo-mesh", "--plan"], [root(), ...multiRoot]);
+    expect(code).toBe(0);
+    expectGolden("cert/plan-multi-root-80", out);
+  });
+
   it("says of one CA that nothing restarts", async () => {
     const { code, out } = await cert(["rotate", "istiod-istio-system-east", "--plan", "-o", "json"]);
     expect(code).toBe(0);

@@ -41,7 +41,7 @@ export function rotationPlan(entry: Entry, entries: readonly Entry[], budgets: B
     : [entry];
   const plans = meshes.map((mesh) => (isRoot ? rootPlan(mesh, budgets) : reissuePlan(mesh)));
   const seconds = plans.reduce((most, plan) => Math.max(most, plan.seconds), 0);
-  const isComplete = !isRoot || meshes.every(({ cluster }) => budgets.has(cluster));
+  const isComplete = !isRoot || meshes.every(({ cluster, forecast }) => budgets.has(cluster) || forecast?.sequence === "MULTI_ROOT");
   const name = `${entry.use}/${entry.name}`;
   return { certificate: name, change: isRoot ? "ROOT" : "INTERMEDIATE", meshes: plans, seconds, isComplete };
 }
@@ -49,6 +49,7 @@ export function rotationPlan(entry: Entry, entries: readonly Entry[], budgets: B
 function rootPlan({ name, cluster, forecast }: Entry, budgets: Budgets): MeshPlan {
   if (forecast === undefined) return unknownPlan(name, cluster);
   const { rounds, controlPlanePods, proxies, workloads, single, singleCount, autoRestartPods, controlPlaneNamespace } = forecast;
+  if (forecast.sequence === "MULTI_ROOT") return multiRootPlan(name, cluster, forecast);
   const looked = budgets.get(cluster);
   const notes = [
     ...(singleCount === 0 ? [] : [`${singleCount} workloads have one pod, and none while it restarts: ${named(single, singleCount)}`]),
@@ -62,6 +63,20 @@ function rootPlan({ name, cluster, forecast }: Entry, budgets: Budgets): MeshPla
     restartedBy: autoRestartPods ? "agent" : "you",
     seconds: rounds * ((controlPlanePods + proxies) * SECONDS_PER_POD + SECONDS_PER_ROUND),
     blockers: [...blockersOf(name, cluster, forecast), ...(looked ?? [])],
+  };
+}
+
+/** Control plane and proxies take over the roots while they run. */
+function multiRootPlan(name: string, cluster: string, forecast: NonNullable<Entry["forecast"]>): MeshPlan {
+  const { sequence, rounds, proxies } = forecast;
+  return {
+    ...{ mesh: name, cluster, sequence, rounds, controlPlanePods: 0, proxies: 0, workloads: 0, restartedBy: "nobody" },
+    seconds: rounds * SECONDS_PER_RENEWAL,
+    blockers: blockersOf(name, cluster, forecast),
+    notes: [
+      `nothing restarts: istiod has ISTIO_MULTIROOT_MESH, and ${proxies} proxies renew their certificates while they run; ` +
+        "those without PROXY_CONFIG_XDS_AGENT do not, and are to restart in each round",
+    ],
   };
 }
 
@@ -115,6 +130,8 @@ const NOT_EVICTED = ["cannot be evicted", "not evicted"];
 // Source: docs/decisions/0059, "10 s each".
 const SECONDS_PER_POD = 10;
 const SECONDS_PER_ROUND = 30;
+// Until a kubelet has brought the Secret into istiod twice, and proxies have new certificates. Source: docs/decisions/0134.
+const SECONDS_PER_RENEWAL = 240;
 // Until a kubelet has brought the Secret into the pod.
 const SECONDS_PER_RELOAD = 180;
 const MOST_NAMED = 5;
