@@ -10,6 +10,7 @@ const DAY_MS = 86_400_000;
 const at = (days: number): string => new Date(NOW + days * DAY_MS).toISOString();
 
 interface ForecastFixture {
+  readonly sequence?: string;
   readonly step?: string;
   readonly autoRestartPods?: boolean;
   readonly isConnected?: boolean;
