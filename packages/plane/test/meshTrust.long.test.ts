@@ -836,6 +836,34 @@ describe("a VirtualMesh with shared trust", () => {
     expect(seen.size).toBeGreaterThan(0);
   });
 
+  it.each(["of the user", "of the next generation"])(
+    "is never said to be applied when its root is another one, %s, before that is in force",
+    async (which) => {
+      await finished();
+      const options = { commonName: "another root", organization: "ours", lifetimeMs: 3650 * 86_400_000, now: clock.now() };
+      const { certificate, key } = await createMeshRoot(options, "P-256");
+      const place = { name: "another-root", namespace: "gloo-mesh" };
+      await fleet.management.create(secretOf(place, { "root-cert.pem": certificate, "key.pem": key }));
+      const spec = { ...trusting.spec, mtlsConfig: { shared: { rootCertificateAuthority: { secret: place } } } };
+      const annotations = { "isthmus.mesh/root-generation": "2" };
+      await changeMesh(which === "of the user" ? { ...trusting, spec } : { ...trusting, metadata: { ...trusting.metadata, annotations } });
+      const { generation } = (await fleet.management.get(VirtualMesh, { name: "bookinfo", namespace: "gloo-mesh" }))?.metadata ?? {};
+      const [changed, seen] = [clock.now(), new Set<string>()];
+      for (let i = 0; i < 500; i++) {
+        await clock.advance(20);
+        const { conditions = [] } = await statusOf(fleet, trusting);
+        for (const type of ["Applied", "TrustInForce"]) {
+          const found = conditions.find((one) => one.type === type) as { status: string; observedGeneration?: number; message?: string };
+          if (found?.observedGeneration === generation)
+            seen.add(`${found.status} ${type} ${found.message} after ${clock.now() - changed} ms`);
+        }
+      }
+      // A root that is generated is no other spec: what was said of it before may stand for as long as it takes to look.
+      expect([...seen].filter((one) => one.startsWith("True") && which === "of the user")).toEqual([]);
+      expect([...seen].filter((one) => one.startsWith("False"))).not.toEqual([]);
+    },
+  );
+
   it("continues when server and agents restart at each step", async () => {
     await eventually(() => expect(stepsNow()).toEqual(["TRUST_BOTH", "TRUST_BOTH"]));
     for (let step = 0; step < 3; step++) {

@@ -13,7 +13,7 @@ export { FINDINGS, type FindingCode } from "./findings.ts";
 export { INPUT_FINDINGS } from "./inputFindings.ts";
 export type { AccessCaller, AccessQuery, AccessVerdict, DecidedAt, Verdict } from "./meshes/access.ts";
 export type { DestinationEffect, EffectValue, RouteEffect, SourceEffect } from "./meshes/effect.ts";
-export { trustBlocker } from "./meshes/istio/virtualMesh/trustProgress.ts";
+export { isAbout, trustBlocker } from "./meshes/istio/virtualMesh/trustProgress.ts";
 export { networkingOwner } from "./meshes/outputMetadata.ts";
 export { exclusionsOf } from "./pipeline/exclusions.ts";
 export { isInScope, publicationScopeOf, publicationScopeSource, rescoped } from "./pipeline/publicationScope.ts";

@@ -1,6 +1,6 @@
 import { IssuedCertificate, Mesh, type TrustProgressStatus, type VirtualMesh } from "@isthmus/api";
 import { type Condition, displayName, type ResourceRef } from "@isthmus/core";
-import { NOT_REPORTED, type Translation, trustBlocker } from "@isthmus/translators";
+import { isAbout, NOT_REPORTED, type Translation, trustBlocker } from "@isthmus/translators";
 import type { SnapshotStore } from "../snapshots/snapshotStore.ts";
 import { issuedByVirtualMesh, type Member } from "./trustRequests.ts";
 
@@ -75,7 +75,7 @@ function phaseWithout(cluster: string | undefined): MeshPhase {
 }
 
 function phaseOf(
-  { ref }: Member,
+  { ref, spec }: Member,
   { store, refusalOf, clusters }: Pick<PhaseSources, "store" | "refusalOf"> & { readonly clusters: ReadonlyMap<string, string> },
 ): MeshPhase | undefined {
   const reported = store.snapshotIn(ref.clusterName).of(IssuedCertificate).get(ref);
@@ -83,7 +83,9 @@ function phaseOf(
   if (reported === undefined && phase === "unknown") return undefined;
   const refusal = refusalOf(ref);
   const { state: told = "PENDING", error } = reported?.status ?? {};
-  const state = refusal === undefined ? told : "FAILED";
+  // Of an earlier order it says nothing about this one.
+  const known = told === "FINISHED" && reported !== undefined && !isAbout(spec, reported) ? "PENDING" : told;
+  const state = refusal === undefined ? known : "FAILED";
   const { step, waitsFor = [] } = reported?.spec?.trust ?? {};
   const offline = (cluster: string) => store.clusters.get(cluster)?.connected !== true;
   const waiting = waitsFor.map((mesh) => ({ mesh, cluster: clusters.get(mesh) ?? "", offline: offline(clusters.get(mesh) ?? "") }));

@@ -29,14 +29,14 @@ export function certificatesOf(inputs: MeshInputs): TargetTranslation {
     const finding: Finding = isMissed ? authority.finding : { ...authority.finding, state: "WARNING" };
     return { outputs: [], reports: [reportOf(refOf(virtualMesh), finding, refOf(mesh))] };
   }
-  const progress = trustProgress(inputs, virtualMesh);
   // Without an agent there is nobody to make a key.
-  if (!hasAgent(mesh)) return { outputs: [], reports: progress };
+  if (!hasAgent(mesh)) return { outputs: [], reports: trustProgress(inputs, virtualMesh, undefined) };
 
   const identity = outputIdentity(inputs, virtualMesh);
   const bounced = podsToBounce(inputs, virtualMesh);
   const directive = bounced.length === 0 ? undefined : { name: identity.name, namespace: identity.namespace };
   const spec = certificateSpec(mesh, virtualMesh.spec?.mtlsConfig ?? {}, authority, directive);
+  const progress = trustProgress(inputs, virtualMesh, spec);
   const certificate = outputOf(identity, IssuedCertificate, spec);
   if (directive === undefined) return { outputs: [certificate], reports: progress };
   return { outputs: [certificate, outputOf(identity, PodBounceDirective, { podsToBounce: bounced })], reports: progress };

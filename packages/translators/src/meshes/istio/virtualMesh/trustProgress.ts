@@ -1,19 +1,29 @@
-import type { IssuedCertificate, Mesh, VirtualMesh } from "@isthmus/api";
-import { formatRef, type Report, refOf } from "@isthmus/core";
+import type { IssuedCertificate, IssuedCertificateSpec, Mesh, VirtualMesh } from "@isthmus/api";
+import { equalJson, formatRef, type Report, refOf } from "@isthmus/core";
 import { reportOf, warningFinding } from "../../../findings.ts";
 import type { MeshInputs } from "../../inputs.ts";
 
 /**
  * How far a mesh is from the root of its VirtualMesh, as its agent reports. Nothing is said of a mesh whose proxies all use it: then it
- * is carried out.
+ * is carried out. `asked`: what is asked of the agent now; undefined: nothing can be.
  */
-export function trustProgress({ mesh, issued }: Pick<MeshInputs, "mesh" | "issued">, virtualMesh: VirtualMesh): readonly Report[] {
-  if (issued?.status?.state === "FINISHED") return [];
-  const message = `${FIELD}: ${formatRef(refOf(mesh))} ${stateOf(mesh, issued)}; until then the trust that it has stays in force`;
+export function trustProgress(
+  { mesh, issued }: Pick<MeshInputs, "mesh" | "issued">,
+  virtualMesh: VirtualMesh,
+  asked: IssuedCertificateSpec | undefined,
+): readonly Report[] {
+  if (issued?.status?.state === "FINISHED" && isAbout(asked, issued)) return [];
+  const message = `${FIELD}: ${formatRef(refOf(mesh))} ${stateOf(mesh, issued, asked)}; until then the trust that it has stays in force`;
   return [reportOf(refOf(virtualMesh), warningFinding("CertificatesNotIssued", message), refOf(mesh))];
 }
 
-function stateOf(mesh: Mesh, issued: IssuedCertificate | undefined): string {
+/** Whether a report is about what is asked now: an agent repeats the order that it has followed, which may be an earlier one. */
+export function isAbout(asked: IssuedCertificateSpec | undefined, { spec: followed }: IssuedCertificate): boolean {
+  const demand = ({ glooMeshCa, agentCa, certOptions }: IssuedCertificateSpec) => ({ glooMeshCa, agentCa, certOptions });
+  return asked !== undefined && equalJson(demand(asked), demand(followed ?? {}));
+}
+
+function stateOf(mesh: Mesh, issued: IssuedCertificate | undefined, asked: IssuedCertificateSpec | undefined): string {
   const cluster = mesh.spec?.istio?.installation?.cluster ?? "";
   if (mesh.spec?.agentInfo === undefined) {
     return `has no certificates of the root: no agent runs in cluster ${cluster} that could make a key there: install the agent`;
@@ -27,6 +37,8 @@ function stateOf(mesh: Mesh, issued: IssuedCertificate | undefined): string {
   }
   const { state, error } = issued.status;
   if (state === "FAILED") return `is left as it is: ${error ?? "the agent gives no reason"}`;
+  if (state === "FINISHED" && !isAbout(asked, issued))
+    return "has certificates of an earlier root or of earlier options: its agent has not answered yet";
   const { step } = issued.spec?.trust ?? {};
   if (state === "REQUESTED") return "waits for its certificate to be signed by the management server (step REISSUE)";
   if (step === undefined && issued.spec?.agentCa !== undefined) return "waits for the root of Vault to be read by the agents of all meshes";
