@@ -102,7 +102,7 @@ async function rawPods({ cluster }: Mesh): Promise<readonly RawPod[]> {
 const certificatesIn = (pem: string) => pem.split(/(?=-----BEGIN CERTIFICATE-----)/).filter((one) => one.includes("BEGIN"));
 const same = (a: string, b: string) => a.trim() === b.trim();
 
-/** One step of a mesh: istiod reads what changed, if it may; proxies that are new, or that it tells of other roots, get a certificate. */
+/** One step of a mesh: istiod reads what changed, if it may; proxies that are new, or that learn of other roots, get a certificate. */
 async function act(mesh: Mesh): Promise<void> {
   const secret = await mesh.cluster.get(Secret, { name: "cacerts", namespace: "istio-system" });
   const texts = secret === undefined ? {} : secretTexts(secret);
@@ -116,10 +116,10 @@ async function act(mesh: Mesh): Promise<void> {
     }
   }
   const pods = (await rawPods(mesh)).filter(({ metadata }) => metadata.labels?.["istio"] !== "pilot");
-  const isTold = mesh.istiod.roots() !== before;
+  const hasOther = mesh.istiod.roots() !== before;
   for (const { metadata } of pods) {
     const uid = metadata.uid ?? "";
-    if (mesh.leaves.has(uid) && (!isTold || mesh.cut.has(uid))) continue;
+    if (mesh.leaves.has(uid) && (!hasOther || mesh.cut.has(uid))) continue;
     const roots = certificatesIn(mesh.istiod.roots());
     const chain = certificatesIn(mesh.texts["cert-chain.pem"] ?? mesh.istiod.roots());
     mesh.leaves.set(uid, { roots, signer: chain.at(-1) ?? "", endsAt: clock.now() + DAY_S * 1_000 });
@@ -142,40 +142,14 @@ function check(): void {
 }
 
 async function eventually(holds: () => void | Promise<void>): Promise<void> {
-  for (const end = performance.now() + 40_000; ; await new Promise((resolve) => setTimeout(resolve, 2))) {
+  for (const end = performance.now() + 120_000; ; await new Promise((resolve) => setTimeout(resolve, 2))) {
     await clock.advance(500);
     for (const mesh of Object.values(meshes)) await act(mesh);
     check();
     try {
       return await holds();
     } catch (error) {
-      if (performance.now() > end) {
-        console.log(
-          JSON.stringify(
-            CLUSTERS.map((n) => ({
-              ...reportOf(n)?.status,
-              installed: reportOf(n)?.status?.installed?.roots,
-              step: reportOf(n)?.spec?.trust?.step,
-              w: reportOf(n)?.spec?.trust?.waitsFor,
-              leaves: meshes[n]?.leaves.size,
-              asked: meshes[n]?.isAsked,
-              term: reportOf(n)?.spec?.trust?.term,
-              rec: 0,
-            })),
-            null,
-            1,
-          ),
-          fleet.log.warnings.slice(-5),
-          fleet.log.infos.slice(-12),
-        );
-        for (const n of CLUSTERS)
-          console.log(
-            (await fleet.clusters[n]?.get(Secret, { name: "cacerts", namespace: "istio-system" }))?.metadata.annotations?.[
-              "isthmus.mesh/trust"
-            ],
-          );
-        throw error;
-      }
+      if (performance.now() > end) throw error;
     }
   }
 }
@@ -202,7 +176,7 @@ async function firstRestart(): Promise<void> {
     await mesh.istiod.restart();
     const secret = await mesh.cluster.get(Secret, { name: "cacerts", namespace: "istio-system" });
     mesh.texts = secret === undefined ? {} : secretTexts(secret);
-    // Its proxies connect again, and are told of the roots.
+    // Its proxies connect again, and get its roots.
     mesh.leaves.clear();
   }
 }
@@ -261,7 +235,7 @@ describe("a mesh with several roots at a time", () => {
     await eventually(() => expect(statesNow()).toEqual(["FINISHED", "FINISHED"]));
   }, 240_000);
 
-  it("is shown as such beforehand, and goes on where it was when agents start again", async () => {
+  it("is shown as such beforehand, and continues where it was when agents start again", async () => {
     await eventually(() => expect(CLUSTERS.map((name) => reportOf(name)?.status?.isMultiRoot)).toEqual([true, true]));
     const pods = await uidsNow();
     await rotate();
