@@ -17,13 +17,14 @@ import {
   clusterUid as uidOf,
 } from "@isthmus/plane";
 import { createLog, runProgram, startAdmin, startMetrics } from "@isthmus/process";
-import { grpcConnector } from "@isthmus/relay";
+import { grpcConnector, replicaKeys, startReplicaPort } from "@isthmus/relay";
 import { type RunningAgentLink, startAgentLink } from "@isthmus/relay/session";
-import { answerAccessLogs, otherReplicas } from "./accessLogs.ts";
+import { answerAccessLogs, answerOwnAccessLogs } from "./accessLogs.ts";
 import { agentAdminPages } from "./adminPages.ts";
 import { type AgentConfig, readAgentConfig } from "./config.ts";
 import { httpClient } from "./httpClient.ts";
 import { answerMeshMetrics } from "./meshMetrics.ts";
+import { answerReplica, otherReplicas, replicaClient } from "./replicas.ts";
 import { startWasmFilters } from "./wasmFilters.ts";
 
 const VERSION = "0.1.0";
@@ -57,8 +58,11 @@ async function run(config: AgentConfig, signal: AbortSignal): Promise<void> {
   });
   const accountToken = async () => (await readFile(config.vaultTokenFile, "utf8")).trim();
   let link: RunningAgentLink | undefined;
+  // One replica has nobody to ask, and without a client certificate none can show who it is.
+  const keys = config.leaderElection && config.clientCertificates ? replicaKeys({ load: secrets.credentials.load, clock, log }) : undefined;
   const following = secrets.watch(() => {
     void connector.reload();
+    void keys?.reload();
     link?.retry();
   }, signal);
   const roles = agentRoles(config.managementNamespace, namespace);
@@ -70,6 +74,7 @@ async function run(config: AgentConfig, signal: AbortSignal): Promise<void> {
   let wasm: WasmServer | undefined;
   let accessLogs: AccessLogSink | undefined;
   const others = () => otherReplicas(agent.view.snapshot, { name: config.instance, namespace, clusterName });
+  const replicas = replicaClient({ others, keys, port: config.replicaPort, log });
   let scrape: MeshScrape | undefined;
   const metrics = startMetrics({
     source: "agent",
@@ -89,7 +94,7 @@ async function run(config: AgentConfig, signal: AbortSignal): Promise<void> {
             connector,
             handler,
             answer: answerQuery(() => agent, {
-              [ACCESS_LOGS_TOPIC]: (body) => answerAccessLogs(accessLogs, body, others()),
+              [ACCESS_LOGS_TOPIC]: (body) => answerAccessLogs(accessLogs, body, replicas),
               [MESH_METRICS_TOPIC]: (body) => answerMeshMetrics(scrape, body),
             }),
             clock,
@@ -122,6 +127,15 @@ async function run(config: AgentConfig, signal: AbortSignal): Promise<void> {
         scrape = startMeshScrape({ targets, epoch: randomUUID(), clock, log }, term);
         return scrape;
       },
+      ...(keys === undefined
+        ? {}
+        : {
+            replicaQueries(until) {
+              const answer = answerReplica({ [ACCESS_LOGS_TOPIC]: (body) => answerOwnAccessLogs(accessLogs, body) });
+              const { replicaHost: host, replicaPort: port, instance: name } = config;
+              return startReplicaPort({ host, port, name, keys, answer, clock, log }, until);
+            },
+          }),
       accessLogs(podsAt, until) {
         const besides = wasm === undefined ? [] : [wasm.service];
         accessLogs = startAccessLogSink({ host: config.workloadHost, port: config.workloadPort, podsAt, besides, clock, log }, until);

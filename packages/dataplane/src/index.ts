@@ -1,9 +1,10 @@
 export type { AccessLog, PodsAt } from "./accessLog.ts";
-export { MAX_ANSWER_BYTES, parseAccessLogAnswer } from "./accessLogAnswer.ts";
+export { MAX_ANSWER_BYTES, mergedAnswer, parseAccessLogAnswer } from "./accessLogAnswer.ts";
 export {
   type AccessLogAnswer,
   type AccessLogQuery,
   accessLogQueryIn,
+  answeredAtMost,
   MAX_ANSWERED,
   MAX_REPLICAS,
   parseAccessLogQuery,
@@ -15,6 +16,7 @@ export { type ExtensionConfigs, extensionConfigs } from "./extensionConfigServic
 export type { ExtensionConfig } from "./extensionConfigStream.ts";
 export { type FleetTraffic, fleetTraffic } from "./fleetTraffic.ts";
 export { type MeshScrape, type MeshScrapeOptions, type ScrapeTarget, startMeshScrape } from "./meshScrape.ts";
+export { addressProblem } from "./moduleAddress.ts";
 export { PROXY_METRICS, proxySignals } from "./proxySignals.ts";
 export { registryUserIn } from "./registryUsers.ts";
 export { parseTrafficAnswer, type TrafficAnswer } from "./trafficAnswer.ts";

@@ -164,7 +164,6 @@ describeReal("charts that are installed with Helm, their programs with the token
   }
 
   it("are installed, and their programs start: the server makes its Secrets, the agent joins", async () => {
-    const { servers: api } = fleet;
     await release(target("management"), "gloo-mesh-crds");
     await applyAll(management, [secret("redis-auth-secrets", { password: PASSWORD })]);
     await release(target("management"), "gloo-mesh-mgmt-server", serverValues);

@@ -36,6 +36,8 @@ export interface AgentOptions extends AgentParts {
   readonly meshMetrics?: (sources: MeshMetricsSources, term: AbortSignal) => { readonly ended: Promise<void> };
   /** Starts what takes access logs of proxies, on every replica. Default: nothing does, as where no agent runs in the cluster. */
   readonly accessLogs?: (podsAt: PodLookup, signal: AbortSignal) => { readonly ended: Promise<void> };
+  /** Starts what answers the other replicas of this agent, on every replica. Default: nothing does, as where there is one. */
+  readonly replicaQueries?: (signal: AbortSignal) => { readonly ended: Promise<void> };
   /** Starts what gives proxies their Wasm filters, on every replica, before `accessLogs`. Default: nothing does. */
   readonly wasmFilters?: (sources: WasmSources, signal: AbortSignal) => WasmFilters;
 }
@@ -134,6 +136,7 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
   processes.everyReplica("accessLogs", (until) => {
     return options.accessLogs?.(podsAt, until) ?? { ended: Promise.resolve() };
   });
+  processes.everyReplica("replicaQueries", (until) => options.replicaQueries?.(until) ?? { ended: Promise.resolve() });
   const cluster = leaderOnlyCluster(options.cluster, leadership);
   const ordered = () => certificates.current?.changed();
   const relay = processes.leader("relay", (term) =>
