@@ -1,8 +1,9 @@
 import { networkInterfaces } from "node:os";
-import { Lease } from "@isthmus/api";
+import { ApiDoc, ApiSchemaDiscovery, Lease } from "@isthmus/api";
 import type { AnyResource } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { type ApiDocuments, serveApiDocuments } from "./harness/apiDocuments.ts";
 import { type App, type ManagementServer, startAgent, startManagementServer } from "./harness/apps.ts";
 import { clusterOf } from "./harness/clusters.ts";
 import { describeReal } from "./harness/describeReal.ts";
@@ -32,6 +33,7 @@ describeReal("the services of two replicas of an agent", (components) => {
   let first: Cluster;
   let server: ManagementServer;
   let [leading, standby]: (App | undefined)[] = [];
+  let documents: ApiDocuments | undefined;
   const proxies: LoggingEnvoy[] = [];
   const workloadPorts: number[] = [];
 
@@ -66,6 +68,12 @@ describeReal("the services of two replicas of an agent", (components) => {
     server = await startManagementServer({ server: fleet.servers.management, directory: fleet.directory });
     await server.app.ready();
     await giveRelaySecrets(management, first);
+    await installCrds(
+      first,
+      ourCrds().filter(({ spec }) => isOfApis((spec as { names?: { kind?: string } }).names?.kind)),
+    );
+    documents = await serveApiDocuments(address);
+    await applyAll(first, [namespace("shop")]);
     const pods = ["agent-a", "agent-b"].map((name) => ({
       apiVersion: "v1",
       kind: "Pod",
@@ -92,7 +100,91 @@ describeReal("the services of two replicas of an agent", (components) => {
 
   afterAll(async () => {
     await Promise.all([...proxies.map((proxy) => proxy.stop()), ...[leading, standby, server?.app].map((app) => app?.program.stop())]);
+    await documents?.stop();
     await fleet?.stop();
+  });
+
+  /** A Service without a cluster IP of its own, and the one pod behind it. */
+  function service(name: string, annotations: Readonly<Record<string, string>> = {}): readonly AnyResource[] {
+    const spec = { clusterIP: "None", selector: { app: name }, ports: [{ name: "http", port: documents?.port }] };
+    const slice = {
+      apiVersion: "discovery.k8s.io/v1",
+      kind: "EndpointSlice",
+      metadata: { name: `${name}-1`, namespace: "shop", labels: { "kubernetes.io/service-name": name } },
+      addressType: "IPv4",
+      endpoints: [{ addresses: [address], conditions: { ready: true }, targetRef: { kind: "Pod", name: `${name}-1`, namespace: "shop" } }],
+      ports: [{ name: "http", port: documents?.port }],
+    };
+    const metadata = { name, namespace: "shop", annotations };
+    return [{ apiVersion: "v1", kind: "Service", metadata, spec }, slice] as unknown as readonly AnyResource[];
+  }
+
+  const docOf = async (name: string) => {
+    const doc = await first.get(ApiDoc, { name, namespace: "shop" });
+    return { title: titleIn(doc?.spec?.openapi?.inlineString), reason: doc?.status?.conditions?.[0]?.reason };
+  };
+
+  it("have one that reads the OpenAPI documents of Services: good ones are listed for portals, of others the reason", async () => {
+    const annotated = { good: "/openapi.json", yaml: "/openapi.yaml", ...BAD };
+    for (const [name, path] of Object.entries(annotated)) await applyAll(first, service(name, { [SOURCE]: path, [ATTEMPTS]: "1" }));
+    const { apiVersion, kind } = ApiSchemaDiscovery;
+    const discovery = (name: string, url: string) => ({
+      apiVersion,
+      kind,
+      metadata: { name, namespace: "shop" },
+      spec: { openapi: { fetchEndpoint: { url, pullAttempts: 1 } } },
+    });
+    const good = discovery("by-discovery", `http://good.shop.svc.cluster.local:${documents?.port}/openapi.json`);
+    await applyAll(first, [
+      good,
+      discovery("elsewhere", `http://${address}:${documents?.port}/openapi.json`),
+    ] as unknown as readonly AnyResource[]);
+    const expected = { good: ["Reviews", "Read"], yaml: ["Ratings", "Read"], ...REASONS };
+    for (const [name, [title, reason]] of Object.entries(expected)) {
+      await waitFor(`${name}: ${reason}`, async () => (await docOf(`${name}-service`)).reason === reason);
+      expect((await docOf(`${name}-service`)).title).toBe(title);
+    }
+    await waitFor("the ApiSchemaDiscovery", async () => (await docOf("by-discovery")).title === "Reviews");
+    const refused = await waitFor("the refusal", () => conditionOf("elsewhere"));
+    expect(refused).toMatchObject({ status: "False", reason: "Refused" });
+    const listed = await waitFor("the list for portals", async () => {
+      const { items } = (await (await fetch(`${server.adminUrl}/v1/apis?cluster=cluster-1`)).json()) as { readonly items: readonly Api[] };
+      return items.filter(({ schema }) => schema === "openapi").length === 3 && items;
+    });
+    expect(
+      listed
+        .filter(({ schema }) => schema === "openapi")
+        .map(({ name, title }) => [name, title])
+        .sort(),
+    ).toEqual([
+      ["by-discovery", "Reviews"],
+      ["good-service", "Reviews"],
+      ["yaml-service", "Ratings"],
+    ]);
+    const { id } = listed.find(({ name }) => name === "good-service") ?? expect.fail("the API is not listed");
+    const schema = await fetch(`${server.adminUrl}/v1/apis/${encodeURIComponent(id)}/schema`);
+    expect(await schema.json()).toMatchObject({ openapi: "3.0.0", info: { title: "Reviews" } });
+    // What another address answers is shown to nobody, and three redirects are the most.
+    expect(JSON.stringify(listed)).not.toContain("hunter2");
+    expect(documents?.asked.filter((one) => one === "GET /loop")).toHaveLength(4);
+  });
+
+  it("take an ApiDoc away with the annotation, and touch none of somebody else", async () => {
+    const { apiVersion, kind } = ApiDoc;
+    const theirs = {
+      apiVersion,
+      kind,
+      metadata: { name: "theirs-service", namespace: "shop", labels: { "reconciler.mesh.gloo.solo.io/name": "schema-reporter-service" } },
+    };
+    await applyAll(first, [theirs as AnyResource]);
+    await applyAll(first, service("theirs", { [SOURCE]: "/openapi.json" }));
+    await applyAll(first, service("good"));
+    await waitFor("the ApiDoc to go", async () => (await first.get(ApiDoc, { name: "good-service", namespace: "shop" })) === undefined);
+    await waitFor("the log to say whose it is", () =>
+      leading?.program.output().includes("ApiDoc theirs-service of this namespace was written by somebody else"),
+    );
+    const found = await first.get(ApiDoc, { name: "theirs-service", namespace: "shop" });
+    expect([found?.spec, found?.status]).toEqual([undefined, undefined]);
   });
 
   it("have access logs that are one answer for meshctl, and a replica that has gone is named", async () => {
@@ -112,4 +204,36 @@ describeReal("the services of two replicas of an agent", (components) => {
     expect(after.code).toBe(3);
     expect(after.err).toContain("cluster-1: replicas of its agent that did not answer: agent-b");
   });
+
+  async function conditionOf(name: string): Promise<object | undefined> {
+    return (await first.get(ApiSchemaDiscovery, { name, namespace: "shop" }))?.status?.conditions?.[0];
+  }
 });
+
+interface Api {
+  readonly id: string;
+  readonly name: string;
+  readonly title?: string;
+  readonly schema: string;
+}
+
+function isOfApis(kind: string | undefined): boolean {
+  return kind === "ApiDoc" || kind === "ApiSchemaDiscovery";
+}
+
+function titleIn(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : (JSON.parse(text) as { readonly info: { readonly title: string } }).info.title;
+}
+
+const SOURCE = "gloo.solo.io/scrape-openapi-source";
+const ATTEMPTS = "gloo.solo.io/scrape-openapi-pull-attempts";
+const BAD = { broken: "/broken", secret: "/secret", huge: "/huge", loop: "/loop", away: "/away", missing: "/missing", endless: "/endless" };
+const REASONS: Readonly<Record<keyof typeof BAD, readonly [undefined, string]>> = {
+  broken: [undefined, "NotOpenApi"],
+  secret: [undefined, "NotOpenApi"],
+  huge: [undefined, "TooLarge"],
+  loop: [undefined, "RedirectRefused"],
+  away: [undefined, "RedirectRefused"],
+  missing: [undefined, "UnexpectedStatus"],
+  endless: [undefined, "TimedOut"],
+};
