@@ -1,4 +1,4 @@
-import { ApiDoc, ApiSchemaDiscovery, EndpointSlice, Namespace, Service } from "@isthmus/api";
+import { ApiDoc, ApiSchemaDiscovery, ConfigMap, EndpointSlice, Namespace, Service } from "@isthmus/api";
 import { type AnyResource, keyOfResource } from "@isthmus/core";
 import { simulatedCluster } from "@isthmus/simulator";
 import { afterEach, describe, expect, it } from "vitest";
@@ -10,7 +10,7 @@ import { type HttpClient, HttpError, type HttpRequest } from "../src/ports/httpP
 import { recordingLog } from "./recordingLog.ts";
 import { clock, eventually, meanwhile, quiet } from "./virtualTime.ts";
 
-const KINDS = [ApiDoc, ApiSchemaDiscovery, EndpointSlice, Namespace, Service];
+const KINDS = [ApiDoc, ApiSchemaDiscovery, ConfigMap, EndpointSlice, Namespace, Service];
 const SOURCE = "gloo.solo.io/scrape-openapi-source";
 const ended: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -299,5 +299,46 @@ describe("API discovery", () => {
     lead();
     await eventually(async () => expect(await doc("s9-service")).toMatchObject({ title: undefined, reason: "TooLarge" }));
     expect(await doc("s8-service")).toMatchObject({ title: "Large", reason: "Read" });
+  });
+
+  it("verifies https by the CA in the ConfigMap that the annotation names, and refuses with the remedy what names none", async () => {
+    const PEM = `-----BEGIN CERTIFICATE-----\n${Buffer.from([0x30, 0, 0, 0]).toString("base64")}\n-----END CERTIFICATE-----\n`;
+    const roots: unknown[] = [];
+    const secured = (name: string, ca?: string) => {
+      const [one, ...others] = service(name) as readonly [AnyResource, AnyResource];
+      const annotations = { ...one.metadata.annotations, ...(ca === undefined ? {} : { "isthmus.mesh/schema-ca": ca }) };
+      const spec = { ...(one["spec"] as object), ports: [{ port: 443, name: "https" }] };
+      return [{ ...one, metadata: { ...one.metadata, annotations }, spec } as AnyResource, ...others];
+    };
+    const configMap = (name: string, data: object) =>
+      ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace: "shop" }, data }) as unknown as AnyResource;
+    const { lead, doc } = world(
+      [
+        ...secured("system"),
+        ...secured("named", "ours"),
+        ...secured("keyed", "istio-ca-root-cert/root-cert.pem"),
+        ...secured("absent", "nobody"),
+        ...secured("empty", "key/tls.key"),
+        ...secured("elsewhere", "../other/ours"),
+        configMap("ours", { "ca.crt": PEM }),
+        configMap("istio-ca-root-cert", { "root-cert.pem": PEM }),
+        configMap("key", { "tls.key": "-----BEGIN PRIVATE KEY-----\nMAA=\n-----END PRIVATE KEY-----\n" }),
+      ],
+      (request) => {
+        roots.push([request.serverName, request.url.slice(0, 8), request.roots]);
+        return documentOf("Reviews");
+      },
+    );
+    lead();
+    for (const name of ["system", "named", "keyed"])
+      await eventually(async () => expect(await doc(`${name}-service`)).toMatchObject({ title: "Reviews", reason: "Read" }));
+    for (const name of ["absent", "empty", "elsewhere"])
+      await eventually(async () => expect(await doc(`${name}-service`)).toMatchObject({ title: undefined, reason: "Refused" }));
+    expect(roots.sort()).toEqual([
+      ["keyed.shop.svc", "https://", PEM],
+      ["named.shop.svc", "https://", PEM],
+      ["system.shop.svc", "https://", undefined],
+    ]);
+    expect(JSON.stringify(await doc("empty-service"))).not.toContain("MAA=");
   });
 });

@@ -23,6 +23,7 @@ import type { HttpClient } from "../ports/httpPort.ts";
 import { coalesced } from "../runtime/coalesce.ts";
 import { SchemaProblem } from "./openApiDocument.ts";
 import { fetchSchema, fetchSchemaWithRetries } from "./schemaFetch.ts";
+import { schemaRoots } from "./schemaRoots.ts";
 import { type SchemaSource, schemaSources } from "./schemaSources.ts";
 
 /** Reads the OpenAPI documents that Services and ApiSchemaDiscoveries of this cluster ask for, and keeps an ApiDoc for each. */
@@ -138,7 +139,13 @@ export function startSchemaReporter(options: SchemaReporterOptions, signal: Abor
     readings.set(key, { ...before, state: target.state, at: clock.now(), isUnderWay: true });
     const turn = turns.get(source.namespace) ?? semaphore(1);
     turns.set(source.namespace, turn);
-    const attempt = () => turn.run(() => inAll.run(() => fetchSchema(http, target, signal)));
+    const attempt = () =>
+      turn.run(() =>
+        inAll.run(async () => {
+          const roots = target.ca === undefined ? undefined : await schemaRoots(cluster, target.ca, signal);
+          return fetchSchema(http, { ...target, ...(roots === undefined ? {} : { roots }) }, signal);
+        }),
+      );
     const reading = fetchSchemaWithRetries(attempt, source.tries, clock, signal)
       .then(
         (text) => ({ text }),
