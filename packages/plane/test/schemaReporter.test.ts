@@ -63,7 +63,7 @@ function world(objects: readonly AnyResource[], serve: Serve = () => documentOf(
   cluster.load(["shop", "other", "payments"].map((name) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } })));
   cluster.load(objects);
   const called: string[] = [];
-  const state = { serve, isWritten: true, isInScope: (_: string) => true };
+  const state = { serve, isOn: true, isWritten: true, isInScope: (_: string) => true, changed: (): void => undefined };
   const http: HttpClient = async (request, signal) => {
     signal.throwIfAborted();
     called.push(`${request.headers["host"]} ${request.url}`);
@@ -81,13 +81,24 @@ function world(objects: readonly AnyResource[], serve: Serve = () => documentOf(
     );
     const parts = { cluster, clock, random: () => 0, log, meter: { add: () => undefined, record: () => undefined } };
     const statuses = startStatusWriter({ ...parts, live: () => view.snapshot }, stop.signal);
-    const options = { cluster, view, http, statuses, clock, log, mayWrite: () => state.isWritten, scope: () => state.isInScope };
+    const options = {
+      cluster,
+      view,
+      http,
+      statuses,
+      clock,
+      log,
+      isOn: () => state.isOn,
+      mayWrite: () => state.isWritten,
+      scope: () => state.isInScope,
+    };
     const loop = startSchemaReporter(options, stop.signal);
     const end = async () => {
       stop.abort(new Error("another replica leads"));
       await meanwhile(Promise.all([loop.ended, statuses.ended]));
     };
     ended.push(end);
+    state.changed = () => loop.settingsChanged();
     return end;
   }
   async function doc(
@@ -340,5 +351,40 @@ describe("API discovery", () => {
       ["system.shop.svc", "https://", undefined],
     ]);
     expect(JSON.stringify(await doc("empty-service"))).not.toContain("MAA=");
+  });
+
+  it("is off where the Settings say so: nothing is read, written or removed until they say otherwise", async () => {
+    const { lead, doc, called, state, cluster } = world([...service("reviews"), ...service("ratings")]);
+    lead();
+    for (const name of ["reviews-service", "ratings-service"])
+      await eventually(async () => expect(await doc(name)).toMatchObject({ reason: "Read" }));
+    const before = called.length;
+    state.isOn = false;
+    state.changed();
+    state.serve = () => documentOf("Reviews 2");
+    await cluster.apply(slice("reviews", { pod: "reviews-2" }), { fieldManager: "test", force: true });
+    const [annotated] = service("ratings", { source: "" }) as readonly [AnyResource];
+    await cluster.apply(annotated, { fieldManager: "test", force: true });
+    await quiet(11 * 60_000);
+    expect(called).toHaveLength(before);
+    expect((await cluster.list(ApiDoc)).items).toHaveLength(2);
+    expect(await doc("reviews-service")).toMatchObject({ title: "Reviews", reason: "Read" });
+    state.isOn = true;
+    state.changed();
+    await eventually(async () => expect(await doc("reviews-service")).toMatchObject({ title: "Reviews 2", reason: "Read" }));
+  });
+
+  it("ends its attempts when it is turned off meanwhile, and begins with them again", async () => {
+    const { lead, doc, called, state } = world(service("reviews"), () => new HttpError("Unreachable", "refused"));
+    lead();
+    await eventually(() => expect(called).toHaveLength(1));
+    state.isOn = false;
+    await quiet(60_000);
+    expect(called).toHaveLength(1);
+    expect(await doc("reviews-service")).toBeUndefined();
+    state.isOn = true;
+    state.serve = () => documentOf("Reviews");
+    state.changed();
+    await eventually(async () => expect(await doc("reviews-service")).toMatchObject({ title: "Reviews" }));
   });
 });

@@ -139,8 +139,12 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
   processes.everyReplica("replicaQueries", (until) => options.replicaQueries?.(until) ?? { ended: Promise.resolve() });
   const cluster = leaderOnlyCluster(options.cluster, leadership);
   const ordered = () => certificates.current?.changed();
+  const settingsChanged = () => apis.current?.settingsChanged();
   const relay = processes.leader("relay", (term) =>
-    startRelayLoops({ ...options, cluster, writtenKinds: applied, view, removals, meter, ordered, wasm: () => wasm }, term),
+    startRelayLoops(
+      { ...options, cluster, writtenKinds: applied, view, removals, meter, ordered, settingsChanged, wasm: () => wasm },
+      term,
+    ),
   );
   wasmChanged = () => relay.current?.wasmChanged();
   const certificates = processes.leader("certificates", (term) => {
@@ -155,10 +159,12 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
   });
   const apis = processes.leader("apiDiscovery", (term) => {
     const loops = relay.current;
-    if (options.schemas === undefined || loops === undefined) return { observed: () => undefined, ended: Promise.resolve() };
+    if (options.schemas === undefined || loops === undefined)
+      return { observed: () => undefined, settingsChanged: () => undefined, ended: Promise.resolve() };
     const { http } = options.schemas;
     const { cluster: written, statuses, scope, mayWrite } = loops;
-    return startSchemaReporter({ cluster: written, view, http, mayWrite, scope, statuses, clock, log }, term);
+    const isOn = () => loops.settings.apiDiscovery;
+    return startSchemaReporter({ cluster: written, view, http, isOn, mayWrite, scope, statuses, clock, log }, term);
   });
   const limited = scopeLimit(options.limits ?? {});
   processes.leader("meshMetrics", (term) => {

@@ -30,6 +30,8 @@ import { type SchemaSource, schemaSources } from "./schemaSources.ts";
 export interface SchemaReporter {
   /** What has changed in the cluster. */
   observed(delta: Delta): void;
+  /** The Settings may say something else. */
+  settingsChanged(): void;
   readonly ended: Promise<void>;
 }
 
@@ -38,6 +40,8 @@ export interface SchemaReporterOptions {
   readonly cluster: Cluster;
   readonly view: Informer;
   readonly http: HttpClient;
+  /** Whether the Settings let documents be read. */
+  readonly isOn: () => boolean;
   /** Whether the ApiDoc may be written now: else nothing is read for it. */
   readonly mayWrite: (ref: ResourceRef) => boolean;
   /** Namespaces whose Services may be called. */
@@ -63,7 +67,7 @@ interface Reading {
  * leaves the last good schema, and says why in condition SchemaRead of the ApiDoc and the ApiSchemaDiscovery. Runs until `signal` is aborted.
  */
 export function startSchemaReporter(options: SchemaReporterOptions, signal: AbortSignal): SchemaReporter {
-  const { cluster, view, http, mayWrite, scope, statuses, clock, log } = options;
+  const { cluster, view, http, isOn, mayWrite, scope, statuses, clock, log } = options;
   const readings = new Map<string, Reading>();
   /** Who lets the agent wait makes those of other namespaces wait as little as can be. */
   const turns = new Map<string, Semaphore>();
@@ -78,6 +82,8 @@ export function startSchemaReporter(options: SchemaReporterOptions, signal: Abor
 
   async function run(): Promise<void> {
     if (fault !== undefined) throw fault.error;
+    // What was read before is read again when it is on again.
+    if (!isOn()) return void readings.clear();
     if (!view.isComplete || view.kinds.get(kindKeyOf(ApiDoc)) !== "known") return;
     const sources = schemaSources(view.snapshot, cluster.name, scope());
     countLengths();
@@ -142,6 +148,7 @@ export function startSchemaReporter(options: SchemaReporterOptions, signal: Abor
     const attempt = () =>
       turn.run(() =>
         inAll.run(async () => {
+          if (!isOn()) throw OFF;
           const roots = target.ca === undefined ? undefined : await schemaRoots(cluster, target.ca, signal);
           return fetchSchema(http, { ...target, ...(roots === undefined ? {} : { roots }) }, signal);
         }),
@@ -155,7 +162,8 @@ export function startSchemaReporter(options: SchemaReporterOptions, signal: Abor
         },
       )
       .then((outcome) => {
-        readings.set(key, { state: target.state, at: clock.now(), isUnderWay: false, ...outcome });
+        if ("problem" in outcome && outcome.problem === OFF) readings.delete(key);
+        else readings.set(key, { state: target.state, at: clock.now(), isUnderWay: false, ...outcome });
         loop.request();
       })
       .catch((error: unknown) => {
@@ -281,6 +289,7 @@ export function startSchemaReporter(options: SchemaReporterOptions, signal: Abor
     observed({ put, remove: gone }) {
       if ([...put, ...gone].some((one) => CONCERNED.has(kindKeyOf(one)))) loop.request();
     },
+    settingsChanged: () => loop.request(),
     ended: ended(),
   };
 }
@@ -325,6 +334,9 @@ function isOurs({ metadata }: ApiDoc): boolean {
 
 const NOT_OURS = ({ name }: ResourceRef) =>
   new SchemaProblem("NotOurs", `ApiDoc ${name} of this namespace was written by somebody else: rename or delete it`);
+
+/** Ends the attempts at a document. */
+const OFF = new SchemaProblem("Refused", "agentServices.apiDiscovery of the Settings is DISABLED");
 
 /** Of what is not to be written at all. */
 const NOTHING_WRITTEN: ReadonlySet<string> = new Set(["NotOurs", "TooMany"]);
