@@ -41,6 +41,8 @@ export interface AgentSettings extends Omit<ServerSettings, "store" | "presented
   readonly vault?: AgentOptions["vault"];
   /** What scrapes proxies. Default: nothing does. */
   readonly meshMetrics?: AgentOptions["meshMetrics"];
+  /** How it calls the Services that serve schemas. Default: not at all. */
+  readonly schemas?: AgentOptions["schemas"];
   /** What serves Wasm filters of the cluster, and that they may be written. Default: nothing, and they may not. */
   readonly wasmFilters?: AgentOptions["wasmFilters"];
 }
@@ -141,7 +143,7 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
 
   function startAgentOf(
     clusterName: string,
-    { name = "", leadership, vault, meshMetrics, wasmFilters, over = (cluster) => cluster }: AgentSettings = {},
+    { name = "", leadership, vault, meshMetrics, schemas, wasmFilters, over = (cluster) => cluster }: AgentSettings = {},
   ): void {
     const cluster = clusters[clusterName];
     if (cluster === undefined) throw new Error(`no cluster ${clusterName}`);
@@ -174,6 +176,7 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
         ...(leadership === undefined ? {} : { leadership }),
         ...(vault === undefined ? {} : { vault }),
         ...(meshMetrics === undefined ? {} : { meshMetrics }),
+        ...(schemas === undefined ? {} : { schemas }),
         ...(wasmFilters === undefined ? {} : { wasmFilters, limits: { wasmFilters: true } }),
         clock,
         random,
