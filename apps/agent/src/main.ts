@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { kindKeyOf } from "@isthmus/core";
-import { type AccessLogSink, type MeshScrape, startAccessLogSink, startMeshScrape, type WasmServer } from "@isthmus/dataplane";
+import { type AccessLogSink, type MeshScrape, startAccessLogSink, startMeshScrape, wasmOutcomesText } from "@isthmus/dataplane";
 import { kubernetesAuthorizer, kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
 import {
   ACCESS_LOGS_TOPIC,
@@ -25,7 +25,8 @@ import { type AgentConfig, readAgentConfig } from "./config.ts";
 import { httpClient } from "./httpClient.ts";
 import { answerMeshMetrics } from "./meshMetrics.ts";
 import { answerReplica, otherReplicas, replicaClient } from "./replicas.ts";
-import { startWasmFilters } from "./wasmFilters.ts";
+import { type StartedWasmFilters, startWasmFilters } from "./wasmFilters.ts";
+import { WASM_OUTCOMES_TOPIC } from "./wasmReplicas.ts";
 
 const VERSION = "0.1.0";
 
@@ -71,7 +72,7 @@ async function run(config: AgentConfig, signal: AbortSignal): Promise<void> {
   const lease = { name: NAMES[config.generation].agent, namespace };
   const election = config.leaderElection ? startElection({ cluster, lease, identity, clock, random, log }, signal) : undefined;
   const { wasm: wasmConfig } = config;
-  let wasm: WasmServer | undefined;
+  let wasm: StartedWasmFilters | undefined;
   let accessLogs: AccessLogSink | undefined;
   const others = () => otherReplicas(agent.view.snapshot, { name: config.instance, namespace, clusterName });
   const replicas = replicaClient({ others, keys, port: config.replicaPort, log });
@@ -118,7 +119,11 @@ async function run(config: AgentConfig, signal: AbortSignal): Promise<void> {
         ? {}
         : {
             wasmFilters(sources, until) {
-              const started = startWasmFilters({ config: wasmConfig, clock, log }, sources, until);
+              const started = startWasmFilters(
+                { config: wasmConfig, others: keys && election && { replicas, leadership: election }, clock, log },
+                sources,
+                until,
+              );
               wasm = started;
               return started;
             },
@@ -131,7 +136,10 @@ async function run(config: AgentConfig, signal: AbortSignal): Promise<void> {
         ? {}
         : {
             replicaQueries(until) {
-              const answer = answerReplica({ [ACCESS_LOGS_TOPIC]: (body) => answerOwnAccessLogs(accessLogs, body) });
+              const answer = answerReplica({
+                [ACCESS_LOGS_TOPIC]: (body) => answerOwnAccessLogs(accessLogs, body),
+                [WASM_OUTCOMES_TOPIC]: () => wasmOutcomesText(wasm?.ownOutcomes() ?? []),
+              });
               const { replicaHost: host, replicaPort: port, instance: name } = config;
               return startReplicaPort({ host, port, name, keys, answer, clock, log }, until);
             },

@@ -61,9 +61,11 @@ export function replicaClient(options: {
   readonly keys: ReplicaKeys | undefined;
   readonly port: number;
   readonly timeoutMs?: number;
+  /** Addresses of this machine too: for tests. */
+  readonly allowance?: { readonly loopback: boolean };
   readonly log: Log;
 }): ReplicaClient {
-  const { others, keys, port, timeoutMs = TIMEOUT_MS, log } = options;
+  const { others, keys, port, timeoutMs = TIMEOUT_MS, allowance, log } = options;
   const places = semaphore(AT_ONCE);
   /** What was wrong with each replica when it was asked last, so that it is logged once. */
   const problems = new Map<string, string>();
@@ -74,7 +76,7 @@ export function replicaClient(options: {
       const all = others();
       const outcomes = await Promise.all(
         all.slice(0, MAX_REPLICAS).map(async ({ name, addresses }) => {
-          const callable = addresses.filter((address) => addressProblem(address) === undefined);
+          const callable = addresses.filter((address) => addressProblem(address, allowance) === undefined);
           try {
             if (keys === undefined) throw new Error("replicas ask each other with --leader-election and client certificates alone");
             if (callable.length === 0) throw new Error("no Service of the agent has its address, or none that pods have");

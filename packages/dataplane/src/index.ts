@@ -24,5 +24,6 @@ export { type ClusterReport, clusterReport, type EdgeReport } from "./trafficRep
 export { TRAFFIC_METRICS, trafficText } from "./trafficText.ts";
 export { failUnanswered } from "./unanswered.ts";
 export { wasmFilterConfig } from "./wasmFilter.ts";
-export { type WasmServer, wasmServer } from "./wasmServer.ts";
+export { MAX_OUTCOMES_BYTES, parseWasmOutcomes, wasmOutcomesText } from "./wasmOutcomes.ts";
+export { type WasmOutcome, type WasmServer, wasmServer } from "./wasmServer.ts";
 export { openWorkloadPort, type WorkloadPort } from "./workloadPort.ts";
