@@ -1,5 +1,6 @@
 import { networkInterfaces } from "node:os";
 import { ApiDoc, ApiSchemaDiscovery, Lease } from "@isthmus/api";
+import { createRoot, issueServerCertificate } from "@isthmus/certificates";
 import type { AnyResource } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -33,7 +34,7 @@ describeReal("the services of two replicas of an agent", (components) => {
   let first: Cluster;
   let server: ManagementServer;
   let [leading, standby]: (App | undefined)[] = [];
-  let documents: ApiDocuments | undefined;
+  let [documents, secured]: (ApiDocuments | undefined)[] = [];
   const proxies: LoggingEnvoy[] = [];
   const workloadPorts: number[] = [];
 
@@ -42,6 +43,7 @@ describeReal("the services of two replicas of an agent", (components) => {
     workloadPorts.push(workloadPort);
     const more = [
       "--leader-election",
+      "--wasm-filters",
       `--instance=${name}`,
       `--workload-port=${workloadPort}`,
       `--replica-host=${host}`,
@@ -100,20 +102,24 @@ describeReal("the services of two replicas of an agent", (components) => {
 
   afterAll(async () => {
     await Promise.all([...proxies.map((proxy) => proxy.stop()), ...[leading, standby, server?.app].map((app) => app?.program.stop())]);
-    await documents?.stop();
+    await Promise.all([documents?.stop(), secured?.stop()]);
     await fleet?.stop();
   });
 
   /** A Service without a cluster IP of its own, and the one pod behind it. */
-  function service(name: string, annotations: Readonly<Record<string, string>> = {}): readonly AnyResource[] {
-    const spec = { clusterIP: "None", selector: { app: name }, ports: [{ name: "http", port: documents?.port }] };
+  function service(
+    name: string,
+    annotations: Readonly<Record<string, string>> = {},
+    port = { name: "http", port: documents?.port },
+  ): readonly AnyResource[] {
+    const spec = { clusterIP: "None", selector: { app: name }, ports: [port] };
     const slice = {
       apiVersion: "discovery.k8s.io/v1",
       kind: "EndpointSlice",
       metadata: { name: `${name}-1`, namespace: "shop", labels: { "kubernetes.io/service-name": name } },
       addressType: "IPv4",
       endpoints: [{ addresses: [address], conditions: { ready: true }, targetRef: { kind: "Pod", name: `${name}-1`, namespace: "shop" } }],
-      ports: [{ name: "http", port: documents?.port }],
+      ports: [port],
     };
     const metadata = { name, namespace: "shop", annotations };
     return [{ apiVersion: "v1", kind: "Service", metadata, spec }, slice] as unknown as readonly AnyResource[];
@@ -167,6 +173,29 @@ describeReal("the services of two replicas of an agent", (components) => {
     // What another address answers is shown to nobody, and three redirects are the most.
     expect(JSON.stringify(listed)).not.toContain("hunter2");
     expect(documents?.asked.filter((one) => one === "GET /loop")).toHaveLength(4);
+  });
+
+  it("have one that reads https too, where the certificate verifies by the CA that the Service names", async () => {
+    const root = await createRoot({ commonName: "shop", now: Date.now() });
+    const identity = await issueServerCertificate(root, { dnsNames: ["secured.shop.svc"], now: Date.now() });
+    secured = await serveApiDocuments(address ?? "", identity);
+    const ca = {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: "shop-ca", namespace: "shop" },
+      data: { "ca.crt": root.certificate },
+    };
+    await applyAll(first, [ca as unknown as AnyResource]);
+    const port = { name: "https", port: secured.port };
+    const annotations = { [SOURCE]: "/openapi.json", [ATTEMPTS]: "1" };
+    await applyAll(first, service("secured", { ...annotations, "isthmus.mesh/schema-ca": "shop-ca" }, port));
+    // Without the CA, and where the certificate is for another name.
+    await applyAll(first, service("trusting", annotations, port));
+    await applyAll(first, service("other", { ...annotations, "isthmus.mesh/schema-ca": "shop-ca" }, port));
+    await waitFor("the document", async () => (await docOf("secured-service")).title === "Reviews");
+    for (const name of ["trusting", "other"])
+      await waitFor(`${name} to be refused`, async () => (await docOf(`${name}-service`)).reason === "Untrusted");
+    expect(secured.asked).toEqual(["GET /openapi.json"]);
   });
 
   it("take an ApiDoc away with the annotation, and touch none of somebody else", async () => {

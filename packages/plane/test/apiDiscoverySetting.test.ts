@@ -39,10 +39,10 @@ it("has agents of all clusters read no schemas, from their start, and read them 
   await fleet.management.create({ apiVersion, kind, metadata, spec: { agentServices: { apiDiscovery: "DISABLED" } } } as Settings);
   fleet.startAgent("cluster-1", { schemas: { http } });
   // Without a server nobody has said that it is on.
-  await quiet(60_000);
+  await quiet(10_000);
   fleet.startServer();
   await eventually(() => expect(fleet.server().store.clusters.get("cluster-1")?.connected).toBe(true));
-  await quiet(60_000);
+  await quiet(10_000);
   expect(called).toEqual([]);
   const found = await fleet.management.get(Settings, metadata);
   await fleet.management.update({ ...(found as Settings), spec: {} } as Settings);

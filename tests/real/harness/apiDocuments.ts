@@ -1,5 +1,7 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer as createSecureServer, type Server as SecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import type { KeyedCertificate } from "@isthmus/certificates";
 
 /** A Service's pod with OpenAPI documents, good and bad. */
 export interface ApiDocuments {
@@ -9,8 +11,8 @@ export interface ApiDocuments {
   stop(): Promise<void>;
 }
 
-/** Serves them on an address of this machine. */
-export async function serveApiDocuments(address: string): Promise<ApiDocuments> {
+/** Serves them on an address of this machine; with `identity` by https. */
+export async function serveApiDocuments(address: string, identity?: KeyedCertificate): Promise<ApiDocuments> {
   const asked: string[] = [];
   const served = {
     asked,
@@ -33,13 +35,15 @@ export async function serveApiDocuments(address: string): Promise<ApiDocuments> 
     "/away": (response) => response.writeHead(302, { location: "http://169.254.169.254/openapi.json" }).end(),
     "/missing": (response) => response.writeHead(404).end(),
   };
-  const server = createServer(({ method, url = "" }: IncomingMessage, response) => {
+  const answerAll = ({ method, url = "" }: IncomingMessage, response: ServerResponse) => {
     asked.push(`${method} ${url}`);
     const answer = Object.hasOwn(answers, url) ? answers[url] : undefined;
     // Anything else has no end.
     if (answer === undefined) response.write("{");
     else answer(response);
-  });
+  };
+  const server: Server | SecureServer =
+    identity === undefined ? createServer(answerAll) : createSecureServer({ cert: identity.certificate, key: identity.key }, answerAll);
   await new Promise<void>((resolve) => server.listen(0, address, resolve));
   return served;
 }
