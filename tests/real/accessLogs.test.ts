@@ -1,21 +1,19 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type AccessLogSink, type PodsAt, startAccessLogSink } from "@isthmus/dataplane";
 import { systemClock } from "@isthmus/plane";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { stringify } from "yaml";
-import { type Program, startProgram } from "./harness/childProcess.ts";
 import { describeReal } from "./harness/describeReal.ts";
 import { freePorts } from "./harness/freePorts.ts";
+import { type LoggingEnvoy, startLoggingEnvoy } from "./harness/loggingEnvoy.ts";
 import { waitFor } from "./harness/waitFor.ts";
 
 // A real Envoy with the access log that an AccessLogRecord configures, as a sidecar named by its node id, and the sink of an agent.
 describeReal("a real Envoy's access log", ({ envoy }) => {
   const directory = mkdtempSync(join(tmpdir(), "isthmus-real-access-logs-"));
   let sinkPort = 0;
-  let proxyPort = 0;
-  let proxy: Program | undefined;
+  let proxy: LoggingEnvoy | undefined;
   let running: { readonly sink: AccessLogSink; stop(): Promise<void> } | undefined;
 
   async function startSink(): Promise<void> {
@@ -31,30 +29,13 @@ describeReal("a real Envoy's access log", ({ envoy }) => {
     };
   }
 
-  /** Gives the codes of so many requests. */
-  async function request(path: string, count: number): Promise<readonly number[]> {
-    const codes: number[] = [];
-    for (let i = 0; i < count; i++) {
-      const response = await fetch(`http://127.0.0.1:${proxyPort}${path}`, {
-        headers: { "x-debug": String(i), authorization: "Bearer s3cret" },
-      });
-      await response.arrayBuffer();
-      codes.push(response.status);
-    }
-    return codes;
-  }
-
+  const request = async (path: string, count: number) => (await proxy?.request(path, count)) ?? [];
   const logged = (path: string) => (running?.sink.query({ limit: 500 }).entries ?? []).filter((entry) => entry.path === path);
 
   beforeAll(async () => {
-    const [one = 0, two = 0, admin = 0] = await freePorts(3);
-    [sinkPort, proxyPort] = [one, two];
+    [sinkPort = 0] = await freePorts(1);
     await startSink();
-    const config = join(directory, "envoy.yaml");
-    writeFileSync(config, stringify(bootstrap({ sinkPort, proxyPort, admin })));
-    const args = ["-c", config, "--concurrency", "1", "--disable-hot-restart", "--log-level", "warn"];
-    proxy = startProgram({ name: "envoy", command: envoy, args, log: join(directory, "envoy.log") });
-    await waitFor("Envoy to answer", async () => (await request("/ready", 1))[0] === 200);
+    proxy = await startLoggingEnvoy({ envoy, directory, sinkPort, pod: "reviews-v1-abc" });
   });
 
   afterAll(async () => {
@@ -103,94 +84,3 @@ const podsAt: PodsAt = (address) =>
   address === "127.0.0.1" ? [{ namespace: "bookinfo", name: "reviews-v1-abc", workloadName: "reviews-v1" }] : [];
 
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
-
-const EXTENSIONS = "type.googleapis.com/envoy.extensions";
-
-function bootstrap({
-  sinkPort,
-  proxyPort,
-  admin,
-}: {
-  readonly sinkPort: number;
-  readonly proxyPort: number;
-  readonly admin: number;
-}): object {
-  const at = (port: number) => ({ socket_address: { address: "127.0.0.1", port_value: port } });
-  const cluster = (name: string, port: number) => ({
-    name,
-    type: "STRICT_DNS",
-    connect_timeout: "1s",
-    load_assignment: { cluster_name: name, endpoints: [{ lb_endpoints: [{ endpoint: { address: at(port) } }] }] },
-  });
-  const http2 = { "@type": `${EXTENSIONS}.upstreams.http.v3.HttpProtocolOptions`, explicit_http_config: { http2_protocol_options: {} } };
-  const answer = (path: string, status: number) => ({ match: { path }, direct_response: { status, body: { inline_string: "x" } } });
-  return {
-    node: {
-      id: "sidecar~10.0.0.7~reviews-v1-abc.bookinfo~bookinfo.svc.cluster.local",
-      cluster: "reviews.bookinfo",
-      metadata: { NAME: "reviews-v1-abc", NAMESPACE: "bookinfo", WORKLOAD_NAME: "reviews-v1", CLUSTER_ID: "cluster-1" },
-    },
-    admin: { address: at(admin) },
-    static_resources: {
-      clusters: [
-        {
-          ...cluster("gloo-mesh-agent", sinkPort),
-          typed_extension_protocol_options: { "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": http2 },
-        },
-        // Nothing listens there.
-        cluster("outbound|9080||nobody.bookinfo.svc.cluster.local", 1),
-      ],
-      listeners: [
-        {
-          name: "inbound",
-          address: at(proxyPort),
-          filter_chains: [
-            {
-              filters: [
-                {
-                  name: "envoy.filters.network.http_connection_manager",
-                  typed_config: {
-                    "@type": `${EXTENSIONS}.filters.network.http_connection_manager.v3.HttpConnectionManager`,
-                    stat_prefix: "inbound",
-                    access_log: [
-                      {
-                        name: "envoy.access_loggers.http_grpc",
-                        typed_config: {
-                          "@type": `${EXTENSIONS}.access_loggers.grpc.v3.HttpGrpcAccessLogConfig`,
-                          common_config: {
-                            log_name: "accesslog.all.gloo-mesh",
-                            transport_api_version: "V3",
-                            buffer_flush_interval: "0.2s",
-                            buffer_size_bytes: 16384,
-                            grpc_service: { envoy_grpc: { cluster_name: "gloo-mesh-agent" }, timeout: "5s" },
-                          },
-                          additional_request_headers_to_log: ["x-debug", "authorization"],
-                        },
-                      },
-                    ],
-                    http_filters: [
-                      { name: "envoy.filters.http.router", typed_config: { "@type": `${EXTENSIONS}.filters.http.router.v3.Router` } },
-                    ],
-                    route_config: {
-                      virtual_hosts: [
-                        {
-                          name: "all",
-                          domains: ["*"],
-                          routes: [
-                            answer("/missing", 404),
-                            { match: { path: "/nobody" }, route: { cluster: "outbound|9080||nobody.bookinfo.svc.cluster.local" } },
-                            { match: { prefix: "/" }, direct_response: { status: 200, body: { inline_string: "x" } } },
-                          ],
-                        },
-                      ],
-                    },
-                  },
-                },
-              ],
-            },
-          ],
-        },
-      ],
-    },
-  };
-}

@@ -1,30 +1,35 @@
-import { Pod } from "@isthmus/api";
-import type { Snapshot } from "@isthmus/core";
-import { type AccessLogSink, accessLogQueryIn, MAX_REPLICAS, parseAccessLogQuery } from "@isthmus/dataplane";
+import {
+  type AccessLogAnswer,
+  type AccessLogSink,
+  accessLogQueryIn,
+  answeredAtMost,
+  MAX_ANSWER_BYTES,
+  mergedAnswer,
+  parseAccessLogAnswer,
+  parseAccessLogQuery,
+} from "@isthmus/dataplane";
+import { ACCESS_LOGS_TOPIC } from "@isthmus/plane";
 import { listPage, type Page } from "@isthmus/process";
+import type { ReplicaClient } from "./replicas.ts";
 
-/**
- * Answers a query that came as JSON. `others`: pods of the other replicas, which have entries that this one has not. Throws for one that is
- * no query, and before the sink was started.
- */
-export function answerAccessLogs(sink: AccessLogSink | undefined, body: Uint8Array, others: readonly string[]): Uint8Array {
-  if (sink === undefined) throw new Error("this agent takes no access logs yet");
-  const answer = sink.query(parseAccessLogQuery(new TextDecoder().decode(body)));
-  const otherReplicas = others.slice(0, MAX_REPLICAS);
-  return new TextEncoder().encode(JSON.stringify(otherReplicas.length === 0 ? answer : { ...answer, otherReplicas }));
+/** Answers a query that came as JSON with what this replica has. Throws for one that is no query, and before the sink was started. */
+export function answerOwnAccessLogs(sink: AccessLogSink | undefined, body: Uint8Array): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(ownAnswer(sink, body)));
 }
 
-/** The pods of the other replicas of an agent, by the label `app` of its own pod; none where the own pod is not known. */
-export function otherReplicas(
-  cluster: Snapshot,
-  own: { readonly name: string; readonly namespace: string; readonly clusterName: string },
-): readonly string[] {
-  const pods = cluster.of(Pod);
-  const app = pods.get(own)?.metadata.labels?.["app"];
-  if (app === undefined) return [];
-  return [...pods].flatMap(({ metadata: { name, namespace, labels } }) =>
-    name !== own.name && namespace === own.namespace && labels?.["app"] === app ? [name] : [],
-  );
+/** Answers with what all replicas have, and names those that do not answer. Rejects as `answerOwnAccessLogs` throws. */
+export async function answerAccessLogs(sink: AccessLogSink | undefined, body: Uint8Array, replicas: ReplicaClient): Promise<Uint8Array> {
+  const own = ownAnswer(sink, body);
+  // With what stands around the entries, as the reader says.
+  const asked = { topic: ACCESS_LOGS_TOPIC, body, mostBytes: MAX_ANSWER_BYTES + 1024, read: parseAccessLogAnswer };
+  const { answers, missing } = await replicas.ask(asked);
+  const limit = answeredAtMost(parseAccessLogQuery(new TextDecoder().decode(body)));
+  return new TextEncoder().encode(JSON.stringify(mergedAnswer([own, ...answers], limit, missing)));
+}
+
+function ownAnswer(sink: AccessLogSink | undefined, body: Uint8Array): AccessLogAnswer {
+  if (sink === undefined) throw new Error("this agent takes no access logs yet");
+  return sink.query(parseAccessLogQuery(new TextDecoder().decode(body)));
 }
 
 /** What this replica knows, for those who read its admin port: one item for the cluster. */

@@ -39,6 +39,9 @@ export interface AgentConfig {
   /** Where proxies send their access logs, and ask for Wasm filters. */
   readonly workloadHost: string;
   readonly workloadPort: number;
+  /** Where other replicas ask this one. */
+  readonly replicaHost: string;
+  readonly replicaPort: number;
   /** The admin port's certificate and key; undefined: it speaks plain HTTP. */
   readonly adminTls: TlsFiles | undefined;
   readonly kubeconfig: string | undefined;
@@ -115,6 +118,15 @@ export function readAgentConfig(argv: readonly string[]): AgentConfig {
         "port on which access logs of proxies are received, and Wasm filters served; 0 selects any free port",
       )
         .default(9977)
+        .argParser(portNumber),
+    )
+    .addOption(new Option("--replica-host <address>", "bind address of the port for other replicas of this agent").default("0.0.0.0"))
+    .addOption(
+      new Option(
+        "--replica-port <number>",
+        "port on which other replicas of this agent are answered, with --leader-election; the same on all of them",
+      )
+        .default(9978)
         .argParser(portNumber),
     )
     .addOption(
@@ -210,6 +222,8 @@ export function readAgentConfig(argv: readonly string[]): AgentConfig {
     adminTls: adminTlsIn(options),
     workloadHost: options.workloadHost,
     workloadPort: options.workloadPort,
+    replicaHost: options.replicaHost,
+    replicaPort: options.replicaPort,
     kubeconfig: options.kubeconfig,
     context: options.context,
     token: options.relayToken,

@@ -5,7 +5,7 @@ import { failUnanswered } from "@isthmus/dataplane";
 import { type HttpAnswer, type HttpClient, HttpError } from "@isthmus/plane";
 
 /** Sends requests with Node's own client: no redirects, no proxy, one connection each. */
-export const httpClient: HttpClient = ({ method, url, headers, body, roots, mostBytes, timeoutMs }, signal) => {
+export const httpClient: HttpClient = ({ method, url, headers, body, roots, serverName, mostBytes, timeoutMs }, signal) => {
   const until = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
   return new Promise<HttpAnswer>((resolve, reject) => {
     const fail = (error: unknown) => {
@@ -17,7 +17,8 @@ export const httpClient: HttpClient = ({ method, url, headers, body, roots, most
     if (!URL.canParse(url)) return fail(new Error("the URL has no host that can be called"));
     const target = new URL(url);
     const send = target.protocol === "https:" ? secureRequest : plainRequest;
-    const sent = send(target, { method, headers, agent: false, signal: until, ...(roots === undefined ? {} : { ca: roots }) }, (answer) => {
+    const trust = { ...(roots === undefined ? {} : { ca: roots }), ...(serverName === undefined ? {} : { servername: serverName }) };
+    const sent = send(target, { method, headers, agent: false, signal: until, ...trust }, (answer) => {
       const chunks: Buffer[] = [];
       let size = 0;
       answer.on("data", (chunk: Buffer) => {

@@ -7,7 +7,7 @@ import {
   type MeshScrape,
   startAccessLogSink,
   startMeshScrape,
-  type WasmServer,
+  wasmOutcomesText,
 } from "@isthmus/dataplane";
 import { kubernetesAuthorizer, kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
 import {
@@ -24,14 +24,16 @@ import {
   clusterUid as uidOf,
 } from "@isthmus/plane";
 import { createLog, runProgram, startAdmin, startMetrics } from "@isthmus/process";
-import { grpcConnector } from "@isthmus/relay";
+import { grpcConnector, replicaKeys, startReplicaPort } from "@isthmus/relay";
 import { type RunningAgentLink, startAgentLink } from "@isthmus/relay/session";
-import { answerAccessLogs, otherReplicas } from "./accessLogs.ts";
+import { answerAccessLogs, answerOwnAccessLogs } from "./accessLogs.ts";
 import { agentAdminPages } from "./adminPages.ts";
 import { type AgentConfig, readAgentConfig } from "./config.ts";
 import { httpClient } from "./httpClient.ts";
 import { answerMeshMetrics } from "./meshMetrics.ts";
-import { startWasmFilters } from "./wasmFilters.ts";
+import { answerReplica, otherReplicas, replicaClient } from "./replicas.ts";
+import { type StartedWasmFilters, startWasmFilters } from "./wasmFilters.ts";
+import { WASM_OUTCOMES_TOPIC } from "./wasmReplicas.ts";
 
 const VERSION = "0.1.0";
 
@@ -64,8 +66,11 @@ async function run(config: AgentConfig, signal: AbortSignal): Promise<void> {
   });
   const accountToken = async () => (await readFile(config.vaultTokenFile, "utf8")).trim();
   let link: RunningAgentLink | undefined;
+  // One replica has nobody to ask, and without a client certificate none can show who it is.
+  const keys = config.leaderElection && config.clientCertificates ? replicaKeys({ load: secrets.credentials.load, clock, log }) : undefined;
   const following = secrets.watch(() => {
     void connector.reload();
+    void keys?.reload();
     link?.retry();
   }, signal);
   const roles = agentRoles(config.managementNamespace, namespace);
@@ -74,9 +79,10 @@ async function run(config: AgentConfig, signal: AbortSignal): Promise<void> {
   const lease = { name: NAMES[config.generation].agent, namespace };
   const election = config.leaderElection ? startElection({ cluster, lease, identity, clock, random, log }, signal) : undefined;
   const { wasm: wasmConfig } = config;
-  let wasm: WasmServer | undefined;
+  let wasm: StartedWasmFilters | undefined;
   let accessLogs: AccessLogSink | undefined;
   const others = () => otherReplicas(agent.view.snapshot, { name: config.instance, namespace, clusterName });
+  const replicas = replicaClient({ others, keys, port: config.replicaPort, log });
   let scrape: MeshScrape | undefined;
   const metrics = startMetrics({
     source: "agent",
@@ -96,7 +102,7 @@ async function run(config: AgentConfig, signal: AbortSignal): Promise<void> {
             connector,
             handler,
             answer: answerQuery(() => agent, {
-              [ACCESS_LOGS_TOPIC]: (body) => answerAccessLogs(accessLogs, body, others()),
+              [ACCESS_LOGS_TOPIC]: (body) => answerAccessLogs(accessLogs, body, replicas),
               [MESH_METRICS_TOPIC]: (body) => answerMeshMetrics(scrape, body),
             }),
             clock,
@@ -121,7 +127,11 @@ async function run(config: AgentConfig, signal: AbortSignal): Promise<void> {
         ? {}
         : {
             wasmFilters(sources, until) {
-              const started = startWasmFilters({ config: wasmConfig, clock, log }, sources, until);
+              const started = startWasmFilters(
+                { config: wasmConfig, others: keys && election && { replicas, leadership: election }, clock, log },
+                sources,
+                until,
+              );
               wasm = started;
               return started;
             },
@@ -130,6 +140,18 @@ async function run(config: AgentConfig, signal: AbortSignal): Promise<void> {
         scrape = startMeshScrape({ targets, epoch: randomUUID(), clock, log }, term);
         return scrape;
       },
+      ...(keys === undefined
+        ? {}
+        : {
+            replicaQueries(until) {
+              const answer = answerReplica({
+                [ACCESS_LOGS_TOPIC]: (body) => answerOwnAccessLogs(accessLogs, body),
+                [WASM_OUTCOMES_TOPIC]: () => wasmOutcomesText(wasm?.ownOutcomes() ?? []),
+              });
+              const { replicaHost: host, replicaPort: port, instance: name } = config;
+              return startReplicaPort({ host, port, name, keys, answer, clock, log }, until);
+            },
+          }),
       accessLogs(podsAt, until) {
         const besides = wasm === undefined ? [] : [wasm.service];
         accessLogs = startAccessLogSink({ host: config.workloadHost, port: config.workloadPort, podsAt, besides, clock, log }, until);

@@ -1,21 +1,37 @@
 import { readFile } from "node:fs/promises";
 import type { Clock, Log } from "@isthmus/core";
 import { registryUserIn, type WasmServer, wasmServer } from "@isthmus/dataplane";
-import type { AgentOptions } from "@isthmus/plane";
+import type { AgentOptions, Leadership } from "@isthmus/plane";
 import type { WasmConfig } from "./config.ts";
+import type { ReplicaClient } from "./replicas.ts";
+import { startOtherOutcomes } from "./wasmReplicas.ts";
 
 type WasmSources = Parameters<NonNullable<AgentOptions["wasmFilters"]>>[0];
+
+/** What serves Wasm filters on this replica, with what became of them at the proxies of all. */
+export interface StartedWasmFilters extends WasmServer {
+  /** At the proxies of this replica alone. */
+  ownOutcomes(): ReturnType<WasmServer["outcomes"]>;
+  readonly ended: Promise<void>;
+}
 
 /** Serves Wasm filters, from the first change of what is ordered on. Users of registries are read for each fetch, so that a Secret that is mounted may change. */
 export function startWasmFilters(
   {
     config: { registryCredentials, insecureRegistries },
+    others,
     clock,
     log,
-  }: { readonly config: WasmConfig; readonly clock: Clock; readonly log: Log },
+  }: {
+    readonly config: WasmConfig;
+    /** Of other replicas; undefined: there are none. */
+    readonly others: { readonly replicas: ReplicaClient; readonly leadership: Leadership } | undefined;
+    readonly clock: Clock;
+    readonly log: Log;
+  },
   sources: WasmSources,
   signal: AbortSignal,
-): WasmServer & { readonly ended: Promise<void> } {
+): StartedWasmFilters {
   const server = wasmServer(
     {
       ...sources,
@@ -38,5 +54,12 @@ export function startWasmFilters(
     },
     signal,
   );
-  return { ...server, ended: Promise.resolve() };
+  const { changed } = sources;
+  const elsewhere = others === undefined ? undefined : startOtherOutcomes({ ...others, changed, clock }, signal);
+  return {
+    ...server,
+    outcomes: () => [...server.outcomes(), ...(elsewhere?.outcomes ?? [])],
+    ownOutcomes: server.outcomes,
+    ended: elsewhere?.ended ?? Promise.resolve(),
+  };
 }

@@ -1,10 +1,12 @@
 import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer as createSecureServer, type Server as SecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import { createRoot, issueServerCertificate } from "@isthmus/certificates";
 import { fetchSchema } from "@isthmus/plane";
 import { afterEach, expect, it } from "vitest";
 import { httpClient } from "../src/httpClient.ts";
 
-const servers: Server[] = [];
+const servers: (Server | SecureServer)[] = [];
 afterEach(async () => {
   for (const server of servers.splice(0)) {
     server.closeAllConnections();
@@ -104,4 +106,47 @@ it("says what cannot be called, or is cut off", async () => {
     (_, response) => void response.writeHead(200, { "content-length": "100" }).write("{", () => response.socket?.destroy()),
   );
   expect(cut).toMatch(/^Unreachable: /);
+});
+
+/** The same by https, from a server with a certificate for `name`; `isNamed`: whether its CA is given. */
+async function readSecured(
+  name: string,
+  { isNamed = true, answer = ((_, response) => response.end(document)) as RequestListener } = {},
+): Promise<string> {
+  const root = await createRoot({ commonName: "root", now: Date.now() });
+  const { certificate, key } = await issueServerCertificate(root, { dnsNames: [name], now: Date.now() });
+  const server = createSecureServer({ cert: certificate, key }, answer);
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const target = { url: "https://reviews.shop.svc:9443/openapi", address, ...(isNamed ? { roots: root.certificate } : {}) };
+  return fetchSchema(httpClient, target, new AbortController().signal).catch(
+    (error: { readonly reason?: string; readonly message: string }) => `${error.reason}: ${error.message}`,
+  );
+}
+
+it("reads https at the address, from a server with a certificate for the name in the URL", async () => {
+  const seen: unknown[] = [];
+  const answer: RequestListener = ({ url, headers }, response) => {
+    seen.push(url, headers.host);
+    response.end(document);
+  };
+  expect(await readSecured("reviews.shop.svc", { answer })).toBe(document);
+  expect(seen).toEqual(["/openapi", "reviews.shop.svc:9443"]);
+});
+
+it("asks nothing by https of a server whose certificate is for another name, or below no CA that counts", async () => {
+  let requests = 0;
+  const answer: RequestListener = (_, response) => {
+    requests += 1;
+    response.end(document);
+  };
+  expect(await readSecured("ratings.shop.svc", { answer })).toMatch(/^Untrusted: .*valid for reviews.shop.svc/);
+  expect(await readSecured("reviews.shop.svc", { isNamed: false, answer })).toMatch(/^Untrusted: .*isthmus.mesh\/schema-ca/);
+  expect(requests).toBe(0);
+});
+
+it("does not follow a redirect from https to http", async () => {
+  const answer: RequestListener = (_, response) => response.writeHead(302, { location: "http://reviews.shop.svc:9443/openapi" }).end();
+  expect(await readSecured("reviews.shop.svc", { answer })).toMatch(/^RedirectRefused/);
 });

@@ -76,6 +76,15 @@ describe("meshctl logs access", () => {
     expect(JSON.parse(run.out)).toMatchObject({ entries: [{ cluster: "east", status: 503 }] });
   });
 
+  it("warns of replicas that did not answer, in plain text, and exits with 3", async () => {
+    const { url } = await adminPort({ items: [{ ...PAGE.items[0], otherReplicas: ["agent-2", "agent\u001b[2J-3"] }] });
+    const run = await runIn(PLANE, ["logs", "access", "--admin-address", url]);
+    const err =
+      "warning: east: replicas of its agent that did not answer: agent-2, agent[2J-3; --agent reads all, in the cluster of --context\n";
+    expect(run).toMatchObject({ code: 3, err });
+    expect(run.out).toContain("503");
+  });
+
   it.each([
     [["--status", "6xx"], "6xx is not a code such as 503, or a class such as 5xx"],
     [["--limit", "501"], "501 is not a number of entries from 1 to 500"],

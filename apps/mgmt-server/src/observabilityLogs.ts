@@ -36,7 +36,7 @@ export function observabilityLogsPage({ store }: Pick<Server, "store">, ask: Ask
       const { clusters } = selection;
       const all = await askForAccessLogs(store, ask, { query: asked, isAsked: (name) => clusters?.has(name) ?? true });
       const errors = all.flatMap((answer) => {
-        const texts = "problem" in answer ? [answer.problem] : notAskedText(answer.otherReplicas);
+        const texts = "problem" in answer ? [answer.problem] : missingText(answer.otherReplicas);
         return texts.map((message) => errorOf(answer.cluster, message));
       });
       return { answers: all.flatMap((answer) => ("problem" in answer ? [] : [answer])), errors };
@@ -100,9 +100,11 @@ function errorOf(clusterName: string, message: string): object {
   return { error: { clusterName, message } };
 }
 
-/** What is said of replicas of an agent that were not asked. */
-function notAskedText(replicas: readonly string[] = []): readonly string[] {
-  return replicas.length === 0 ? [] : [`entries of these replicas of its agent are not among them: ${replicas.join(", ")}`];
+/** What is said of replicas of an agent that did not answer. */
+function missingText(replicas: readonly string[] = []): readonly string[] {
+  return replicas.length === 0
+    ? []
+    : [`entries of these replicas of its agent, which did not answer, are not among them: ${replicas.join(", ")}`];
 }
 
 function resultOf({ cluster, log }: Found): object {

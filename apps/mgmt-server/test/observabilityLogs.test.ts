@@ -115,12 +115,12 @@ it("watches what comes, each entry once, and lets eight readers do so", async ()
   await again.return?.();
 });
 
-it("names the replicas of an agent that were not asked, as far as they are names", async () => {
+it("names the replicas of an agent that did not answer, as far as they are names", async () => {
   const ask: Ask = async (cluster) =>
     new TextEncoder().encode(
       JSON.stringify({ entries: [], complete: true, otherReplicas: cluster === "east" ? ["agent-2", 7] : { length: 9 } }),
     );
-  const message = "entries of these replicas of its agent are not among them: agent-2";
+  const message = "entries of these replicas of its agent, which did not answer, are not among them: agent-2";
   expect(await lines(ask)).toEqual([{ error: { clusterName: "east", message } }]);
   const many: Ask = async () =>
     new TextEncoder().encode(JSON.stringify({ entries: [], complete: true, otherReplicas: Array(1_000).fill("x".repeat(500)) }));

@@ -5,6 +5,31 @@ import { type AccessLogAnswer, MAX_ANSWERED, MAX_REPLICAS } from "./accessLogQue
 /** The largest answer, as JSON in bytes of UTF-8: servers ask many agents at a time, and hold their answers in memory. */
 export const MAX_ANSWER_BYTES = 1024 * 1024;
 
+/**
+ * What several replicas of an agent answered to a query for at most `limit` entries, as one answer with the newest of them. `missing`: the pods of those
+ * that did not.
+ */
+export function mergedAnswer(answers: readonly AccessLogAnswer[], limit: number, missing: readonly string[]): AccessLogAnswer {
+  const all = answers
+    .flatMap(({ entries }) => entries)
+    .sort((left, right) => (left.time < right.time ? 1 : left.time > right.time ? -1 : 0));
+  const entries: AccessLog[] = [];
+  let bytes = 0;
+  for (const entry of all.slice(0, limit)) {
+    bytes += answeredBytes(entry);
+    if (bytes > MAX_ANSWER_BYTES) break;
+    entries.push(entry);
+  }
+  const sumOf = (name: "received" | "dropped") => answers.reduce((sum, answer) => sum + answer[name], 0);
+  return {
+    entries,
+    complete: entries.length === all.length && answers.every(({ complete }) => complete),
+    received: sumOf("received"),
+    dropped: sumOf("dropped"),
+    ...(missing.length === 0 ? {} : { otherReplicas: missing.slice(0, MAX_REPLICAS) }),
+  };
+}
+
 /** How much of an answer an entry takes. */
 export function answeredBytes(entry: AccessLog): number {
   return Buffer.byteLength(JSON.stringify(entry)) + 1;

@@ -25,7 +25,7 @@ export interface AccessLogAnswer {
   /** Entries since the agent started: arrived, and gone to make room for others. */
   readonly received: number;
   readonly dropped: number;
-  /** Pods of the other replicas of the agent, whose entries are not among these; at most `MAX_REPLICAS`. Absent: there are none. */
+  /** Pods of other replicas of the agent that did not answer, whose entries are not among these; at most `MAX_REPLICAS`. Absent: there are none. */
   readonly otherReplicas?: readonly string[];
 }
 
@@ -34,6 +34,13 @@ export const MAX_REPLICAS = 20;
 
 /** Entries in one answer. */
 export const MAX_ANSWERED = 500;
+
+/** How many entries answer a query. */
+export function answeredAtMost({ limit = DEFAULT_ANSWERED }: AccessLogQuery): number {
+  return Math.min(limit, MAX_ANSWERED);
+}
+
+const DEFAULT_ANSWERED = 50;
 
 /** A query in the parameters of a page. Throws for a status that is none. */
 export function accessLogQueryIn(parameters: URLSearchParams): AccessLogQuery {

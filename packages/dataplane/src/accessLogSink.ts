@@ -3,7 +3,7 @@ import { type Server, type sendUnaryData, status } from "@grpc/grpc-js";
 import { type Clock, type Log, type Metric, messageOf, uptimeOf } from "@isthmus/core";
 import { type AccessLog, accessLogOf, type PodsAt } from "./accessLog.ts";
 import { answeredBytes, MAX_ANSWER_BYTES } from "./accessLogAnswer.ts";
-import { type AccessLogAnswer, type AccessLogQuery, endsMatch, MAX_ANSWERED, statusMatches } from "./accessLogQuery.ts";
+import { type AccessLogAnswer, type AccessLogQuery, answeredAtMost, endsMatch, statusMatches } from "./accessLogQuery.ts";
 import { type AccessLogCall, accessLogStream, podAddressOf, StreamRefused } from "./accessLogStream.ts";
 import { type DropReason, ENTRY_LIMITS, type EntryLimits, entryStore } from "./entryStore.ts";
 import { AccessLogService, StreamAccessLogsResponseSchema } from "./gen/envoy/service/accesslog/v3/als_pb.ts";
@@ -110,7 +110,7 @@ export function startAccessLogSink(options: AccessLogSinkOptions, signal: AbortS
   }
 
   function query(asked: AccessLogQuery): AccessLogAnswer {
-    const limit = Math.min(asked.limit ?? DEFAULT_ANSWERED, MAX_ANSWERED);
+    const limit = answeredAtMost(asked);
     const entries: AccessLog[] = [];
     let decoded = 0;
     let bytes = 0;
@@ -179,6 +179,5 @@ const EMPTY_RESPONSE = toBinary(StreamAccessLogsResponseSchema, create(StreamAcc
 // Two for each proxy that entries are kept of. A proxy has one for each record and worker thread, and the pods of a node with hostNetwork
 // have one address; so nobody takes all of them alone.
 const STREAM_LIMITS: StreamLimits = { all: 10_000, ofAddress: 1_000 };
-const DEFAULT_ANSWERED = 50;
 // What is looked at for one query: some 100 ms of a processor.
 const MAX_DECODED = 5_000;

@@ -1,9 +1,10 @@
 export type { AccessLog, PodsAt } from "./accessLog.ts";
-export { MAX_ANSWER_BYTES, parseAccessLogAnswer } from "./accessLogAnswer.ts";
+export { MAX_ANSWER_BYTES, mergedAnswer, parseAccessLogAnswer } from "./accessLogAnswer.ts";
 export {
   type AccessLogAnswer,
   type AccessLogQuery,
   accessLogQueryIn,
+  answeredAtMost,
   MAX_ANSWERED,
   MAX_REPLICAS,
   parseAccessLogQuery,
@@ -16,6 +17,7 @@ export type { ExtensionConfig } from "./extensionConfigStream.ts";
 export { type FleetTraffic, fleetTraffic } from "./fleetTraffic.ts";
 export { leafSecondsLeft } from "./leafCertificate.ts";
 export { type MeshScrape, type MeshScrapeOptions, type ScrapeTarget, startMeshScrape } from "./meshScrape.ts";
+export { addressProblem } from "./moduleAddress.ts";
 export { PROXY_METRICS, proxySignals } from "./proxySignals.ts";
 export { registryUserIn } from "./registryUsers.ts";
 export { parseTrafficAnswer, type TrafficAnswer } from "./trafficAnswer.ts";
@@ -23,5 +25,6 @@ export { type ClusterReport, clusterReport, type EdgeReport } from "./trafficRep
 export { TRAFFIC_METRICS, trafficText } from "./trafficText.ts";
 export { failUnanswered } from "./unanswered.ts";
 export { wasmFilterConfig } from "./wasmFilter.ts";
-export { type WasmServer, wasmServer } from "./wasmServer.ts";
+export { MAX_OUTCOMES_BYTES, parseWasmOutcomes, wasmOutcomesText } from "./wasmOutcomes.ts";
+export { type WasmOutcome, type WasmServer, wasmServer } from "./wasmServer.ts";
 export { openWorkloadPort, type WorkloadPort } from "./workloadPort.ts";

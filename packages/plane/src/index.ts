@@ -2,6 +2,7 @@ export { ACCESS_LOGS_TOPIC } from "./agent/accessLogsTopic.ts";
 export { type Agent, type AgentOptions, startAgent } from "./agent/agent.ts";
 export type { AgentLimits } from "./agent/limits.ts";
 export { MESH_METRICS_TOPIC } from "./agent/meshMetricsTopic.ts";
+export { podAddressesIn } from "./agent/podAddresses.ts";
 export { type Generation, NAMES } from "./agent/processes.ts";
 export { answerQuery } from "./agent/queries.ts";
 export { type AgentSecrets, agentSecrets, type ClientCredentials } from "./agent/relaySecrets.ts";

@@ -56,6 +56,7 @@ describe("the table of agent processes", () => {
     processes.everyReplica("wasmFilters", recorded([], "wasmFilters"));
     processes.leader("apiDiscovery", recorded([], "apiDiscovery"));
     processes.everyReplica("accessLogs", recorded([], "accessLogs"));
+    processes.everyReplica("replicaQueries", recorded([], "replicaQueries"));
     const ended = processes.run();
     expect(watch.name).toBe("watch");
     expect(relay.current).toBeUndefined();
@@ -94,6 +95,7 @@ describe("the table of agent processes", () => {
     processes.everyReplica("wasmFilters", recorded([], "wasmFilters"));
     processes.leader("apiDiscovery", recorded([], "apiDiscovery"));
     processes.everyReplica("accessLogs", recorded([], "accessLogs"));
+    processes.everyReplica("replicaQueries", recorded([], "replicaQueries"));
     const ended = processes.run();
     for (const isLeader of [true, false, true]) {
       leadership.become(isLeader);
@@ -113,7 +115,7 @@ describe("the table of agent processes", () => {
     const processes = processStarter(elected(), AbortSignal.abort(new Error("never started")));
     processes.everyReplica("clusterWatch", recorded([], "watch"));
     expect(() => processes.run()).toThrow(
-      "the agent does not start wasmFilters, accessLogs, relay, meshMetrics, certificates, apiDiscovery, which AGENT_PROCESSES lists",
+      "the agent does not start wasmFilters, accessLogs, replicaQueries, relay, meshMetrics, certificates, apiDiscovery, which AGENT_PROCESSES lists",
     );
   });
 });

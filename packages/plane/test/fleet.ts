@@ -43,6 +43,8 @@ export interface AgentSettings extends Omit<ServerSettings, "store" | "presented
   readonly secondsLeft?: AgentOptions["secondsLeft"];
   /** What scrapes proxies. Default: nothing does. */
   readonly meshMetrics?: AgentOptions["meshMetrics"];
+  /** How it calls the Services that serve schemas. Default: not at all. */
+  readonly schemas?: AgentOptions["schemas"];
   /** What serves Wasm filters of the cluster, and that they may be written. Default: nothing, and they may not. */
   readonly wasmFilters?: AgentOptions["wasmFilters"];
 }
@@ -143,7 +145,7 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
 
   function startAgentOf(
     clusterName: string,
-    { name = "", leadership, vault, secondsLeft, meshMetrics, wasmFilters, over = (cluster) => cluster }: AgentSettings = {},
+    { name = "", leadership, vault, secondsLeft, meshMetrics, schemas, wasmFilters, over = (cluster) => cluster }: AgentSettings = {},
   ): void {
     const cluster = clusters[clusterName];
     if (cluster === undefined) throw new Error(`no cluster ${clusterName}`);
@@ -177,6 +179,7 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
         ...(vault === undefined ? {} : { vault }),
         ...(secondsLeft === undefined ? {} : { secondsLeft }),
         ...(meshMetrics === undefined ? {} : { meshMetrics }),
+        ...(schemas === undefined ? {} : { schemas }),
         ...(wasmFilters === undefined ? {} : { wasmFilters, limits: { wasmFilters: true } }),
         clock,
         random,

@@ -311,6 +311,7 @@ const EXAMPLES: Readonly<Record<string, Readonly<Record<string, Example>>>> = {
     spec: { beside: [VIRTUAL_MESH] },
     "spec.agentServices.address": { value: "agent.example.com:9988", beside: [objectSaying(AccessLogRecord, {})] },
     "spec.agentServices.metrics": { value: "ENABLED" },
+    "spec.agentServices.apiDiscovery": { value: "DISABLED" },
     "spec.cilium": { given: { "spec.cilium": ON }, beside: CILIUM },
     "spec.cilium.accessPolicies": { given: {}, value: "ENABLED", beside: CILIUM },
     "spec.cilium.allowFrom[]": { given: { "spec.cilium": { ...ON, allowFrom: [{ namespace: "monitoring" }] } }, beside: CILIUM },

@@ -1,4 +1,4 @@
-import { ApiDoc, ApiSchemaDiscovery, EndpointSlice, Namespace, Service } from "@isthmus/api";
+import { ApiDoc, ApiSchemaDiscovery, ConfigMap, EndpointSlice, Namespace, Service } from "@isthmus/api";
 import { type AnyResource, keyOfResource } from "@isthmus/core";
 import { simulatedCluster } from "@isthmus/simulator";
 import { afterEach, describe, expect, it } from "vitest";
@@ -10,7 +10,7 @@ import { type HttpClient, HttpError, type HttpRequest } from "../src/ports/httpP
 import { recordingLog } from "./recordingLog.ts";
 import { clock, eventually, meanwhile, quiet } from "./virtualTime.ts";
 
-const KINDS = [ApiDoc, ApiSchemaDiscovery, EndpointSlice, Namespace, Service];
+const KINDS = [ApiDoc, ApiSchemaDiscovery, ConfigMap, EndpointSlice, Namespace, Service];
 const SOURCE = "gloo.solo.io/scrape-openapi-source";
 const ended: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -63,7 +63,7 @@ function world(objects: readonly AnyResource[], serve: Serve = () => documentOf(
   cluster.load(["shop", "other", "payments"].map((name) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } })));
   cluster.load(objects);
   const called: string[] = [];
-  const state = { serve, isWritten: true, isInScope: (_: string) => true };
+  const state = { serve, isOn: true, isWritten: true, isInScope: (_: string) => true, changed: (): void => undefined };
   const http: HttpClient = async (request, signal) => {
     signal.throwIfAborted();
     called.push(`${request.headers["host"]} ${request.url}`);
@@ -81,13 +81,24 @@ function world(objects: readonly AnyResource[], serve: Serve = () => documentOf(
     );
     const parts = { cluster, clock, random: () => 0, log, meter: { add: () => undefined, record: () => undefined } };
     const statuses = startStatusWriter({ ...parts, live: () => view.snapshot }, stop.signal);
-    const options = { cluster, view, http, statuses, clock, log, mayWrite: () => state.isWritten, scope: () => state.isInScope };
+    const options = {
+      cluster,
+      view,
+      http,
+      statuses,
+      clock,
+      log,
+      isOn: () => state.isOn,
+      mayWrite: () => state.isWritten,
+      scope: () => state.isInScope,
+    };
     const loop = startSchemaReporter(options, stop.signal);
     const end = async () => {
       stop.abort(new Error("another replica leads"));
       await meanwhile(Promise.all([loop.ended, statuses.ended]));
     };
     ended.push(end);
+    state.changed = () => loop.settingsChanged();
     return end;
   }
   async function doc(
@@ -299,5 +310,81 @@ describe("API discovery", () => {
     lead();
     await eventually(async () => expect(await doc("s9-service")).toMatchObject({ title: undefined, reason: "TooLarge" }));
     expect(await doc("s8-service")).toMatchObject({ title: "Large", reason: "Read" });
+  });
+
+  it("verifies https by the CA in the ConfigMap that the annotation names, and refuses with the remedy what names none", async () => {
+    const PEM = `-----BEGIN CERTIFICATE-----\n${Buffer.from([0x30, 0, 0, 0]).toString("base64")}\n-----END CERTIFICATE-----\n`;
+    const roots: unknown[] = [];
+    const secured = (name: string, ca?: string) => {
+      const [one, ...others] = service(name) as readonly [AnyResource, AnyResource];
+      const annotations = { ...one.metadata.annotations, ...(ca === undefined ? {} : { "isthmus.mesh/schema-ca": ca }) };
+      const spec = { ...(one["spec"] as object), ports: [{ port: 443, name: "https" }] };
+      return [{ ...one, metadata: { ...one.metadata, annotations }, spec } as AnyResource, ...others];
+    };
+    const configMap = (name: string, data: object) =>
+      ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace: "shop" }, data }) as unknown as AnyResource;
+    const { lead, doc } = world(
+      [
+        ...secured("system"),
+        ...secured("named", "ours"),
+        ...secured("keyed", "istio-ca-root-cert/root-cert.pem"),
+        ...secured("absent", "nobody"),
+        ...secured("empty", "key/tls.key"),
+        ...secured("elsewhere", "../other/ours"),
+        configMap("ours", { "ca.crt": PEM }),
+        configMap("istio-ca-root-cert", { "root-cert.pem": PEM }),
+        configMap("key", { "tls.key": "-----BEGIN PRIVATE KEY-----\nMAA=\n-----END PRIVATE KEY-----\n" }),
+      ],
+      (request) => {
+        roots.push([request.serverName, request.url.slice(0, 8), request.roots]);
+        return documentOf("Reviews");
+      },
+    );
+    lead();
+    for (const name of ["system", "named", "keyed"])
+      await eventually(async () => expect(await doc(`${name}-service`)).toMatchObject({ title: "Reviews", reason: "Read" }));
+    for (const name of ["absent", "empty", "elsewhere"])
+      await eventually(async () => expect(await doc(`${name}-service`)).toMatchObject({ title: undefined, reason: "Refused" }));
+    expect(roots.sort()).toEqual([
+      ["keyed.shop.svc", "https://", PEM],
+      ["named.shop.svc", "https://", PEM],
+      ["system.shop.svc", "https://", undefined],
+    ]);
+    expect(JSON.stringify(await doc("empty-service"))).not.toContain("MAA=");
+  });
+
+  it("is off where the Settings say so: nothing is read, written or removed until they say otherwise", async () => {
+    const { lead, doc, called, state, cluster } = world([...service("reviews"), ...service("ratings")]);
+    lead();
+    for (const name of ["reviews-service", "ratings-service"])
+      await eventually(async () => expect(await doc(name)).toMatchObject({ reason: "Read" }));
+    const before = called.length;
+    state.isOn = false;
+    state.changed();
+    state.serve = () => documentOf("Reviews 2");
+    await cluster.apply(slice("reviews", { pod: "reviews-2" }), { fieldManager: "test", force: true });
+    const [annotated] = service("ratings", { source: "" }) as readonly [AnyResource];
+    await cluster.apply(annotated, { fieldManager: "test", force: true });
+    await quiet(11 * 60_000);
+    expect(called).toHaveLength(before);
+    expect((await cluster.list(ApiDoc)).items).toHaveLength(2);
+    expect(await doc("reviews-service")).toMatchObject({ title: "Reviews", reason: "Read" });
+    state.isOn = true;
+    state.changed();
+    await eventually(async () => expect(await doc("reviews-service")).toMatchObject({ title: "Reviews 2", reason: "Read" }));
+  });
+
+  it("ends its attempts when it is turned off meanwhile, and begins with them again", async () => {
+    const { lead, doc, called, state } = world(service("reviews"), () => new HttpError("Unreachable", "refused"));
+    lead();
+    await eventually(() => expect(called).toHaveLength(1));
+    state.isOn = false;
+    await quiet(60_000);
+    expect(called).toHaveLength(1);
+    expect(await doc("reviews-service")).toBeUndefined();
+    state.isOn = true;
+    state.serve = () => documentOf("Reviews");
+    state.changed();
+    await eventually(async () => expect(await doc("reviews-service")).toMatchObject({ title: "Reviews" }));
   });
 });

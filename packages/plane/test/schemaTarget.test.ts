@@ -47,6 +47,18 @@ describe("readableAddress", () => {
       expect(targetOf(`http://${host}:9080/a`)).toBe(`http://${host}:9080/a at 10.96.0.7:9080`);
   });
 
+  it("calls a port by https where the Service says so, by its appProtocol or else its name, and where the URL does", () => {
+    const port = (more: object) => service({ ports: [{ port: 9443, ...more }] });
+    expect(targetOf("/a", port({ name: "https" }))).toBe("https://reviews.shop.svc:9443/a at 10.96.0.7:9443");
+    expect(targetOf("/a", port({ name: "https-api" }))).toBe("https://reviews.shop.svc:9443/a at 10.96.0.7:9443");
+    expect(targetOf("/a", port({ name: "api", appProtocol: "HTTPS" }))).toBe("https://reviews.shop.svc:9443/a at 10.96.0.7:9443");
+    expect(targetOf("/a", port({ name: "https", appProtocol: "http" }))).toBe("http://reviews.shop.svc:9443/a at 10.96.0.7:9443");
+    expect(targetOf("/a", port({ name: "httpsx" }))).toBe("http://reviews.shop.svc:9443/a at 10.96.0.7:9443");
+    expect(targetOf("https://reviews.shop:9443/a", port({ name: "api" }))).toBe("https://reviews.shop:9443/a at 10.96.0.7:9443");
+    expect(targetOf("https://reviews/a", service({ ports: [{ port: 443 }] }))).toBe("https://reviews/a at 10.96.0.7:443");
+    expect(targetOf("https://reviews/a", port({}))).toBe("Refused");
+  });
+
   it("calls a ready pod where the Service has no address", () => {
     const headless = service({ clusterIP: "None" });
     expect(targetOf("/a", headless, [slice("10.1.0.9")])).toBe("http://reviews.shop.svc:9080/a at 10.1.0.9:8080");
@@ -93,7 +105,10 @@ describe("readableAddress", () => {
     "http://reviews/",
     "http://user:secret@reviews:9080/",
     "http://reviews@169.254.169.254:9080/",
-    "https://reviews:9080/",
+    "https://ratings:9080/",
+    "https://reviews/",
+    "https://user:secret@reviews:9080/",
+    "wss://reviews:9080/",
     "file:///etc/passwd",
     "gopher://reviews:9080/",
     "//169.254.169.254/",

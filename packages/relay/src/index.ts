@@ -13,3 +13,6 @@ export { DEFAULT_AUTHORITY, type ServerIdentity } from "./registration/serverIde
 export { type GrpcConnector, type GrpcConnectorOptions, grpcConnector } from "./transport/grpcClient.ts";
 export { type GrpcServer, type GrpcServerOptions, startGrpcServer } from "./transport/grpcServer.ts";
 export { probeServer, type ServerToProbe } from "./transport/probe.ts";
+export { type ReplicaKeys, replicaKeys } from "./transport/replicaKeys.ts";
+export { type ReplicaPort, type ReplicaPortOptions, startReplicaPort } from "./transport/replicaPort.ts";
+export { askReplica } from "./transport/replicaQuery.ts";

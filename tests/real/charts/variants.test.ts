@@ -142,6 +142,23 @@ describeReal("the charts, on a real Kubernetes", (components) => {
     expect(pod?.spec.containers[0]?.ports?.map(({ containerPort }) => containerPort)).toEqual([9091, 9977]);
   });
 
+  it("gloo-mesh-agent: replicas ask each other on a port that pods of the agent alone reach, and that no Service has", async () => {
+    const relay = { cluster: "east", serverAddress: "mgmt.example:9900" };
+    const objects = await renderedObjects({
+      components,
+      chart: "gloo-mesh-agent",
+      values: { relay, replicas: 2, dataPlane: { enabled: true } },
+    });
+    expect(podsIn(objects)[0]?.spec.containers[0]?.ports?.map(({ containerPort }) => containerPort)).toEqual([9091, 9977, 9978]);
+    const [policy] = objects.filter(({ kind }) => kind === "NetworkPolicy") as unknown as readonly Ports[];
+    expect(policy?.spec.ingress?.find(({ ports }) => ports.some(({ port }) => port === "replicas"))).toMatchObject({
+      ports: [{ port: "replicas" }],
+      from: [{ podSelector: { matchLabels: { app: "gloo-mesh-agent" } } }],
+    });
+    const [service] = objects.filter(({ kind }) => kind === "Service") as unknown as readonly Ports[];
+    expect(service?.spec.ports?.map(({ port }) => port)).toEqual([9977]);
+  });
+
   it("write what glooNetwork.enabled asks beside the other settings, and no Settings by default", async () => {
     const settingsOf = async (values: ChartValues) =>
       (await renderedObjects({ components, chart: "gloo-mesh-mgmt-server", values })).filter(({ kind }) => kind === "Settings");

@@ -106,7 +106,13 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
     "/^3\\.\\d/": { bound: OBJECT, worst: filled("3.") },
     "/^\\s*\\{/": { bound: 1_000, worst: filled(" ") },
   },
+  "packages/plane/src/agent/schemaRoots.ts": {
+    "/^[a-z0-9][a-z0-9.-]{0,252}$/": { bound: OBJECT, worst: ended("a.", "!") },
+    "/^[-._a-zA-Z0-9]{1,253}$/": { bound: OBJECT, worst: ended("a-", "!") },
+  },
   "packages/plane/src/agent/schemaTarget.ts": {
+    "/^https?:$/": { bound: OBJECT, worst: ended("a", ":") },
+    "/^https(-|$)/": { bound: OBJECT, worst: filled("https") },
     "/^\\d{1,3}(?:\\.\\d{1,3}){3}$/": { bound: OBJECT, worst: filled("1.") },
     "/^\\[(?:[23][0-9a-f]{3}|f[cd][0-9a-f]{2}):[0-9a-f:]*\\]$/": {
       bound: OBJECT,

@@ -76,7 +76,7 @@ const FOLLOW_MS = 2_000;
 const HELP = `${ADMIN_HELP}
 
 Agents keep the newest 50 entries of each proxy that sends its access log to them, in memory. With several replicas of an agent, the management
-server asks only the one that leads, and a warning names the others: --agent reads all of them. An entry marked "unverified" did not come from the address of the pod that it names.
+server asks the one that leads, which asks the others; a warning names those that did not answer. An entry marked "unverified" did not come from the address of the pod that it names.
 
 Exit codes: 0 printed, 2 usage error or no answer, 3 some clusters or replicas have not answered.
 

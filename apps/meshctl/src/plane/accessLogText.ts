@@ -16,7 +16,7 @@ export function accessLogsIn(
     if (problem !== undefined) return [plainText(`${cluster}: ${problem}`)];
     if (otherReplicas.length === 0) return [];
     const names = otherReplicas.join(", ");
-    return [plainText(`${cluster}: replicas of its agent that were not asked: ${names}; --agent reads all, in the cluster of --context`)];
+    return [plainText(`${cluster}: replicas of its agent that did not answer: ${names}; --agent reads all, in the cluster of --context`)];
   });
   const all = items.flatMap(({ cluster, entries = [] }) => entries.map((entry) => ({ ...entry, cluster })));
   const entries = all.sort((left, right) => compare(left.time, right.time)).slice(-limit);

@@ -244,6 +244,11 @@ const agentServices = userFields(
         "Whether agents scrape the proxies and control planes of their cluster every 30 s, so that the management server knows requests, errors and " +
         "durations between workloads. Default: DISABLED.",
     }),
+    apiDiscovery: oneOfWords(["ENABLED", "DISABLED"], {
+      description:
+        "Whether agents read the OpenAPI documents that annotated Services and ApiSchemaDiscoveries ask for. With DISABLED they read, write and remove " +
+        "nothing of it; ApiDocs that are there stay. Default: ENABLED.",
+    }),
   },
   { description: "Services of agents for the proxies of their cluster." },
 );

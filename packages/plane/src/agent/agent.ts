@@ -39,6 +39,8 @@ export interface AgentOptions extends AgentParts {
   readonly meshMetrics?: (sources: MeshMetricsSources, term: AbortSignal) => { readonly ended: Promise<void> };
   /** Starts what takes access logs of proxies, on every replica. Default: nothing does, as where no agent runs in the cluster. */
   readonly accessLogs?: (podsAt: PodLookup, signal: AbortSignal) => { readonly ended: Promise<void> };
+  /** Starts what answers the other replicas of this agent, on every replica. Default: nothing does, as where there is one. */
+  readonly replicaQueries?: (signal: AbortSignal) => { readonly ended: Promise<void> };
   /** Starts what gives proxies their Wasm filters, on every replica, before `accessLogs`. Default: nothing does. */
   readonly wasmFilters?: (sources: WasmSources, signal: AbortSignal) => WasmFilters;
 }
@@ -137,10 +139,15 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
   processes.everyReplica("accessLogs", (until) => {
     return options.accessLogs?.(podsAt, until) ?? { ended: Promise.resolve() };
   });
+  processes.everyReplica("replicaQueries", (until) => options.replicaQueries?.(until) ?? { ended: Promise.resolve() });
   const cluster = leaderOnlyCluster(options.cluster, leadership);
   const ordered = () => certificates.current?.changed();
+  const settingsChanged = () => apis.current?.settingsChanged();
   const relay = processes.leader("relay", (term) =>
-    startRelayLoops({ ...options, cluster, writtenKinds: applied, view, removals, meter, ordered, wasm: () => wasm }, term),
+    startRelayLoops(
+      { ...options, cluster, writtenKinds: applied, view, removals, meter, ordered, settingsChanged, wasm: () => wasm },
+      term,
+    ),
   );
   wasmChanged = () => relay.current?.wasmChanged();
   const certificates = processes.leader("certificates", (term) => {
@@ -163,10 +170,12 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
   });
   const apis = processes.leader("apiDiscovery", (term) => {
     const loops = relay.current;
-    if (options.schemas === undefined || loops === undefined) return { observed: () => undefined, ended: Promise.resolve() };
+    if (options.schemas === undefined || loops === undefined)
+      return { observed: () => undefined, settingsChanged: () => undefined, ended: Promise.resolve() };
     const { http } = options.schemas;
     const { cluster: written, statuses, scope, mayWrite } = loops;
-    return startSchemaReporter({ cluster: written, view, http, mayWrite, scope, statuses, clock, log }, term);
+    const isOn = () => loops.settings.apiDiscovery;
+    return startSchemaReporter({ cluster: written, view, http, isOn, mayWrite, scope, statuses, clock, log }, term);
   });
   const limited = scopeLimit(options.limits ?? {});
   processes.leader("meshMetrics", (term) => {

@@ -23,6 +23,8 @@ export type SchemaProblemReason =
   /** No pod of the Service is ready. */
   | "NotReady"
   | "Unreachable"
+  /** The certificate of an https URL does not verify. */
+  | "Untrusted"
   | "TimedOut"
   | "ServerError"
   | "UnexpectedStatus"

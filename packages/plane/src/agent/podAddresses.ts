@@ -1,5 +1,5 @@
 import { EndpointSlice, Pod, ReplicaSet } from "@isthmus/api";
-import type { Resource, Snapshot } from "@isthmus/core";
+import type { Index, Resource, Snapshot } from "@isthmus/core";
 
 /** A pod that a cluster gave an address to, and the controller that it belongs to; the pod itself where it has none. */
 interface PodWithAddress {
@@ -27,6 +27,28 @@ export function podsAtAddress(snapshot: Snapshot, address: string): readonly Pod
   }
   return [...found.values()];
 }
+
+/**
+ * The addresses of the pods of a namespace behind its Services, by the name of the pod: at most four of each, the one of a Service with two families twice. They
+ * are what those who may write EndpointSlices there say.
+ */
+export function podAddressesIn(snapshot: Snapshot, namespace: string): ReadonlyMap<string, ReadonlySet<string>> {
+  const found = new Map<string, Set<string>>();
+  for (const slice of snapshot.of(EndpointSlice).where(byNamespace, namespace)) {
+    for (const { addresses = [], targetRef } of slice.endpoints ?? []) {
+      const { kind, name, namespace: there = namespace } = targetRef ?? {};
+      if (kind !== "Pod" || name === undefined || there !== namespace) continue;
+      const known = found.get(name) ?? new Set<string>();
+      for (const address of addresses) if (known.size < MOST_ADDRESSES) known.add(address);
+      found.set(name, known);
+    }
+  }
+  return found;
+}
+
+const MOST_ADDRESSES = 4;
+
+const byNamespace: Index<EndpointSlice> = ({ metadata }) => [metadata.namespace ?? ""];
 
 /** Which pod is meant. */
 export interface PodRef {

@@ -21,6 +21,8 @@ export const AGENT_PROCESSES = {
   wasmFilters: { runsOn: "everyReplica" },
   /** Takes access logs of proxies, each of which is connected to one replica (“access log sink”). */
   accessLogs: { runsOn: "everyReplica" },
+  /** Answers the other replicas for what this one alone knows: the replica that leads asks, as the server reaches no other one. */
+  replicaQueries: { runsOn: "everyReplica" },
   /** Reports what discovery reads, and applies what the server desires: relay and discovery are one, as the server discovers. */
   relay: { runsOn: "leader" },
   /** Scrapes proxies and control planes (“metrics”): one replica, as two would count each request twice. */

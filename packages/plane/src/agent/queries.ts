@@ -13,7 +13,7 @@ interface Query {
  */
 export function answerQuery(
   agent: () => Pick<Agent, "resumeDeletes">,
-  others: Readonly<Record<string, (body: Uint8Array) => Uint8Array>> = {},
+  others: Readonly<Record<string, (body: Uint8Array) => Uint8Array | Promise<Uint8Array>>> = {},
 ): (query: Query) => Promise<Uint8Array> {
   return async ({ topic, body }) => {
     const other = Object.hasOwn(others, topic) ? others[topic] : undefined;

@@ -104,6 +104,8 @@ export interface RelayLoopsOptions extends AgentParts {
   readonly meter: Meter;
   /** Called when something else is ordered of what the agent computes. */
   readonly ordered: () => void;
+  /** Called when the server's Settings may say something else. */
+  readonly settingsChanged: () => void;
   /** What serves Wasm filters on this replica; undefined where nothing does. */
   readonly wasm: () => WasmFilters | undefined;
 }
@@ -198,6 +200,7 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
     changed() {
       up.observed(emptyDelta);
       cilium.settingsChanged();
+      options.settingsChanged();
     },
     log,
   });

@@ -2,12 +2,17 @@ import type { Clock } from "@isthmus/core";
 import { type HttpAnswer, type HttpClient, HttpError } from "../ports/httpPort.ts";
 import { MOST_DOCUMENT_BYTES, openApiDocument, SchemaProblem } from "./openApiDocument.ts";
 
+/** The annotation with which Services and ApiSchemaDiscoveries name a ConfigMap of their namespace with the CA of an https URL: NAME, or NAME/KEY. */
+export const SCHEMA_CA = "isthmus.mesh/schema-ca";
+
 /** Where a document is read. */
 export interface SchemaTarget {
   /** As users write it: its host is a name of the Service. */
   readonly url: string;
   /** The address and port that are called, whatever a name server says: `10.96.0.10:8080`. */
   readonly address: string;
+  /** PEM: the certificate of an https URL must be below one of these. Default: those of the system. */
+  readonly roots?: string;
 }
 
 /** How often it is tried. */
@@ -25,7 +30,7 @@ export interface SchemaAttempts {
 export async function fetchSchema(http: HttpClient, target: SchemaTarget, signal: AbortSignal): Promise<string> {
   let url = new URL(target.url);
   for (let redirects = 0; ; redirects++) {
-    const answer = await get(http, url, target.address, signal);
+    const answer = await get(http, { ...target, url }, signal);
     if (answer.status === 200) return openApiDocument(answer.body);
     if (answer.status < 300 || answer.status >= 400) throw problemOf(answer.status);
     if (redirects === MOST_REDIRECTS)
@@ -63,13 +68,19 @@ export async function fetchSchemaWithRetries(
   }
 }
 
-async function get(http: HttpClient, url: URL, address: string, signal: AbortSignal): Promise<HttpAnswer> {
+async function get(
+  http: HttpClient,
+  { url, address, roots }: Omit<SchemaTarget, "url"> & { readonly url: URL },
+  signal: AbortSignal,
+): Promise<HttpAnswer> {
   try {
     return await http(
       {
         method: "GET",
-        url: `http://${address}${url.pathname}${url.search}`,
+        url: `${url.protocol}//${address}${url.pathname}${url.search}`,
         headers: { host: url.host, accept: "application/json, application/yaml;q=0.9, */*;q=0.1" },
+        ...(url.protocol === "https:" ? { serverName: url.hostname } : {}),
+        ...(roots === undefined ? {} : { roots }),
         mostBytes: MOST_DOCUMENT_BYTES,
         timeoutMs: TIMEOUT_MS,
       },
@@ -77,12 +88,17 @@ async function get(http: HttpClient, url: URL, address: string, signal: AbortSig
     );
   } catch (error) {
     if (!(error instanceof HttpError)) throw error;
-    throw problemOfClient(error);
+    throw problemOfClient(error, url.hostname);
   }
 }
 
-function problemOfClient({ code }: HttpError): SchemaProblem {
+function problemOfClient({ code }: HttpError, host: string): SchemaProblem {
   switch (code) {
+    case "Untrusted":
+      return new SchemaProblem(
+        "Untrusted",
+        `the certificate of the Service does not verify: it must be valid for ${host}, the host of the URL, and its CA be one of the system, or in the ConfigMap that annotation ${SCHEMA_CA} names`,
+      );
     case "TooLarge":
       return new SchemaProblem(
         "TooLarge",

@@ -23,12 +23,15 @@ import type { HttpClient } from "../ports/httpPort.ts";
 import { coalesced } from "../runtime/coalesce.ts";
 import { SchemaProblem } from "./openApiDocument.ts";
 import { fetchSchema, fetchSchemaWithRetries } from "./schemaFetch.ts";
+import { schemaRoots } from "./schemaRoots.ts";
 import { type SchemaSource, schemaSources } from "./schemaSources.ts";
 
 /** Reads the OpenAPI documents that Services and ApiSchemaDiscoveries of this cluster ask for, and keeps an ApiDoc for each. */
 export interface SchemaReporter {
   /** What has changed in the cluster. */
   observed(delta: Delta): void;
+  /** The Settings may say something else. */
+  settingsChanged(): void;
   readonly ended: Promise<void>;
 }
 
@@ -37,6 +40,8 @@ export interface SchemaReporterOptions {
   readonly cluster: Cluster;
   readonly view: Informer;
   readonly http: HttpClient;
+  /** Whether the Settings let documents be read. */
+  readonly isOn: () => boolean;
   /** Whether the ApiDoc may be written now: else nothing is read for it. */
   readonly mayWrite: (ref: ResourceRef) => boolean;
   /** Namespaces whose Services may be called. */
@@ -62,7 +67,7 @@ interface Reading {
  * leaves the last good schema, and says why in condition SchemaRead of the ApiDoc and the ApiSchemaDiscovery. Runs until `signal` is aborted.
  */
 export function startSchemaReporter(options: SchemaReporterOptions, signal: AbortSignal): SchemaReporter {
-  const { cluster, view, http, mayWrite, scope, statuses, clock, log } = options;
+  const { cluster, view, http, isOn, mayWrite, scope, statuses, clock, log } = options;
   const readings = new Map<string, Reading>();
   /** Who lets the agent wait makes those of other namespaces wait as little as can be. */
   const turns = new Map<string, Semaphore>();
@@ -77,6 +82,8 @@ export function startSchemaReporter(options: SchemaReporterOptions, signal: Abor
 
   async function run(): Promise<void> {
     if (fault !== undefined) throw fault.error;
+    // What was read before is read again when it is on again.
+    if (!isOn()) return void readings.clear();
     if (!view.isComplete || view.kinds.get(kindKeyOf(ApiDoc)) !== "known") return;
     const sources = schemaSources(view.snapshot, cluster.name, scope());
     countLengths();
@@ -138,7 +145,14 @@ export function startSchemaReporter(options: SchemaReporterOptions, signal: Abor
     readings.set(key, { ...before, state: target.state, at: clock.now(), isUnderWay: true });
     const turn = turns.get(source.namespace) ?? semaphore(1);
     turns.set(source.namespace, turn);
-    const attempt = () => turn.run(() => inAll.run(() => fetchSchema(http, target, signal)));
+    const attempt = () =>
+      turn.run(() =>
+        inAll.run(async () => {
+          if (!isOn()) throw OFF;
+          const roots = target.ca === undefined ? undefined : await schemaRoots(cluster, target.ca, signal);
+          return fetchSchema(http, { ...target, ...(roots === undefined ? {} : { roots }) }, signal);
+        }),
+      );
     const reading = fetchSchemaWithRetries(attempt, source.tries, clock, signal)
       .then(
         (text) => ({ text }),
@@ -148,7 +162,8 @@ export function startSchemaReporter(options: SchemaReporterOptions, signal: Abor
         },
       )
       .then((outcome) => {
-        readings.set(key, { state: target.state, at: clock.now(), isUnderWay: false, ...outcome });
+        if ("problem" in outcome && outcome.problem === OFF) readings.delete(key);
+        else readings.set(key, { state: target.state, at: clock.now(), isUnderWay: false, ...outcome });
         loop.request();
       })
       .catch((error: unknown) => {
@@ -274,6 +289,7 @@ export function startSchemaReporter(options: SchemaReporterOptions, signal: Abor
     observed({ put, remove: gone }) {
       if ([...put, ...gone].some((one) => CONCERNED.has(kindKeyOf(one)))) loop.request();
     },
+    settingsChanged: () => loop.request(),
     ended: ended(),
   };
 }
@@ -318,6 +334,9 @@ function isOurs({ metadata }: ApiDoc): boolean {
 
 const NOT_OURS = ({ name }: ResourceRef) =>
   new SchemaProblem("NotOurs", `ApiDoc ${name} of this namespace was written by somebody else: rename or delete it`);
+
+/** Ends the attempts at a document. */
+const OFF = new SchemaProblem("Refused", "agentServices.apiDiscovery of the Settings is DISABLED");
 
 /** Of what is not to be written at all. */
 const NOTHING_WRITTEN: ReadonlySet<string> = new Set(["NotOurs", "TooMany"]);

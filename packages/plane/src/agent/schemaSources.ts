@@ -2,7 +2,8 @@ import { ApiSchemaDiscovery, EndpointSlice, isServedFrom, nanosecondsOf, type Se
 import type { Index, Resource, Snapshot } from "@isthmus/core";
 import type { Scope } from "@isthmus/translators";
 import { SchemaProblem } from "./openApiDocument.ts";
-import type { SchemaAttempts, SchemaTarget } from "./schemaFetch.ts";
+import { SCHEMA_CA, type SchemaAttempts, type SchemaTarget } from "./schemaFetch.ts";
+import { type CaRef, caRefIn } from "./schemaRoots.ts";
 import { readableAddress, serviceNamed } from "./schemaTarget.ts";
 
 /** The annotation of a Service that says where its OpenAPI document is: a path, or an http URL of the Service. Source: Gloo Platform 2.x. */
@@ -10,6 +11,13 @@ const SCRAPE_SOURCE = "gloo.solo.io/scrape-openapi-source";
 const SCRAPE_ATTEMPTS = "gloo.solo.io/scrape-openapi-pull-attempts";
 const SCRAPE_DELAY = "gloo.solo.io/scrape-openapi-retry-delay";
 const SCRAPE_BACKOFF = "gloo.solo.io/scrape-openapi-use-backoff";
+
+/** Where a document is read, with a text for what decides about it. */
+export interface SourceTarget extends Omit<SchemaTarget, "roots"> {
+  readonly state: string;
+  /** Undefined: the CAs of the system count. */
+  readonly ca: CaRef | undefined;
+}
 
 /** One document that somebody asks for. */
 export interface SchemaSource {
@@ -21,7 +29,7 @@ export interface SchemaSource {
   readonly servedBy: readonly ServedBy[];
   readonly tries: SchemaAttempts;
   /** Where it is read, and what it was known to be served by: another text is a reason to read it again. */
-  readonly target: (SchemaTarget & { readonly state: string }) | SchemaProblem;
+  readonly target: SourceTarget | SchemaProblem;
 }
 
 /**
@@ -66,7 +74,7 @@ function sourceOfService(cluster: Snapshot, service: Service, clusterName: strin
       delay: annotations[SCRAPE_DELAY],
       backsOff: annotations[SCRAPE_BACKOFF] !== "false",
     }),
-    target: problemOr(() => targetOf(cluster, service, annotations[SCRAPE_SOURCE] ?? "")),
+    target: problemOr(() => targetOf(cluster, service, { source: annotations[SCRAPE_SOURCE] ?? "", ca: annotations[SCHEMA_CA] })),
   };
 }
 
@@ -86,7 +94,7 @@ function sourceOfDiscovery(cluster: Snapshot, discovery: ApiSchemaDiscovery, clu
       ? new SchemaProblem("Refused", "spec.servedBy names a Service of another namespace or cluster: name Services of this namespace")
       : service instanceof SchemaProblem
         ? service
-        : problemOr(() => targetOf(cluster, service, url)),
+        : problemOr(() => targetOf(cluster, service, { source: url, ca: discovery.metadata.annotations?.[SCHEMA_CA] })),
   };
 }
 
@@ -95,16 +103,22 @@ function servedByService({ metadata }: Service, cluster: string): ServedBy {
 }
 
 /** Throws SchemaProblem. */
-function targetOf(cluster: Snapshot, service: Service, source: string): SchemaTarget & { readonly state: string } {
+function targetOf(
+  cluster: Snapshot,
+  service: Service,
+  { source, ca }: { readonly source: string; readonly ca: string | undefined },
+): SourceTarget {
   const slices = cluster.of(EndpointSlice).where(byService, `${service.metadata.namespace}/${service.metadata.name}`);
   const target = readableAddress(service, slices, source);
+  const named = caRefIn(ca, { url: target.url, namespace: service.metadata.namespace ?? "" });
   const ready = slices.flatMap(({ endpoints = [] }) => endpoints.filter(({ conditions }) => conditions?.ready !== false));
   if (ready.length === 0)
     throw new SchemaProblem("NotReady", `no pod of Service ${service.metadata.name} is ready: the document is read as soon as one is`);
   const names = ready.flatMap(({ addresses = [], targetRef }) => targetRef?.name ?? addresses).sort();
   return {
     ...target,
-    state: [target.url, target.address, service.metadata.uid ?? "", names.length, ...names.slice(0, MOST_NAMES)].join(" "),
+    ca: named,
+    state: [target.url, target.address, service.metadata.uid ?? "", ca ?? "", names.length, ...names.slice(0, MOST_NAMES)].join(" "),
   };
 }
 

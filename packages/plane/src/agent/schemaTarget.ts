@@ -20,7 +20,7 @@ export function serviceNamed(
 }
 
 /**
- * What is called for a source, which is a path or an http URL with a name and a port of the Service: the cluster IP of the Service, or an
+ * What is called for a source, which is a path or an http or https URL with a name and a port of the Service: the cluster IP of the Service, or an
  * address of a ready endpoint where it has none. No name is looked up. Throws SchemaProblem for anything else, and for a Service whose
  * endpoints Kubernetes does not choose among the pods of its namespace.
  */
@@ -33,10 +33,10 @@ export function readableAddress(service: Service, slices: readonly EndpointSlice
     throw new SchemaProblem("Refused", `Service ${name} has no selector: only Services that select pods of their namespace are called`);
   if (first?.port === undefined) throw new SchemaProblem("Refused", `Service ${name} has no TCP port: add the port of the document`);
   const isPath = source.startsWith("/") && !source.startsWith("//");
-  const url = httpUrl(isPath ? `http://${name}.${namespace}.svc:${first.port}${source}` : source);
+  const url = httpUrl(isPath ? `${isSecured(first) ? "https" : "http"}://${name}.${namespace}.svc:${first.port}${source}` : source);
   if (url instanceof SchemaProblem) throw url;
   if (!isNameOf(url.hostname, name, namespace)) throw otherHost(`Service ${name} itself, or a path such as /openapi.json`);
-  const number = url.port === "" ? 80 : Number(url.port);
+  const number = url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port);
   const port = open.find((one) => one.port === number);
   if (port === undefined) throw new SchemaProblem("Refused", `Service ${name} has no TCP port ${number}: name one of its ports in the URL`);
   const ready = slices.flatMap(({ endpoints = [] }) => endpoints.filter(({ conditions }) => conditions?.ready !== false));
@@ -56,12 +56,17 @@ export function readableAddress(service: Service, slices: readonly EndpointSlice
 
 function httpUrl(text: string): URL | SchemaProblem {
   const url = text.length <= MOST_URL && URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || url.protocol !== "http:" || url.username + url.password !== "")
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.username + url.password !== "")
     return new SchemaProblem(
       "Refused",
-      "the source is neither a path that begins with / nor an http URL without a user: write it like http://reviews:9080/openapi.json",
+      "the source is neither a path that begins with / nor an http or https URL without a user: write it like http://reviews:9080/openapi.json",
     );
   return url;
+}
+
+/** Whether a port is said to take https: by its appProtocol, else by its name as Istio reads it. Source: istio.io, Protocol Selection. */
+function isSecured({ name = "", appProtocol }: KubernetesServicePort): boolean {
+  return appProtocol === undefined ? /^https(-|$)/.test(name) : appProtocol.toLowerCase() === "https";
 }
 
 function isNameOf(host: string, name: string, namespace: string): boolean {

@@ -13,6 +13,8 @@ export interface AgentSettings {
   readonly ciliumEndpoints: CiliumEndpointsMode | undefined;
   /** Whether proxies and control planes are scraped. */
   readonly meshMetrics: boolean;
+  /** Whether documents of APIs are read: not before a server has said so, which may be that it is off. */
+  readonly apiDiscovery: boolean;
   /** The namespaces of a cluster that are reported of: by the selectors of its meshes, and by those of the settings. */
   scopeIn(cluster: Snapshot, clusterName: string): Scope;
 }
@@ -22,6 +24,7 @@ export const DEFAULT_SETTINGS: AgentSettings = {
   deleteLimits: DELETE_LIMITS,
   ciliumEndpoints: undefined,
   meshMetrics: false,
+  apiDiscovery: false,
   scopeIn: (cluster, clusterName) => discoveryScope(cluster, clusterName, ""),
 };
 
@@ -36,13 +39,15 @@ export function agentSettingsFor(
   const { discovery, relay, agentServices } = (settings && settingsInForce(settings).spec) ?? {};
   const { selectors, cilium } = discovery ?? {};
   const told = { ...(selectors === undefined ? {} : { selectors }), ...(cilium === undefined ? {} : { cilium }) };
+  const { metrics, apiDiscovery } = agentServices ?? {};
+  const services = { ...(metrics === undefined ? {} : { metrics }), ...(apiDiscovery === undefined ? {} : { apiDiscovery }) };
   return {
     apiVersion: Settings.apiVersion,
     kind: Settings.kind,
     metadata: { name: NAME, namespace, clusterName },
     spec: {
       ...(Object.keys(told).length === 0 ? {} : { discovery: told }),
-      ...(agentServices?.metrics === undefined ? {} : { agentServices: { metrics: agentServices.metrics } }),
+      ...(Object.keys(services).length === 0 ? {} : { agentServices: services }),
       ...(relay?.deleteBudget === undefined ? {} : { relay: { deleteBudget: relay.deleteBudget } }),
     },
   };
@@ -57,6 +62,7 @@ export function receivedSettings(resource: Resource): AgentSettings | undefined 
     deleteLimits: { percent, objects },
     ciliumEndpoints: settings.spec?.discovery?.cilium?.endpoints ?? "SUMMARY",
     meshMetrics: settings.spec?.agentServices?.metrics === "ENABLED",
+    apiDiscovery: settings.spec?.agentServices?.apiDiscovery !== "DISABLED",
     scopeIn: (cluster, clusterName) =>
       discoveryScope(cluster.apply({ put: [settings], remove: [] }), clusterName, settings.metadata.namespace ?? ""),
   };

@@ -12,7 +12,7 @@ export interface WasmFilters {
   changed(): void;
   /** The version that proxies get of a filter as it is meant now; or why there is none, where that is known. */
   stateOf(order: WasmOrder, filter: WasmFilterOrder): { readonly version?: string; readonly problem?: string };
-  /** What became of each filter at each proxy that is connected. */
+  /** What became of each filter at each proxy that is connected, here or to another replica that answers. */
   outcomes(): readonly WasmOutcome[];
   readonly ended: Promise<void>;
 }

@@ -6,6 +6,8 @@ export interface HttpRequest {
   readonly body?: string;
   /** PEM: the server's certificate must be below one of these. Default: those of the system. */
   readonly roots?: string;
+  /** The name that the server's certificate must be valid for, where the URL has an address. Default: the host of the URL. */
+  readonly serverName?: string;
   /** A longer answer is refused. */
   readonly mostBytes: number;
   readonly timeoutMs: number;
