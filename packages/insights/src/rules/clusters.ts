@@ -2,13 +2,10 @@ import { KubernetesCluster, Mesh, TrafficPolicy } from "@isthmus/api";
 import type { Index } from "@isthmus/core";
 import { shellCommand } from "../insight.ts";
 import { defineRule, lookUp, type RuleFinding } from "../rule.ts";
+import { isRegistration } from "./registrations.ts";
 
 /** States in which nothing new reaches a cluster. */
 const AWAY: ReadonlySet<string> = new Set(["OFFLINE", "UNREACHABLE", "REVOKED"]);
-
-function isRegistration({ metadata }: KubernetesCluster, namespace: string): boolean {
-  return (metadata.clusterName ?? "") === "" && metadata.namespace === namespace;
-}
 
 function diagnose(cluster: string, text: string): RuleFinding["remedy"] {
   return { text, command: shellCommand("meshctl", "cluster", "diagnose", cluster) };
@@ -29,6 +26,27 @@ export const clusterAway = defineRule({
         cluster.metadata.name,
         state === "REVOKED" ? "register it again, or delete the KubernetesCluster" : "look at its agent",
       ),
+    };
+  },
+});
+
+const SYNCED_WITHIN_MS = 5 * 60_000;
+
+/** REL1003: pushes and answers share one stream, so an agent that is connected and does not report is one whose first sync does not end. */
+export const clusterReportsNothing = defineRule({
+  code: "REL1003",
+  of: KubernetesCluster,
+  reads: {},
+  readsTime: true,
+  *find(cluster, { context }) {
+    const { state, conditions = [] } = cluster.status ?? {};
+    if (state !== "SYNCING" || !isRegistration(cluster, context.namespace)) return;
+    const since = conditions.find(({ type }) => type === "Synced")?.lastTransitionTime ?? "";
+    if (!(context.hour - Date.parse(since) > SYNCED_WITHIN_MS)) return;
+    yield {
+      field: "status.state",
+      message: `is SYNCING since ${since.slice(0, 16)}Z: the agent is connected, and has not reported all of its cluster`,
+      remedy: diagnose(cluster.metadata.name, "see in its log which kind it may not list, or which API server does not answer"),
     };
   },
 });
