@@ -13,6 +13,7 @@ import {
   deletesHeld,
   faultsForgotten,
   trafficToAbsentClusters,
+  writesNotDone,
 } from "./rules/clusters.ts";
 import {
   ciliumKeepsPoliciesOut,
@@ -89,6 +90,7 @@ export const RULES: readonly Rule[] = [
   clusterAway,
   clusterReportsNothing,
   clusterLags,
+  writesNotDone,
   deletesHeld,
   agentOverQuota,
   localityWithoutOutliers,

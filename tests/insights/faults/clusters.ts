@@ -165,6 +165,15 @@ spec: {meshes: [{name: istiod-istio-system-east, namespace: gloo-mesh}]}
     on: "Destination gloo-mesh/details-bookinfo-west",
   },
   {
+    title: "an API server refuses an object",
+    change: patch(
+      "KubernetesCluster gloo-mesh/south",
+      "status: {conditions: [{type: WritesRefused, status: 'True', reason: NotWritten, message: 'an object of those desired is not written: VirtualService shop/cart: no'}]}",
+    ),
+    code: "REL1005",
+    on: "KubernetesCluster gloo-mesh/south",
+  },
+  {
     title: "an agent is connected and does not report",
     change: patch(
       "KubernetesCluster gloo-mesh/south",

@@ -186,6 +186,15 @@ export const FEDERATION = {
     remedy: "look at what its API server refuses, with meshctl cluster diagnose CLUSTER",
     example: "KubernetesCluster gloo-mesh/cluster-1: status.state: is LAGGING: the agent has not acknowledged the last changes",
   },
+  REL1005: {
+    severity: { rule: "warning" },
+    title: "Objects are not written",
+    meaning: "An agent could not write objects as desired: the API server or a limit refuses them, or they have another writer.",
+    consequence: "The policies behind them are accepted, and not in force, or only in part, in this cluster.",
+    remedy: "correct what the message names: the policies behind the object, or its other writer",
+    example:
+      "KubernetesCluster gloo-mesh/cluster-1: status.conditions: at least 10 of the desired objects are not written: VirtualService bookinfo/reviews: spec.http[0].timeout is not valid",
+  },
   REL1010: {
     severity: { rule: "warning" },
     title: "Deletes are on hold",

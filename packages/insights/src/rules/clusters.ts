@@ -41,7 +41,7 @@ export const clusterReportsNothing = defineRule({
   *find(cluster, { context }) {
     const { state, conditions = [] } = cluster.status ?? {};
     if (state !== "SYNCING" || !isRegistration(cluster, context.namespace)) return;
-    const since = conditions.find(({ type }) => type === "Synced")?.lastTransitionTime ?? "";
+    const since = conditions.find(({ type, status }) => type === "Synced" && status !== "True")?.lastTransitionTime ?? "";
     if (!(context.hour - Date.parse(since) > SYNCED_WITHIN_MS)) return;
     yield {
       field: "status.state",
@@ -68,6 +68,19 @@ function saidBy({ status }: KubernetesCluster, type: string): string | undefined
   const condition = status?.conditions?.find((one) => one.type === type && one.status === "True");
   return condition && (condition.message ?? "").split(/[.:] (?=To |Narrow )/, 1)[0];
 }
+
+/** REL1005. */
+export const writesNotDone = defineRule({
+  code: "REL1005",
+  of: KubernetesCluster,
+  reads: {},
+  *find(cluster, { context }) {
+    const said = isRegistration(cluster, context.namespace) ? saidBy(cluster, "WritesRefused") : undefined;
+    if (said === undefined) return;
+    const remedy = "correct what the message names: the policies behind the object, or its other writer";
+    yield { field: "status.conditions", message: said, remedy: { text: remedy, command: shellCommand("meshctl", "sync", "status") } };
+  },
+});
 
 /** REL1010. */
 export const deletesHeld = defineRule({
