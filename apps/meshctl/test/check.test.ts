@@ -283,6 +283,7 @@ function apiServer(version: string, denied: readonly string[] = []) {
   return async () => ({
     address: "https://east.example",
     version: async () => version,
+    clockAheadMs: async () => undefined,
     isAllowed: async ({ resource }: { readonly resource: string }) => !denied.includes(resource),
     connectToPod: () => Promise.reject(new Error("no pod was meant")),
     podLog: async function* () {
@@ -321,7 +322,11 @@ describe("meshctl precheck", () => {
 
   it("warns where no mesh is found, or its configuration is missing", async () => {
     const outside = { connectApiServer: apiServer("v1.31.2") };
-    expect((await runIn(managementCluster([]), ["precheck"], undefined, outside)).out).toContain("[PRE1101]");
+    const none = await runIn(managementCluster([]), ["precheck"], undefined, outside);
+    expect(none.out).toContain("[PRE1101]");
+    // What is not there is not said to be right.
+    expect(none.out.split("\n").filter((line) => /Istio|gateway/.test(line) && !/install Istio/.test(line))).toEqual([]);
+    expect(none.err).toBe("3 checks: 1 warning\n");
     const bare = await runIn(managementCluster([istiod("1.24.1")]), ["precheck"], undefined, outside);
     expect(bare.out).toContain("Deployment istio-system/istiod: ConfigMap istio-system/istio");
     expect(bare.code).toBe(1);

@@ -32,6 +32,7 @@ function apiServer(asked: LogOptions[], chunks: (pod: string) => readonly string
   return async (): Promise<ApiServer> => ({
     address: "https://mgmt.example",
     version: async () => "v1.31.0",
+    clockAheadMs: async () => undefined,
     isAllowed: async () => true,
     connectToPod: () => Promise.reject(new Error("no pod was meant")),
     async *podLog(options) {

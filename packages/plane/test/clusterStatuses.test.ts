@@ -63,7 +63,7 @@ describe("objects that were not written", () => {
   });
   const rejected = (name: string, code: Rejection["code"], message = "no") => ({ ref: ref(name), code, message });
 
-  it("are told with the first of them and about how many, whatever the order of the answer", () => {
+  it("are reported with the first of them and about how many, whatever the order of the answer", () => {
     const many = Array.from({ length: 23 }, (_, i) => rejected(`web-${i + 10}`, "Failed", "line one\n  line two"));
     const one = writeRefusals(many);
     expect(writeRefusals([...many].reverse())).toEqual(one);
@@ -82,7 +82,7 @@ describe("objects that were not written", () => {
     expect(condition("WritesRefused", {})).toBeUndefined();
   });
 
-  it("are told in few words, whatever an agent says", () => {
+  it("are reported in few words, whatever an agent says", () => {
     const refusals = writeRefusals([rejected("web", "Failed", "x".repeat(100_000))]);
     expect(refusals?.example.length).toBeLessThan(600);
   });

@@ -99,7 +99,8 @@ async function allResults(
     runChecks(cluster, { namespace: place.namespace, now: now(), selection }, signal),
   );
   const others = [];
-  for (const remote of remotes) others.push(...(await remoteResults(remote)));
+  const managementAheadMs = remotes.length === 0 ? undefined : await clockOf(place, runtime);
+  for (const remote of remotes) others.push(...(await remoteResults(remote, managementAheadMs)));
   return [...results, ...others];
 }
 
@@ -108,12 +109,18 @@ interface Remote {
   readonly target: Target;
 }
 
+/** How far the clock of the management cluster is ahead of this machine's, in milliseconds; undefined: not known. */
+async function clockOf(place: ManagementTarget, { connectApiServer }: CommandRuntime): Promise<number | undefined> {
+  const api = await connectApiServer(place);
+  return answered("management cluster", place, (signal) => api.clockAheadMs(signal));
+}
+
 /** One that cannot be reached makes the result incomplete, and leaves the others to be checked. */
-async function remoteResults({ place, target }: Remote): Promise<readonly CheckResult[]> {
+async function remoteResults({ place, target }: Remote, managementAheadMs: number | undefined): Promise<readonly CheckResult[]> {
   const { REMOTE_CHECKS } = await import("../plane/precheck/prechecks.ts");
   const titled = (result: CheckResult): CheckResult => ({ ...result, category: `Cluster of context ${place.context}` });
   try {
-    return (await targetResults(place, target, REMOTE_CHECKS)).map(titled);
+    return (await targetResults(place, target, { checks: REMOTE_CHECKS, managementAheadMs })).map(titled);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     return [titled({ category: "", description: "The cluster can be checked", findings: [], unread: error.message })];
@@ -128,7 +135,7 @@ export function precheckCommand(runtime: CommandRuntime): Command {
     .action(async ({ output, failOn, ...place }: ManagementTarget & ResultOptions) => {
       const { PRECHECKS } = await import("../plane/precheck/prechecks.ts");
       const { printResults } = await import("../plane/checks/printResults.ts");
-      const results = await targetResults(place, await targetOf(place, runtime), PRECHECKS);
+      const results = await targetResults(place, await targetOf(place, runtime), { checks: PRECHECKS });
       runtime.finish(await printResults(runtime.io, results, { output, failOn }));
     });
 }
@@ -146,13 +153,18 @@ async function targetOf(place: ManagementTarget, { connect, connectApiServer }: 
 async function targetResults(
   place: ManagementTarget,
   target: Target,
-  checks: typeof import("../plane/precheck/prechecks.ts").PRECHECKS,
+  {
+    checks,
+    managementAheadMs,
+  }: { readonly checks: typeof import("../plane/precheck/prechecks.ts").PRECHECKS; readonly managementAheadMs?: number | undefined },
 ): Promise<readonly CheckResult[]> {
   const { readTarget } = await import("../plane/precheck/targetState.ts");
-  const { resultOf } = await import("../plane/checks/runChecks.ts");
+  const { resultsOf } = await import("../plane/checks/runChecks.ts");
+  const needed = new Set<string>(checks.flatMap(({ reads }) => reads));
+  const reading = { namespace: place.namespace, needed, managementAheadMs };
   const called = place.context === undefined ? "cluster" : `cluster of context ${place.context}`;
-  const { state, unread } = await answered(called, place, (signal) => readTarget(target, place.namespace, signal));
-  return checks.map((check) => resultOf(check, state, unread));
+  const { state, unread } = await answered(called, place, (signal) => readTarget(target, reading, signal));
+  return resultsOf(checks, state, unread);
 }
 
 function withResults(command: Command): Command {
