@@ -65,6 +65,12 @@ describe("meshctl logs", () => {
     expect(asked).toMatchObject([{ pod: "agent-a", follow: true }]);
   });
 
+  it("prints those of the agent of a cluster that is named", async () => {
+    const asked: LogOptions[] = [];
+    await runIn(plane, ["logs", "--cluster", "east"], undefined, { connectApiServer: apiServer(asked, () => ["x\n"]) });
+    expect(asked).toMatchObject([{ pod: "agent-a", follow: false }]);
+  });
+
   it("prints a line without an end in pieces", async () => {
     const chunk = "y".repeat(10_000);
     const { out } = await runIn(plane, ["logs", "--agent"], undefined, { connectApiServer: apiServer([], () => [chunk, chunk, chunk]) });

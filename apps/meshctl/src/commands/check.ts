@@ -3,12 +3,18 @@ import type { ApiServer } from "@isthmus/kubernetes";
 import type { Cluster } from "@isthmus/plane/ports";
 import { Command, Option } from "commander";
 import { answered, inManagementCluster, type ManagementTarget } from "../cluster/managementCluster.ts";
+import { checkSuppressions, type LineSuppression } from "../offline/suppressions.ts";
 import { CATEGORIES, type CategoryWord } from "../plane/checks/check.ts";
 import type { ResultOptions } from "../plane/checks/printResults.ts";
 import type { CheckResult } from "../plane/checks/report.ts";
 import { type CommandRuntime, durationMs, inManagement } from "./commandRuntime.ts";
+import { suppressOption } from "./suppressOption.ts";
 
-interface CheckOptions extends ManagementTarget, ResultOptions {
+interface Suppressing {
+  readonly suppress?: readonly LineSuppression[];
+}
+
+interface CheckOptions extends ManagementTarget, ResultOptions, Suppressing {
   readonly wait?: true;
   readonly timeout: number;
   readonly remoteContext: readonly string[];
@@ -43,6 +49,7 @@ export function checkCommand(runtime: CommandRuntime): Command {
         if (wait !== true && command.getOptionValueSource("timeout") === "cli")
           throw new UsageError("--timeout has no effect without --wait");
         if (options.only !== undefined && options.skip !== undefined) throw new UsageError("--only and --skip are mutually exclusive");
+        await checkCodes(options);
         const { printResults } = await import("../plane/checks/printResults.ts");
         const { results, isLate } =
           wait === true ? await awaitedResults(options, timeout, runtime) : { results: await allResults(options, runtime), isLate: false };
@@ -57,6 +64,13 @@ const WAIT_MS = 300_000;
 const AGAIN_MS = 1_000;
 
 type Checked = Omit<CheckOptions, "wait" | "timeout">;
+
+/** Throws UsageError for a suppression of what is no code of a check. */
+async function checkCodes({ suppress }: Suppressing): Promise<void> {
+  if (suppress === undefined) return;
+  const { CHECK_CODES } = await import("../plane/checks/codes.ts");
+  checkSuppressions(suppress, Object.keys(CHECK_CODES));
+}
 
 /** Results in which nothing is found, or the last ones before the time is over. An API server that does not answer ends it at once. */
 async function awaitedResults(
@@ -83,7 +97,7 @@ async function awaitedResults(
 }
 
 async function allResults(
-  { remoteContext, remoteNamespace, only, skip, output: _, failOn: __, ...place }: Checked,
+  { remoteContext, remoteNamespace, only, skip, suppress, output: _, failOn: __, ...place }: Checked,
   runtime: CommandRuntime,
 ): Promise<readonly CheckResult[]> {
   const { connect, now } = runtime;
@@ -101,7 +115,8 @@ async function allResults(
   const others = [];
   const managementAheadMs = remotes.length === 0 ? undefined : await clockOf(place, runtime);
   for (const remote of remotes) others.push(...(await remoteResults(remote, managementAheadMs)));
-  return [...results, ...others];
+  const { withoutSuppressed } = await import("../plane/checks/withoutSuppressed.ts");
+  return withoutSuppressed([...results, ...others], suppress);
 }
 
 interface Remote {
@@ -132,11 +147,13 @@ export function precheckCommand(runtime: CommandRuntime): Command {
   return withResults(inManagement(new Command("precheck"), { of: "the cluster", plane: "the agent" }))
     .description("Check a cluster before an agent is installed: versions, permissions, the mesh and its gateway. Changes nothing.")
     .addHelpText("after", PRECHECK_HELP)
-    .action(async ({ output, failOn, ...place }: ManagementTarget & ResultOptions) => {
+    .action(async ({ output, failOn, suppress, ...place }: ManagementTarget & ResultOptions & Suppressing) => {
+      await checkCodes({ ...(suppress && { suppress }) });
+      const { withoutSuppressed } = await import("../plane/checks/withoutSuppressed.ts");
       const { PRECHECKS } = await import("../plane/precheck/prechecks.ts");
       const { printResults } = await import("../plane/checks/printResults.ts");
       const results = await targetResults(place, await targetOf(place, runtime), { checks: PRECHECKS });
-      runtime.finish(await printResults(runtime.io, results, { output, failOn }));
+      runtime.finish(await printResults(runtime.io, withoutSuppressed(results, suppress), { output, failOn }));
     });
 }
 
@@ -178,7 +195,8 @@ function withResults(command: Command): Command {
       new Option("--fail-on <severity>", "exit with code 1 for findings of this severity or higher")
         .choices(["warning", "error"])
         .default("error"),
-    );
+    )
+    .addOption(suppressOption("findings"));
 }
 
 const EXIT_CODES = `
@@ -194,6 +212,9 @@ Examples:
 
   # After an installation or an upgrade
   meshctl check --context mgmt --wait --timeout 10m
+
+  # Without single pods in one cluster's services, which are meant
+  meshctl check -S RES1002 -S 'FED1013=VirtualMesh lab.gloo-mesh'
 
   # As a user who may not read the Secrets of the relay
   meshctl check --skip gloo-mesh`;

@@ -3,7 +3,7 @@ import type { Permission } from "@isthmus/kubernetes";
 import type { Check } from "../checks/check.ts";
 import { deploymentOf } from "../deployments.ts";
 import { isAtLeast, minorVersion } from "../versions.ts";
-import { tokensAreRead, clocksAgree, identitiesAreRequired } from "./identityChecks.ts";
+import { clocksAgree, identitiesAreRequired, tokensAreRead } from "./identityChecks.ts";
 import { hasIstio, istioMeshes } from "./istioMeshes.ts";
 import type { TargetState } from "./targetState.ts";
 
