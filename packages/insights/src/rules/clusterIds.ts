@@ -8,7 +8,8 @@ function clusterIdIn({ spec }: Deployment): { readonly id: string; readonly fiel
   const containers = spec?.template?.spec?.containers ?? [];
   const at = containers.findIndex(({ name }) => name === ISTIOD_CONTAINER);
   const id = containers[at]?.env?.find(({ name }) => name === CLUSTER_ID_VARIABLE)?.value ?? "";
-  return id === "" ? undefined : { id, field: `spec.template.spec.containers[${at}].env` };
+  // A saved page of a server has `<redacted>` in the place of all values of variables.
+  return id === "" || id.startsWith("<") ? undefined : { id, field: `spec.template.spec.containers[${at}].env` };
 }
 
 const placeOfIstiod: Index<Deployment> = (deployment) => (clusterIdIn(deployment) === undefined ? [] : [placeKey(deployment)]);
