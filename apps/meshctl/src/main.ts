@@ -9,8 +9,11 @@ const catchInterrupts = interruptsOf(process, (line) => {
   io.progress("");
   io.err(`${line}\n`);
 });
-process.exitCode = await meshctl(process.argv.slice(2), io, {
+const code = await meshctl(process.argv.slice(2), io, {
   catchInterrupts,
   call: callOf(process.argv[1]),
   leave: () => process.exit(0),
 });
+// A call that was given up would keep the process until the API server answers.
+if (code === 130) process.exit(code);
+process.exitCode = code;

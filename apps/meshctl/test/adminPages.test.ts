@@ -48,6 +48,7 @@ async function runWith(
   const connectApiServer = async (): Promise<ApiServer> => ({
     address: "https://mgmt.example",
     version: async () => "v1.31.0",
+    clockAheadMs: async () => undefined,
     isAllowed: async () => true,
     async *podLog() {
       yield "";

@@ -61,7 +61,47 @@ interface Case {
   readonly finding: Omit<CheckFinding, "code">;
 }
 
+const trusting = (trust: object) => ({
+  ...virtualMesh("bookinfo", ["east"]),
+  status: { state: "ACCEPTED", observedGeneration: 1, meshes: { "istiod-istio-system-a.b.gloo-mesh.": { state: "ACCEPTED", trust } } },
+});
+
 const CASES: readonly Case[] = [
+  {
+    code: "REL1003",
+    passes: [cluster("east", "SYNCING"), cluster("west", "OFFLINE", { isSynced: false })],
+    fails: [cluster("east", "SYNCING", { isSynced: false })],
+    finding: {
+      severity: "error",
+      message: "the agent of cluster east is connected since 2026-11-20T11:50:00.000Z, and has not reported all of the cluster",
+      remedy: "meshctl cluster diagnose east",
+    },
+  },
+  {
+    code: "REL1005",
+    passes: [cluster("east")],
+    fails: [
+      cluster("east", "CONNECTED", {
+        conditions: [condition("WritesRefused", "True", "an object is not written: VirtualService a/b: no")],
+      }),
+    ],
+    finding: {
+      severity: "warning",
+      message: "cluster east: WritesRefused: an object is not written: VirtualService a/b: no",
+      remedy: "meshctl cluster describe east",
+    },
+  },
+  {
+    code: "CRT1005",
+    passes: [trusting({ state: "REQUESTED", step: "REISSUE", since: "2026-11-20T11:56:00Z" })],
+    fails: [trusting({ state: "REQUESTED", step: "REISSUE", since: "2026-11-20T11:54:59Z" })],
+    finding: {
+      severity: "warning",
+      message:
+        "VirtualMesh gloo-mesh/bookinfo: the certificate authority of Mesh gloo-mesh/istiod-istio-system-a.b waits for its signature since 2026-11-20T11:54:59.000Z",
+      remedy: "meshctl cert list; the server says why it does not sign: meshctl logs",
+    },
+  },
   {
     code: "REL1002",
     passes: [...BOTH, mesh("east")],

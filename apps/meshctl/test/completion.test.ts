@@ -37,7 +37,10 @@ describe("meshctl completion", () => {
     ],
     [["completion", "z"], ["zsh"]],
     [["insights", "l"], ["list-rules"]],
-    [["insights", "--sup"], ["--suppressed"]],
+    [
+      ["insights", "--sup"],
+      ["--suppressed", "--suppress"],
+    ],
     [["insights", "list-rules", "-o", "m"], ["markdown"]],
     [["insights", "explain", "UPG"], ["UPG1001"]],
     [["nonsense", "che"], ["check"]],

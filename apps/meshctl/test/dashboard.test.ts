@@ -59,6 +59,7 @@ function apiServer(programs: Programs, asked: PodPort[]) {
   return async (): Promise<ApiServer> => ({
     address: "https://mgmt.example",
     version: async () => "v1.31.0",
+    clockAheadMs: async () => undefined,
     isAllowed: async () => true,
     async *podLog() {
       yield "";

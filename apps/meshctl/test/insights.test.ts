@@ -284,6 +284,14 @@ test("a code that there is not is a usage error, with the one that was meant; no
   }
 });
 
+test("a code that only meshctl check finds is explained as such", async () => {
+  const { code, err } = await run("", "explain", "sec0008");
+  expect(code).toBe(2);
+  expect(err).toBe(
+    "error: SEC0008 is no insight: meshctl check finds it. AuthorizationPolicies name callers where no PeerAuthentication requires mutual TLS.\n",
+  );
+});
+
 test("options of insights before list-rules and explain are refused, as they would be passed over", async () => {
   const { code, err } = await run("", "--suppressed", "list-rules");
   expect(code).toBe(2);

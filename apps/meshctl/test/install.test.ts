@@ -42,6 +42,7 @@ function apiServer(version = "v1.31.2", denied: readonly string[] = []): Pick<Ou
     connectApiServer: async () => ({
       address: "https://mgmt.example",
       version: async () => version,
+      clockAheadMs: async () => undefined,
       isAllowed: async ({ resource }) => !denied.includes(resource),
       connectToPod: () => Promise.reject(new Error("no pod was meant")),
       podLog: async function* () {

@@ -32,6 +32,7 @@ function apiServer(asked: LogOptions[], chunks: (pod: string) => readonly string
   return async (): Promise<ApiServer> => ({
     address: "https://mgmt.example",
     version: async () => "v1.31.0",
+    clockAheadMs: async () => undefined,
     isAllowed: async () => true,
     connectToPod: () => Promise.reject(new Error("no pod was meant")),
     async *podLog(options) {
@@ -62,6 +63,12 @@ describe("meshctl logs", () => {
     const { out } = await runIn(plane, ["logs", "--agent", "-f"], undefined, { connectApiServer: apiServer(asked, () => ["x\n"]) });
     expect(out).toBe("x\n");
     expect(asked).toMatchObject([{ pod: "agent-a", follow: true }]);
+  });
+
+  it("prints those of the agent of a cluster that is named", async () => {
+    const asked: LogOptions[] = [];
+    await runIn(plane, ["logs", "--cluster", "east"], undefined, { connectApiServer: apiServer(asked, () => ["x\n"]) });
+    expect(asked).toMatchObject([{ pod: "agent-a", follow: false }]);
   });
 
   it("prints a line without an end in pieces", async () => {

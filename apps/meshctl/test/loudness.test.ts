@@ -68,6 +68,7 @@ describe("-v", () => {
     const api: ApiServer = {
       address: "https://mgmt.example",
       version: async () => "v1.31.0",
+      clockAheadMs: async () => undefined,
       isAllowed: async () => true,
       async *podLog() {
         yield '{"msg":"SECRET-CANARY"}\n';

@@ -1,4 +1,8 @@
-import { closeSync, existsSync, openSync } from "node:fs";
+import { once } from "node:events";
+import { closeSync, existsSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { version } from "../package.json";
 import { bundledMeshctl, type MeshctlRun, runOf } from "./meshctlProcess.ts";
@@ -48,6 +52,29 @@ describe("the meshctl program", () => {
     const { code, err } = await runOf(start(["version", "--client"], ["ignore", full, "pipe"]));
     closeSync(full);
     expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(/^error: standard output: ENOSPC[^\n]*\n$/) });
+  });
+
+  it("ends a registration by a signal while an API server is silent, which else it would wait 10 s for", async () => {
+    const silent = createServer(() => undefined).listen(0, "127.0.0.1");
+    await once(silent, "listening");
+    const folder = mkdtempSync(join(tmpdir(), "meshctl-silent-"));
+    const kubeconfig = join(folder, "config");
+    const { port } = silent.address() as AddressInfo;
+    const cluster = { server: `https://127.0.0.1:${port}`, "insecure-skip-tls-verify": true };
+    const context = { name: "c", context: { cluster: "c", user: "u" } };
+    const users = [{ name: "u", user: { token: "t" } }];
+    writeFileSync(kubeconfig, JSON.stringify({ clusters: [{ name: "c", cluster }], contexts: [context], users, "current-context": "c" }));
+    const child = start(["cluster", "register", "east", "--kubeconfig", kubeconfig, "--mgmt-kubeconfig", kubeconfig]);
+    const ended = runOf(child);
+    // It has asked: from then on it catches the signal.
+    const [socket] = await once(silent, "connection");
+    const asked = performance.now();
+    child.kill("SIGINT");
+    expect(await ended).toMatchObject({ code: 130, err: "interrupted: ending in order; once more ends at once\nerror: interrupted\n" });
+    expect(performance.now() - asked).toBeLessThan(9_000);
+    socket.destroy();
+    silent.close();
+    rmSync(folder, { recursive: true });
   });
 
   it("ends quietly when its reader has seen enough", async () => {

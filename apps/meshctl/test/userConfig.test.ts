@@ -52,6 +52,16 @@ describe("the configuration of meshctl", () => {
     expect(await problemOf("cluster", "deregister", "--cluster-name", "north")).toContain("not connected");
   });
 
+  it("knows the context of the cluster whose logs are meant, which else is named as the cluster", async () => {
+    writeFileSync(file, COMPLETE);
+    expect(await connectedTo("logs", "--cluster", "east")).toMatchObject([{ kubeconfig: "/fleet", context: "kind-east" }]);
+    expect(await connectedTo("logs", "--cluster", "north")).toMatchObject([{ context: "north" }]);
+    expect(await connectedTo("logs", "--cluster", "east", "--kubeconfig", "/own")).toMatchObject([{ kubeconfig: "/own", context: "east" }]);
+    expect(await problemOf("logs", "--cluster", "east", "--context", "mgmt")).toContain("--cluster and --context are mutually exclusive");
+    // There it is a filter of what the server knows.
+    expect(await problemOf("logs", "access", "--cluster", "east", "--context", "mgmt")).not.toContain("mutually exclusive");
+  });
+
   it("is shown with where each setting is from", async () => {
     writeFileSync(file, COMPLETE);
     vi.stubEnv("MESHCTL_NAMESPACE", "from-variable");

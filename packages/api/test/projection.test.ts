@@ -115,6 +115,21 @@ describe("what leaves a cluster", () => {
     ]);
   });
 
+  test("of istiod: what it calls its cluster, and no other variable; of other containers not even that", () => {
+    const env = [...container.env, { name: "CLUSTER_ID", value: "east" }];
+    const containers = [
+      { ...container, name: "discovery", env },
+      { ...container, env },
+    ];
+    const long = [{ name: "discovery", env: [{ name: "CLUSTER_ID", value: "x".repeat(254) }] }];
+    const specOf = (template: object) => projected(Deployment, { metadata, spec: { template: { spec: template } } }).spec?.template?.spec;
+    expect(specOf({ containers })?.containers).toEqual([
+      { name: "discovery", image: "app:1", env: [{ name: "CLUSTER_ID", value: "east" }] },
+      { name: "app", image: "app:1" },
+    ]);
+    expect(specOf({ containers: long })?.containers).toEqual([{ name: "discovery" }]);
+  });
+
   test("of a ReplicaSet: its metadata", () => {
     expect(projected(ReplicaSet, { metadata, spec: { template: { spec: { containers: [container] } } } })).toEqual({
       apiVersion: "apps/v1",

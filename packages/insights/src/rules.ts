@@ -2,14 +2,18 @@ import type { Rule } from "./rule.ts";
 import { accountUnknown, everybodyShutOut, servicesUnguarded, sidecarsCompete } from "./rules/access.ts";
 import { authorizationSelectsNothing, principalUnknown, sourceNamespaceEmpty } from "./rules/authorizationPolicies.ts";
 import { certificateEnds, certificateFailed, controlPlaneOutdated, podsOutdated, rootsDiffer } from "./rules/certificates.ts";
+import { endpointsStuck } from "./rules/ciliumEndpoints.ts";
+import { clusterIdDiffers } from "./rules/clusterIds.ts";
 import {
   agentCertificateEnds,
   agentOverQuota,
   clusterAway,
   clusterLags,
+  clusterReportsNothing,
   deletesHeld,
   faultsForgotten,
   trafficToAbsentClusters,
+  writesNotDone,
 } from "./rules/clusters.ts";
 import {
   ciliumKeepsPoliciesOut,
@@ -20,14 +24,7 @@ import {
   hubbleScaledAway,
   istioTooOld,
 } from "./rules/control.ts";
-import {
-  localityWithoutOutliers,
-  mutualTlsSwitchedOff,
-  ruleHostUnknown,
-  subsetEmpty,
-  subsetNowhere,
-  subsetTwice,
-} from "./rules/destinationRules.ts";
+import { localityWithoutOutliers, ruleHostUnknown, subsetEmpty, subsetNowhere, subsetTwice } from "./rules/destinationRules.ts";
 import {
   everythingExported,
   federatedWithoutEndpoints,
@@ -44,10 +41,13 @@ import {
   gatewayWithoutProxy,
   hostNotAtGateway,
 } from "./rules/gateways.ts";
+import { generatedObjectsDiffer, generatedObjectsOrphaned, twoPlanesWrite } from "./rules/generatedObjects.ts";
+import { namespaceHidden } from "./rules/hiddenNamespaces.ts";
 import { entriesDisagree, hostRoutedTwice } from "./rules/hostsTwice.ts";
 import { proxiesOfOtherVersion } from "./rules/proxies.ts";
 import { deploymentWithoutSidecar, portNameMeansNothing, servicesDisagree } from "./rules/services.ts";
 import { suppressionEnded } from "./rules/suppressions.ts";
+import { mutualTlsSwitchedOff, serverNotVerified } from "./rules/tlsSettings.ts";
 import { mirrorHostUnknown, routeHostUnknown, routePortUnknown } from "./rules/virtualServiceHosts.ts";
 import { exportToMissing, retriesCutShort, routeNeverReached, weightsPointless } from "./rules/virtualServiceRoutes.ts";
 
@@ -61,6 +61,9 @@ export const RULES: readonly Rule[] = [
   deploymentWithoutSidecar,
   proxiesOfOtherVersion,
   sidecarsCompete,
+  generatedObjectsDiffer,
+  twoPlanesWrite,
+  namespaceHidden,
   ciliumRefusesPolicy,
   suppressionEnded,
   agentCertificateEnds,
@@ -71,18 +74,23 @@ export const RULES: readonly Rule[] = [
   podsOutdated,
   portsDiffer,
   federatedWithoutEndpoints,
+  generatedObjectsOrphaned,
+  clusterIdDiffers,
   versionsApart,
   everythingExported,
   trustDomainsDiffer,
   hubbleScaledAway,
   controlScaledAway,
+  endpointsStuck,
   gatewaysCollide,
   gatewayWithoutProxy,
   gatewayUnknown,
   hostNotAtGateway,
   gatewayPortClosed,
   clusterAway,
+  clusterReportsNothing,
   clusterLags,
+  writesNotDone,
   deletesHeld,
   agentOverQuota,
   localityWithoutOutliers,
@@ -107,6 +115,7 @@ export const RULES: readonly Rule[] = [
   principalUnknown,
   sourceNamespaceEmpty,
   mutualTlsSwitchedOff,
+  serverNotVerified,
   ciliumShutsGateway,
   ciliumKeepsPoliciesOut,
   accountUnknown,

@@ -1,5 +1,5 @@
 import { hasSuppressionEnded, type InsightSuppression, insightSuppressions, Settings } from "@isthmus/api";
-import { formatRef, type Resource, type ResourceRef, refOf, type Snapshot } from "@isthmus/core";
+import { formatRef, matchesWildcards, type Resource, type ResourceRef, refOf, type Snapshot } from "@isthmus/core";
 import type { Insight, InsightCode } from "./insight.ts";
 
 /** On an object: which insights about it are not to be shown, why, and until when. */
@@ -75,24 +75,8 @@ function isOf(code: InsightCode, pattern: string): boolean {
 }
 
 function isOne(ref: ResourceRef, { cluster, namespace, kind, name }: InsightSuppression["object"]): boolean {
-  return matches(kind, ref.kind) && matches(namespace, ref.namespace) && matches(name, ref.name) && matches(cluster, ref.clusterName);
-}
-
-/** Whether a text is of a pattern in which `*` stands for any text. */
-function matches(pattern: string | undefined, text: string): boolean {
-  if (pattern === undefined) return true;
-  const [first = "", ...others] = pattern.split("*");
-  const last = others.pop();
-  if (last === undefined) return pattern === text;
-  const end = text.length - last.length;
-  if (end < first.length || !text.startsWith(first) || !text.endsWith(last)) return false;
-  let at = first.length;
-  for (const part of others) {
-    const found = text.indexOf(part, at);
-    if (found < 0 || found + part.length > end) return false;
-    at = found + part.length;
-  }
-  return true;
+  const is = (pattern: string | undefined, text: string) => pattern === undefined || matchesWildcards(text, pattern);
+  return is(kind, ref.kind) && is(namespace, ref.namespace) && is(name, ref.name) && is(cluster, ref.clusterName);
 }
 
 interface Entry {

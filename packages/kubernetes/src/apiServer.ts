@@ -3,7 +3,7 @@ import type { Clock } from "@isthmus/core";
 import { type Connection, connectionTo } from "./connection.ts";
 import type { Kubeconfig } from "./kubeconfig.ts";
 import type { PodPort } from "./podPort.ts";
-import { call, readResponse } from "./request.ts";
+import { call, exchange, readResponse } from "./request.ts";
 import { errorOf } from "./statusError.ts";
 
 /** Something that a user may want to do to objects of a type. */
@@ -32,6 +32,8 @@ export interface ApiServer {
   readonly address: string;
   /** Such as `v1.31.2`. */
   version(signal?: AbortSignal): Promise<string>;
+  /** How far its clock is ahead of this machine's, in milliseconds, by the date of an answer, which is of whole seconds. Undefined: it gives none. */
+  clockAheadMs(signal?: AbortSignal): Promise<number | undefined>;
   /** Whether the kubeconfig's user has a permission. */
   isAllowed(permission: Permission, signal?: AbortSignal): Promise<boolean>;
   /** What a container wrote, as it comes. */
@@ -43,12 +45,14 @@ export interface ApiServer {
 /** Nothing is sent before the first call. */
 export function apiServerOf(options: { readonly kubeconfig: Kubeconfig; readonly clock: Clock; readonly silenceMs: number }): ApiServer {
   const connection = connectionTo(options);
+  const { clock } = options;
   return {
     address: connection.server,
     async version(signal) {
       const { gitVersion } = (await call(connection, { method: "GET", path: "/version" }, signal)) as { readonly gitVersion?: unknown };
       return typeof gitVersion === "string" ? gitVersion : "unknown";
     },
+    clockAheadMs: (signal) => clockAheadMs(connection, clock, signal),
     isAllowed: (permission, signal) => isAllowed(connection, permission, signal),
     podLog: (log, signal) => podLog(connection, log, signal),
     connectToPod: async (to, signal) => {
@@ -57,6 +61,21 @@ export function apiServerOf(options: { readonly kubeconfig: Kubeconfig; readonly
       return connectToPod({ connection, handshakeMs: options.silenceMs }, to, signal);
     },
   };
+}
+
+async function clockAheadMs(
+  connection: Connection,
+  clock: Pick<Clock, "now">,
+  signal: AbortSignal | undefined,
+): Promise<number | undefined> {
+  const request = { method: "GET", path: "/version" } as const;
+  const began = clock.now();
+  const answer = await exchange(connection, request, signal);
+  const here = (began + clock.now()) / 2;
+  if (answer.status >= 300) throw errorOf(answer, request);
+  const there = Date.parse(answer.headers.date ?? "");
+  // In the middle of its second.
+  return Number.isNaN(there) ? undefined : there + 500 - here;
 }
 
 async function isAllowed(connection: Connection, permission: Permission, signal: AbortSignal | undefined): Promise<boolean> {

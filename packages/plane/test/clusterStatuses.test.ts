@@ -1,10 +1,12 @@
 import type { JsonObject, Resource } from "@isthmus/core";
 import { describe, expect, it, test } from "vitest";
 import { REVOKED_BEFORE } from "../src/identity/registrations.ts";
+import type { Rejection } from "../src/ports/clusterPort.ts";
 import { serverRoles } from "../src/roles.ts";
 import { certificateValidity } from "../src/server/certificateExpiring.ts";
 import { type ClusterStatusInputs, clusterLagOf, clusterStatus } from "../src/server/clusterStatuses.ts";
 import type { JoinTokenValidity } from "../src/server/joinTokenExpiring.ts";
+import { writeRefusals } from "../src/server/writesRefused.ts";
 import type { ClusterState } from "../src/snapshots/snapshotStore.ts";
 
 const cluster = { apiVersion: "multicluster.solo.io/v1alpha1", kind: "KubernetesCluster", metadata: { name: "a", namespace: "gloo-mesh" } };
@@ -33,6 +35,7 @@ function statusOf(standing: Partial<ClusterStatusInputs>, object: Resource = clu
       joinToken: undefined,
       cilium: undefined,
       writes: { mode: "manage", acknowledged: undefined, comparison: undefined },
+      refusals: undefined,
       problem: undefined,
       isNameOpen: false,
       isExcluded: false,
@@ -49,6 +52,41 @@ const certifiedAt = (time: string): ClusterState => {
   const notBefore = Date.parse(time);
   return { ...away, agent: { ...agent, certificate: { notBefore, notAfter: notBefore + 86_400_000 } } };
 };
+
+describe("objects that were not written", () => {
+  const ref = (name: string) => ({
+    apiVersion: "networking.istio.io/v1",
+    kind: "VirtualService",
+    name,
+    namespace: "shop",
+    clusterName: "a",
+  });
+  const rejected = (name: string, code: Rejection["code"], message = "no") => ({ ref: ref(name), code, message });
+
+  it("are reported with the first of them and about how many, whatever the order of the answer", () => {
+    const many = Array.from({ length: 23 }, (_, i) => rejected(`web-${i + 10}`, "Failed", "line one\n  line two"));
+    const one = writeRefusals(many);
+    expect(writeRefusals([...many].reverse())).toEqual(one);
+    expect(condition("WritesRefused", { refusals: one })).toMatchObject({
+      status: "True",
+      message: "at least 10 of the desired objects are not written: VirtualService shop/web-10: line one line two",
+    });
+    const single = writeRefusals([rejected("web", "Conflict")]);
+    expect(condition("WritesRefused", { refusals: single })?.["message"]).toBe(
+      "an object of those desired is not written: VirtualService shop/web: no",
+    );
+  });
+
+  it("are none while the mode forbids writes, or deletes are on hold: other conditions say so", () => {
+    expect(writeRefusals([rejected("a", "WouldChange"), rejected("b", "Held"), rejected("c", "Unconfirmed")])).toBeUndefined();
+    expect(condition("WritesRefused", {})).toBeUndefined();
+  });
+
+  it("are reported in few words, whatever an agent says", () => {
+    const refusals = writeRefusals([rejected("web", "Failed", "x".repeat(100_000))]);
+    expect(refusals?.example.length).toBeLessThan(600);
+  });
+});
 
 test.each<[string, Partial<ClusterStatusInputs>, Resource]>([
   ["REGISTERED", {}, cluster],

@@ -5,7 +5,7 @@ export { DISCOVERY_FINDINGS } from "./discovery/findings.ts";
 export { type ImageVersion, imageVersion } from "./discovery/image.ts";
 export { podsByController, replicaSetsByController } from "./discovery/indexes.ts";
 export { discoveryOwner } from "./discovery/metadata.ts";
-export { discoveryScope, type Scope } from "./discovery/scope.ts";
+export { discoveryScope, isNamespaceInScope, type Scope, settingsSelectors } from "./discovery/scope.ts";
 export { type AccessEvaluator, accessEvaluator } from "./effect/access.ts";
 export { destinationEffect } from "./effect/destinationEffect.ts";
 export { type EndpointTier, type HostKind, type Leg, type ReachableHost, reachableHosts } from "./effect/reachableHosts.ts";

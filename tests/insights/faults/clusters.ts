@@ -164,4 +164,86 @@ spec: {meshes: [{name: istiod-istio-system-east, namespace: gloo-mesh}]}
     code: "FED1009",
     on: "Destination gloo-mesh/details-bookinfo-west",
   },
+  {
+    title: "an API server refuses an object",
+    change: patch(
+      "KubernetesCluster gloo-mesh/south",
+      "status: {conditions: [{type: WritesRefused, status: 'True', reason: NotWritten, message: 'an object of those desired is not written: VirtualService shop/cart: no'}]}",
+    ),
+    code: "REL1005",
+    on: "KubernetesCluster gloo-mesh/south",
+  },
+  {
+    title: "an agent is connected and does not report",
+    change: patch(
+      "KubernetesCluster gloo-mesh/south",
+      "status: {state: SYNCING, conditions: [{type: Synced, status: Unknown, lastTransitionTime: '2026-01-31T20:00:00Z'}]}",
+    ),
+    code: "REL1003",
+    on: "KubernetesCluster gloo-mesh/south",
+  },
+  {
+    title: "somebody changes a generated object of a frozen cluster",
+    change: patch("KubernetesCluster gloo-mesh/south", "{spec: {mode: freeze}, status: {comparison: {mode: freeze, wouldChange: 1}}}"),
+    code: "CFG1014",
+    on: "KubernetesCluster gloo-mesh/south",
+  },
+  {
+    title: "generated objects stay in a frozen cluster",
+    change: patch("KubernetesCluster gloo-mesh/south", "{spec: {mode: freeze}, status: {comparison: {mode: freeze, wouldDelete: 3}}}"),
+    code: "FED1010",
+    on: "KubernetesCluster gloo-mesh/south",
+  },
+  {
+    title: "another management plane writes in a cluster",
+    change: add(`
+apiVersion: networking.istio.io/v1
+kind: ServiceEntry
+metadata: {name: details.bookinfo.svc.south.global, namespace: istio-system, clusterName: west, labels: {owner.networking.mesh.gloo.solo.io: other}}
+spec: {hosts: [details.bookinfo.svc.north.global], ports: [{number: 9080, name: http, protocol: HTTP}], resolution: STATIC}
+`),
+    code: "CFG1015",
+    on: "KubernetesCluster gloo-mesh/west",
+  },
+  {
+    title: "istiod calls its cluster by the name that it has by default",
+    change: patch(
+      "Deployment istio-system/istiod in south",
+      "spec: {template: {spec: {containers: [{name: discovery, image: 'docker.io/istio/pilot:1.27.1', env: [{name: CLUSTER_ID, value: Kubernetes}]}]}}}",
+    ),
+    code: "FED1011",
+    on: "Deployment istio-system/istiod in south",
+  },
+  {
+    title: "Cilium cannot set up a pod",
+    change: add(`
+apiVersion: cilium.io/v2
+kind: CiliumEndpoint
+metadata: {name: cart-v1-1, namespace: shop, clusterName: east}
+status: {state: not-ready}
+`),
+    code: "HLT1002",
+    on: "KubernetesCluster gloo-mesh/east",
+  },
+  {
+    title: "the Settings leave a namespace out that a policy names",
+    change: changes(
+      add(`
+apiVersion: settings.mesh.gloo.solo.io/v1
+kind: Settings
+metadata: {name: settings, namespace: gloo-mesh}
+spec: {discovery: {selectors: [{matchExpressions: [{key: kubernetes.io/metadata.name, operator: NotIn, values: [payments]}]}]}}
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: payments, clusterName: west}
+`),
+      patch(
+        "TrafficPolicy gloo-mesh/ratings-timeout",
+        "spec: {destinationSelector: [{kubeServiceMatcher: {namespaces: [bookinfo, payments]}}]}",
+      ),
+    ),
+    code: "CFG1016",
+    on: "Namespace payments in west",
+  },
 ];

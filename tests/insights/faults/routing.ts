@@ -211,4 +211,15 @@ spec:
     on: "Workload gloo-mesh/cart-v1-shop-east-deployment",
     also: { "CFG1009 Workload gloo-mesh/*-east-deployment": "no workload of the cluster was restarted" },
   },
+  {
+    title: "proxies are not to verify a server outside of the mesh",
+    change: add(`
+apiVersion: networking.istio.io/v1
+kind: DestinationRule
+metadata: {name: db, namespace: shop, clusterName: west}
+spec: {host: db.example.com, trafficPolicy: {tls: {mode: SIMPLE, insecureSkipVerify: true}}}
+`),
+    code: "SEC1009",
+    on: "DestinationRule shop/db in west",
+  },
 ];

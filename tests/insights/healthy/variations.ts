@@ -154,4 +154,62 @@ spec:
     spec: {serviceAccountName: istiod, containers: [{name: discovery, image: 'docker.io/istio/pilot:1.28.0'}]}
 `),
   },
+  {
+    title: "proxies begin TLS with a server outside, by the authorities of their operating system or by others",
+    change: add(`
+apiVersion: networking.istio.io/v1
+kind: DestinationRule
+metadata: {name: db, namespace: shop, clusterName: west}
+spec: {host: db.example.com, trafficPolicy: {tls: {mode: SIMPLE}}}
+---
+apiVersion: networking.istio.io/v1
+kind: DestinationRule
+metadata: {name: bank, namespace: shop, clusterName: west}
+spec: {host: bank.example.com, trafficPolicy: {tls: {mode: MUTUAL, credentialName: bank}}}
+`),
+  },
+  {
+    title: "a namespace that no policy names is not looked into",
+    change: add(`
+apiVersion: settings.mesh.gloo.solo.io/v1
+kind: Settings
+metadata: {name: settings, namespace: gloo-mesh}
+spec: {discovery: {selectors: [{matchExpressions: [{key: kubernetes.io/metadata.name, operator: NotIn, values: [payments]}]}]}}
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: payments, clusterName: west}
+`),
+  },
+  {
+    title: "a cluster that another plane manages is frozen",
+    change: changes(
+      patch(
+        "KubernetesCluster gloo-mesh/south",
+        "{spec: {mode: freeze}, status: {mode: freeze, comparison: {mode: freeze, wouldCreate: 9, conflicts: 1}}}",
+      ),
+      add(`
+apiVersion: networking.istio.io/v1
+kind: ServiceEntry
+metadata: {name: north, namespace: istio-system, clusterName: south, labels: {owner.networking.mesh.gloo.solo.io: other}}
+spec: {hosts: [details.bookinfo.svc.north.global], ports: [{number: 9080, name: http, protocol: HTTP}], resolution: STATIC}
+`),
+    ),
+  },
+  {
+    title: "an agent has connected a moment ago",
+    change: patch(
+      "KubernetesCluster gloo-mesh/south",
+      "status: {state: SYNCING, conditions: [{type: Synced, status: Unknown, lastTransitionTime: '2026-02-01T00:29:00Z'}]}",
+    ),
+  },
+  {
+    title: "Cilium sets up a pod",
+    change: add(`
+apiVersion: cilium.io/v2
+kind: CiliumEndpoint
+metadata: {name: cart-v1-1, namespace: shop, clusterName: east}
+status: {state: regenerating}
+`),
+  },
 ];

@@ -27,30 +27,52 @@ export function interruptsOf(process: Pick<NodeJS.Process, "on" | "exit">, say: 
   };
 }
 
+/** What work gives; rejects with the reason of the signal as soon as it is aborted: what is still on its way then is of no use to anybody. */
+export async function orInterrupted<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  return Promise.race([work(), endOf(signal)]);
+}
+
+// One for all calls of a command: many are made at once.
+const ENDS = new WeakMap<AbortSignal, Promise<never>>();
+
+function endOf(signal: AbortSignal): Promise<never> {
+  const known = ENDS.get(signal);
+  if (known !== undefined) return known;
+  const end = new Promise<never>((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+  // Also where nothing waits for it any more.
+  end.catch(() => undefined);
+  ENDS.set(signal, end);
+  return end;
+}
+
 /**
  * A cluster in which nothing is begun any more once `signal` is aborted: calls throw its reason. What is being read is given up; a write that is on its
- * way is waited for, as nobody could tell otherwise whether it was done.
+ * way is waited for, as nobody could tell otherwise whether it was done, unless `losesWrites` says that nobody has to.
  */
-export function interruptible(cluster: Cluster, signal: AbortSignal): Cluster {
-  const reading = (given: AbortSignal | undefined): AbortSignal => {
+export function interruptible(cluster: Cluster, signal: AbortSignal, { losesWrites = false } = {}): Cluster {
+  const within = (given: AbortSignal | undefined): AbortSignal => (given === undefined ? signal : AbortSignal.any([given, signal]));
+  // Not each part of a read hears its signal: others may wait for the same.
+  const read = <T>(work: (until: AbortSignal) => Promise<T>, given: AbortSignal | undefined): Promise<T> =>
+    orInterrupted(() => work(within(given)), signal);
+  const write = async <T>(work: (until: AbortSignal | undefined) => Promise<T>, given: AbortSignal | undefined): Promise<T> => {
+    if (losesWrites) return read(work, given);
     signal.throwIfAborted();
-    return given === undefined ? signal : AbortSignal.any([given, signal]);
-  };
-  const writing = (given: AbortSignal | undefined): AbortSignal | undefined => {
-    signal.throwIfAborted();
-    return given;
+    return work(given);
   };
   return {
     ...cluster,
-    servedKinds: async (given) => cluster.servedKinds(reading(given)),
-    get: async (kind, ref, given) => cluster.get(kind, ref, reading(given)),
-    list: async (kind, options, given) => cluster.list(kind, options, reading(given)),
-    apply: async (resource, options, given) => cluster.apply(resource, options, writing(given)),
-    applyStatus: async (resource, options, given) => cluster.applyStatus(resource, options, writing(given)),
-    create: async (resource, given) => cluster.create(resource, writing(given)),
-    update: async (resource, given) => cluster.update(resource, writing(given)),
-    updateStatus: async (resource, given) => cluster.updateStatus(resource, writing(given)),
-    delete: async (ref, preconditions, given) => cluster.delete(ref, preconditions, writing(given)),
+    servedKinds: (given) => read((until) => cluster.servedKinds(until), given),
+    get: (kind, ref, given) => read((until) => cluster.get(kind, ref, until), given),
+    list: (kind, options, given) => read((until) => cluster.list(kind, options, until), given),
+    apply: (resource, options, given) => write((until) => cluster.apply(resource, options, until), given),
+    applyStatus: (resource, options, given) => write((until) => cluster.applyStatus(resource, options, until), given),
+    create: (resource, given) => write((until) => cluster.create(resource, until), given),
+    update: (resource, given) => write((until) => cluster.update(resource, until), given),
+    updateStatus: (resource, given) => write((until) => cluster.updateStatus(resource, until), given),
+    delete: (ref, preconditions, given) => write((until) => cluster.delete(ref, preconditions, until), given),
   };
 }
 

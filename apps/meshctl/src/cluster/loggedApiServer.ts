@@ -8,6 +8,7 @@ export function loggedApiServer(api: ApiServer, log: RequestLog): ApiServer {
   return {
     address: api.address,
     version: (signal) => timed("get version", api.version(signal)),
+    clockAheadMs: (signal) => timed("get version, for its date", api.clockAheadMs(signal)),
     isAllowed: (permission, signal) => {
       const { verb, group, resource, namespace } = permission;
       const what = `${verb} ${resource}${group === "" ? "" : `.${group}`}${namespace === undefined ? "" : ` in ${namespace}`}`;

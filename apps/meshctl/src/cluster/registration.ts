@@ -3,7 +3,7 @@ import { type AnyResource, type Clock, formatRef, isClusterName, type Kind, mess
 import { KUBECONFIG_SECRET_TYPE } from "@isthmus/plane/installation";
 import { type Cluster, ClusterError } from "@isthmus/plane/ports";
 import { type ApiServerAddress, kubeconfigOf } from "./apiServerAddress.ts";
-import { endedBy, interruptible } from "./interruption.ts";
+import { endedBy, interruptible, orInterrupted } from "./interruption.ts";
 import { checkNameWithoutAgent, declareWithoutAgent, uidOfCluster } from "./register/clusterNames.ts";
 import type { Hints } from "./register/hints.ts";
 import { type Change, MANAGER, takeBack } from "./register/ownObjects.ts";
@@ -41,7 +41,8 @@ export async function registerCluster(registration: Registration): Promise<void>
   const management = interruptible(registration.management, registration.interrupt);
   const remote = interruptible(registration.remote, registration.interrupt);
   try {
-    await makeRegistration({ ...registration, management, remote }, (change) => {
+    const precheck = () => orInterrupted(registration.precheck, registration.interrupt);
+    await makeRegistration({ ...registration, management, remote, precheck }, (change) => {
       // What is undone is no longer interrupted.
       changes.push({ ...change, cluster: change.cluster === remote ? registration.remote : registration.management });
     });

@@ -3,12 +3,18 @@ import type { ApiServer } from "@isthmus/kubernetes";
 import type { Cluster } from "@isthmus/plane/ports";
 import { Command, Option } from "commander";
 import { answered, inManagementCluster, type ManagementTarget } from "../cluster/managementCluster.ts";
+import { checkSuppressions, type LineSuppression } from "../offline/suppressions.ts";
 import { CATEGORIES, type CategoryWord } from "../plane/checks/check.ts";
 import type { ResultOptions } from "../plane/checks/printResults.ts";
 import type { CheckResult } from "../plane/checks/report.ts";
 import { type CommandRuntime, durationMs, inManagement } from "./commandRuntime.ts";
+import { suppressOption } from "./suppressOption.ts";
 
-interface CheckOptions extends ManagementTarget, ResultOptions {
+interface Suppressing {
+  readonly suppress?: readonly LineSuppression[];
+}
+
+interface CheckOptions extends ManagementTarget, ResultOptions, Suppressing {
   readonly wait?: true;
   readonly timeout: number;
   readonly remoteContext: readonly string[];
@@ -43,6 +49,7 @@ export function checkCommand(runtime: CommandRuntime): Command {
         if (wait !== true && command.getOptionValueSource("timeout") === "cli")
           throw new UsageError("--timeout has no effect without --wait");
         if (options.only !== undefined && options.skip !== undefined) throw new UsageError("--only and --skip are mutually exclusive");
+        await checkCodes(options);
         const { printResults } = await import("../plane/checks/printResults.ts");
         const { results, isLate } =
           wait === true ? await awaitedResults(options, timeout, runtime) : { results: await allResults(options, runtime), isLate: false };
@@ -57,6 +64,13 @@ const WAIT_MS = 300_000;
 const AGAIN_MS = 1_000;
 
 type Checked = Omit<CheckOptions, "wait" | "timeout">;
+
+/** Throws UsageError for a suppression of what is no code of a check. */
+async function checkCodes({ suppress }: Suppressing): Promise<void> {
+  if (suppress === undefined) return;
+  const { CHECK_CODES } = await import("../plane/checks/codes.ts");
+  checkSuppressions(suppress, Object.keys(CHECK_CODES));
+}
 
 /** Results in which nothing is found, or the last ones before the time is over. An API server that does not answer ends it at once. */
 async function awaitedResults(
@@ -83,7 +97,7 @@ async function awaitedResults(
 }
 
 async function allResults(
-  { remoteContext, remoteNamespace, only, skip, output: _, failOn: __, ...place }: Checked,
+  { remoteContext, remoteNamespace, only, skip, suppress, output: _, failOn: __, ...place }: Checked,
   runtime: CommandRuntime,
 ): Promise<readonly CheckResult[]> {
   const { connect, now } = runtime;
@@ -99,8 +113,10 @@ async function allResults(
     runChecks(cluster, { namespace: place.namespace, now: now(), selection }, signal),
   );
   const others = [];
-  for (const remote of remotes) others.push(...(await remoteResults(remote)));
-  return [...results, ...others];
+  const managementAheadMs = remotes.length === 0 ? undefined : await clockOf(place, runtime);
+  for (const remote of remotes) others.push(...(await remoteResults(remote, managementAheadMs)));
+  const { withoutSuppressed } = await import("../plane/checks/withoutSuppressed.ts");
+  return withoutSuppressed([...results, ...others], suppress);
 }
 
 interface Remote {
@@ -108,12 +124,18 @@ interface Remote {
   readonly target: Target;
 }
 
+/** How far the clock of the management cluster is ahead of this machine's, in milliseconds; undefined: not known. */
+async function clockOf(place: ManagementTarget, { connectApiServer }: CommandRuntime): Promise<number | undefined> {
+  const api = await connectApiServer(place);
+  return answered("management cluster", place, (signal) => api.clockAheadMs(signal));
+}
+
 /** One that cannot be reached makes the result incomplete, and leaves the others to be checked. */
-async function remoteResults({ place, target }: Remote): Promise<readonly CheckResult[]> {
+async function remoteResults({ place, target }: Remote, managementAheadMs: number | undefined): Promise<readonly CheckResult[]> {
   const { REMOTE_CHECKS } = await import("../plane/precheck/prechecks.ts");
   const titled = (result: CheckResult): CheckResult => ({ ...result, category: `Cluster of context ${place.context}` });
   try {
-    return (await targetResults(place, target, REMOTE_CHECKS)).map(titled);
+    return (await targetResults(place, target, { checks: REMOTE_CHECKS, managementAheadMs })).map(titled);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     return [titled({ category: "", description: "The cluster can be checked", findings: [], unread: error.message })];
@@ -125,11 +147,13 @@ export function precheckCommand(runtime: CommandRuntime): Command {
   return withResults(inManagement(new Command("precheck"), { of: "the cluster", plane: "the agent" }))
     .description("Check a cluster before an agent is installed: versions, permissions, the mesh and its gateway. Changes nothing.")
     .addHelpText("after", PRECHECK_HELP)
-    .action(async ({ output, failOn, ...place }: ManagementTarget & ResultOptions) => {
+    .action(async ({ output, failOn, suppress, ...place }: ManagementTarget & ResultOptions & Suppressing) => {
+      await checkCodes({ ...(suppress && { suppress }) });
+      const { withoutSuppressed } = await import("../plane/checks/withoutSuppressed.ts");
       const { PRECHECKS } = await import("../plane/precheck/prechecks.ts");
       const { printResults } = await import("../plane/checks/printResults.ts");
-      const results = await targetResults(place, await targetOf(place, runtime), PRECHECKS);
-      runtime.finish(await printResults(runtime.io, results, { output, failOn }));
+      const results = await targetResults(place, await targetOf(place, runtime), { checks: PRECHECKS });
+      runtime.finish(await printResults(runtime.io, withoutSuppressed(results, suppress), { output, failOn }));
     });
 }
 
@@ -146,13 +170,18 @@ async function targetOf(place: ManagementTarget, { connect, connectApiServer }: 
 async function targetResults(
   place: ManagementTarget,
   target: Target,
-  checks: typeof import("../plane/precheck/prechecks.ts").PRECHECKS,
+  {
+    checks,
+    managementAheadMs,
+  }: { readonly checks: typeof import("../plane/precheck/prechecks.ts").PRECHECKS; readonly managementAheadMs?: number | undefined },
 ): Promise<readonly CheckResult[]> {
   const { readTarget } = await import("../plane/precheck/targetState.ts");
-  const { resultOf } = await import("../plane/checks/runChecks.ts");
+  const { resultsOf } = await import("../plane/checks/runChecks.ts");
+  const needed = new Set<string>(checks.flatMap(({ reads }) => reads));
+  const reading = { namespace: place.namespace, needed, managementAheadMs };
   const called = place.context === undefined ? "cluster" : `cluster of context ${place.context}`;
-  const { state, unread } = await answered(called, place, (signal) => readTarget(target, place.namespace, signal));
-  return checks.map((check) => resultOf(check, state, unread));
+  const { state, unread } = await answered(called, place, (signal) => readTarget(target, reading, signal));
+  return resultsOf(checks, state, unread);
 }
 
 function withResults(command: Command): Command {
@@ -166,7 +195,8 @@ function withResults(command: Command): Command {
       new Option("--fail-on <severity>", "exit with code 1 for findings of this severity or higher")
         .choices(["warning", "error"])
         .default("error"),
-    );
+    )
+    .addOption(suppressOption("findings"));
 }
 
 const EXIT_CODES = `
@@ -182,6 +212,9 @@ Examples:
 
   # After an installation or an upgrade
   meshctl check --context mgmt --wait --timeout 10m
+
+  # Without single pods in one cluster's services, which are meant
+  meshctl check -S RES1002 -S 'FED1013=VirtualMesh lab.gloo-mesh'
 
   # As a user who may not read the Secrets of the relay
   meshctl check --skip gloo-mesh`;

@@ -213,7 +213,7 @@ const STANDARD_MODE =
 
 const HELP = `
 Exit codes: 0 registered, 2 usage error, no answer, or a gate did not open, 124 a gate did not open within --timeout, 130
-interrupted (Ctrl-C): with --rollback after deleting what was created; a second Ctrl-C ends at once.
+interrupted (Ctrl-C), at once; with --rollback after deleting what was created, and --standard always does, which a second Ctrl-C ends.
 
 Can be repeated: existing objects are kept, and objects not created by meshctl are never overwritten. "cluster register enterprise NAME" is
 the same, "cluster register community NAME" the same as --standard.

@@ -37,10 +37,20 @@ export function explainCodeCommand({ io }: Pick<CommandRuntime, "io">): Command 
     .addHelpText("after", EXPLAIN_HELP)
     .action(async (code: string, { output }: ExplainFlags) => {
       refuseOptionsAbove(command);
+      await refuseCheckCode(code.toUpperCase());
       const { explanation } = await import("../offline/insightCodes.ts");
       const { columns } = io;
       await io.out(explanation(code, output, columns));
     });
+}
+
+/** Throws UsageError for a code that only `meshctl check` finds, with its meaning. */
+async function refuseCheckCode(code: string): Promise<void> {
+  const { explainedCode } = await import("@isthmus/insights/catalogue");
+  if (explainedCode(code) !== undefined) return;
+  const { CHECK_CODES } = await import("../plane/checks/codes.ts");
+  const meaning = Object.entries(CHECK_CODES).find(([known]) => known === code)?.[1];
+  if (meaning !== undefined) throw new UsageError(`${code} is no insight: meshctl check finds it. ${meaning}`);
 }
 
 /** Throws UsageError for an option of `insights` before the name of the command: it would be passed over. */

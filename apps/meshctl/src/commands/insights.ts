@@ -4,10 +4,12 @@ import { version } from "../../package.json";
 import type { ManagementTarget } from "../cluster/managementCluster.ts";
 import { FINDING_FORMATS } from "../offline/formatNames.ts";
 import type { InsightsOptions } from "../offline/insightsOptions.ts";
+import { checkSuppressions } from "../offline/suppressions.ts";
 import { plainText } from "../output/plainText.ts";
 import { ADMIN_HELP, type AdminFlags, adminAnswers, checkAdminFlags, withAdmin } from "./adminOptions.ts";
 import { type CommandRuntime, inManagement } from "./commandRuntime.ts";
 import { explainCodeCommand, listRulesCommand } from "./insightCodes.ts";
+import { suppressOption } from "./suppressOption.ts";
 
 interface InsightsFlags extends InsightsOptions, ManagementTarget, AdminFlags {
   readonly cluster?: string;
@@ -32,6 +34,7 @@ export function insightsCommand(runtime: CommandRuntime): Command {
       "--suppressed",
       "also print suppressed insights, each with its reason; JSON and JUnit have them always, Markdown and GitHub their number",
     )
+    .addOption(suppressOption("insights"))
     .option("--history", "of a running server: also print insights that have ended")
     .option("--cluster <name>", "of a running server: only insights about objects of this cluster")
     .option("--agent-cluster <name>", "of files: treat all input as coming from this cluster")
@@ -46,6 +49,13 @@ export function insightsCommand(runtime: CommandRuntime): Command {
       const { io, now, finish } = runtime;
       await refuseWords(words, command);
       checkFlags(flags);
+      if (flags.suppress !== undefined) {
+        const { EXPLAINED_CODES } = await import("@isthmus/insights/catalogue");
+        checkSuppressions(
+          flags.suppress,
+          EXPLAINED_CODES.map(({ code }) => code),
+        );
+      }
       if (flags.file !== undefined || flags.snapshot !== undefined) {
         const { insightsOfFiles } = await import("../offline/insightsOfFiles.ts");
         return finish(await insightsOfFiles(flags, { version, now: now() }, io));
@@ -112,6 +122,9 @@ Examples:
   meshctl insights --context mgmt --cluster east --history -o json
 
   meshctl insights -f clusters/ policies/
+
+  # Without those of one code, and those about objects of one namespace
+  meshctl insights --context mgmt -S BP0001 -S '*=*.sandbox'
 
   # In a pull request, for code scanning
   meshctl insights -f clusters/ policies/ -o sarif --fail-on warning > meshctl.sarif

@@ -3,6 +3,7 @@ import { version } from "../../package.json";
 import { FINDING_FORMATS } from "../offline/formatNames.ts";
 import type { ValidateOptions } from "../offline/validateOptions.ts";
 import type { CommandRuntime } from "./commandRuntime.ts";
+import { suppressOption } from "./suppressOption.ts";
 
 /** `--fail-on`, which translate and validate share. */
 export function failOnOption(): Option {
@@ -23,6 +24,7 @@ export function validateCommand({ io, now, finish }: Pick<CommandRuntime, "io" |
     )
     .addOption(failOnOption())
     .option("--insights", "also find insights, which judge several objects together; an error counts as rejected, an info as a note")
+    .addOption(suppressOption("findings"))
     .option("-n, --namespace <name>", "namespace of the management plane", "gloo-mesh")
     .option("--agent-cluster <name>", "treat all input as coming from this cluster")
     .option("--disallow-intersecting-config", "reject policies whose host is already configured by a user-created Istio resource")
@@ -42,6 +44,9 @@ Exit codes: 0 no finding is as bad as --fail-on, 1 at least one is, 2 usage erro
 Examples:
   # In a pull request: annotate the affected lines, and fail for warnings, too
   meshctl validate -f clusters/ policies/ --insights -o github --fail-on warning
+
+  # Without what is known of one namespace
+  meshctl validate -f clusters/ policies/ -S 'SubsetUnknown=TrafficPolicy *.sandbox'
 
   # For code scanning
   meshctl validate -f clusters/ policies/ -o sarif > meshctl.sarif`;

@@ -50,6 +50,11 @@ function plainSuppressed({ reason, until, by, ...finding }: SuppressedFinding): 
   return { ...plainFinding(finding), reason: withoutHidden(reason), by: withoutHidden(by), ...end };
 }
 
+/** The codes that `explained` knows. */
+export const FINDING_CODES: readonly string[] = [FINDINGS, DISCOVERY_FINDINGS, INPUT_FINDINGS].flatMap((catalogue) =>
+  Object.keys(catalogue),
+);
+
 /** What each code means; undefined for what is not in a catalogue. */
 export function explained(code: string): CodeTexts | undefined {
   const catalogues: readonly Readonly<Record<string, { readonly meaning: string }>>[] = [FINDINGS, DISCOVERY_FINDINGS, INPUT_FINDINGS];

@@ -1,5 +1,6 @@
 import type { InsightSeverity } from "@isthmus/insights";
 import type { FindingFormat } from "./formatNames.ts";
+import type { LineSuppression } from "./suppressions.ts";
 
 /** How insights are printed, wherever they come from. */
 export interface InsightsPrinting {
@@ -8,6 +9,8 @@ export interface InsightsPrinting {
   readonly failOn: InsightSeverity;
   /** Suppressed ones are printed as well. */
   readonly suppressed?: true;
+  /** Which are suppressed beside those that objects and the Settings suppress. */
+  readonly suppress?: readonly LineSuppression[];
 }
 
 /** What `meshctl insights` was asked for, of files. */

@@ -8,6 +8,7 @@ import { counted } from "./check.ts";
 import { formatted } from "./findingFormats.ts";
 import { type OfflineFinding, placeText, type Severity } from "./findings.ts";
 import type { InsightsPrinting } from "./insightsOptions.ts";
+import { suppressionOf } from "./suppressions.ts";
 
 /** An insight, and where it stands in the input, or since when it has been there. */
 export interface PrintedInsight extends Insight {
@@ -54,8 +55,13 @@ export async function printInsights(
   { version, read, io }: { readonly version: string; readonly read: string; readonly io: Io },
 ): Promise<0 | 1> {
   const { colors } = io;
-  const shown = report.shown.map(withPasteable);
-  const suppressed = report.suppressed.map((one) => ({ ...one, insight: withPasteable(one.insight) }));
+  const shown: PrintedInsight[] = [];
+  const suppressed = report.suppressed.map((one): PrintedSuppressed => ({ ...one, insight: withPasteable(one.insight) }));
+  for (const insight of report.shown.map(withPasteable)) {
+    const by = suppressionOf(options.suppress, { ...insight.object, code: insight.code });
+    if (by === undefined) shown.push(insight);
+    else suppressed.push({ insight, reason: by, by: "the command line" });
+  }
   for (const problem of problems) io.err(`${colors.dim("note:")} ${plainText(problem)}\n`);
   if (output === "json") {
     const told = plainJson({ insights: shown, suppressed, ...(ended === undefined ? {} : { ended }) });

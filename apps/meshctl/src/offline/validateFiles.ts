@@ -1,8 +1,10 @@
-import { explainedCode } from "@isthmus/insights/catalogue";
+import { EXPLAINED_CODES, explainedCode } from "@isthmus/insights/catalogue";
 import type { ExitCode, Io } from "../io.ts";
 import { checkFiles, counted, exitCodeOf } from "./check.ts";
-import { explained, formatted } from "./findingFormats.ts";
+import { explained, FINDING_CODES, formatted } from "./findingFormats.ts";
+import type { SuppressedFinding } from "./findings.ts";
 import { printFindings, tally } from "./report.ts";
+import { checkSuppressions, objectAtStart, suppressionOf } from "./suppressions.ts";
 import type { ValidateOptions } from "./validateOptions.ts";
 
 interface Circumstances {
@@ -14,6 +16,7 @@ interface Circumstances {
 
 /** Files in, findings out: as text for people on `err`, or for programs on `out`. */
 export async function validateFiles(options: ValidateOptions, { version, now }: Circumstances, io: Io): Promise<ExitCode> {
+  checkSuppressions(options.suppress, [...FINDING_CODES, ...EXPLAINED_CODES.map(({ code }) => code)]);
   const checked = await checkFiles({ ...options, stage: "all" }, io);
   const { count } = checked;
   let { findings } = checked;
@@ -24,8 +27,21 @@ export async function validateFiles(options: ValidateOptions, { version, now }: 
     findings = [...findings, ...insights.findings];
     if (insights.suppressed > 0) hidden = `; ${counted(insights.suppressed, "insight")} suppressed`;
   }
+  const suppressed: SuppressedFinding[] = [];
+  if (options.suppress !== undefined) {
+    findings = findings.filter((finding) => {
+      const by = suppressionOf(options.suppress, { ...objectAtStart(finding.message), code: finding.code });
+      if (by !== undefined) suppressed.push({ ...finding, reason: by, by: "the command line" });
+      return by === undefined;
+    });
+    if (suppressed.length > 0) hidden += `; ${counted(suppressed.length, "finding")} suppressed by -S`;
+  }
   if (options.output === "text") printFindings(findings, io);
-  else await io.out(formatted(findings, options.output, { version, explain: (code) => explained(code) ?? explainedCode(code) }));
+  else {
+    const explain = (code: string) => explained(code) ?? explainedCode(code);
+    const context = { version, explain, ...(suppressed.length === 0 ? {} : { suppressed: { findings: suppressed, isListed: false } }) };
+    await io.out(formatted(findings, options.output, context));
+  }
   io.note(`${counted(count, "object")} read; ${tally(findings)}${hidden}\n`);
   return exitCodeOf(findings, options.failOn);
 }

@@ -1,5 +1,6 @@
 import type { Severity } from "./findings.ts";
 import type { FindingFormat } from "./formatNames.ts";
+import type { LineSuppression } from "./suppressions.ts";
 
 /** What `meshctl validate` was asked for. */
 export interface ValidateOptions {
@@ -11,4 +12,5 @@ export interface ValidateOptions {
   readonly disallowIntersectingConfig?: true;
   /** Insights as well. */
   readonly insights?: true;
+  readonly suppress?: readonly LineSuppression[];
 }

@@ -134,6 +134,7 @@ export const OUTPUTS: Readonly<Record<string, Output>> = {
           description: text,
           findings: listOf(object<CheckFinding>({ code: text, severity: oneOf("error", "warning", "note"), message: text, remedy: text })),
           unread: maybe(said(text, "Why the check could not be made.")),
+          suppressed: maybe(said(count, "How many findings -S leaves out.")),
         }),
       ),
     }),

@@ -82,6 +82,7 @@ const BAD_WHEN_TRUE: ReadonlySet<string> = new Set([
   "OverQuota",
   "CertificateExpiring",
   "WritesPaused",
+  "WritesRefused",
   "Revoked",
 ]);
 

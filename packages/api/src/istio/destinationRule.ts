@@ -27,7 +27,14 @@ const connectionPool = fields({
 });
 
 const connectionPolicy = {
-  tls: fields({ mode: Type.String(), sni: Type.String() }),
+  // The last three only users write.
+  tls: fields({
+    mode: Type.String(),
+    sni: Type.String(),
+    caCertificates: Type.String(),
+    credentialName: Type.String(),
+    insecureSkipVerify: Type.Boolean(),
+  }),
   outlierDetection: fields({
     consecutive5xxErrors: Type.Integer(),
     consecutiveGatewayErrors: Type.Integer(),

@@ -26,7 +26,7 @@ interface PodSpec {
   readonly initContainers?: readonly Container[];
 }
 
-/** Of a pod's spec, who runs where and which images: no commands, volumes or environments, but for what names a mesh. */
+/** Of a pod's spec, who runs where and which images: no commands, volumes or environments, but for what names a mesh, or its cluster. */
 export function projectedPodSpec(spec: PodSpec): PodSpec {
   const { serviceAccountName, nodeName, hostNetwork, containers, initContainers } = spec;
   return {
@@ -40,7 +40,12 @@ export function projectedPodSpec(spec: PodSpec): PodSpec {
 }
 
 function identity({ name, image, restartPolicy, env = [] }: Container): Container {
-  const ofMesh = env.flatMap(({ name, value = "" }) => (name === VIRTUAL_NODE_VARIABLE ? [{ name, value }] : []));
+  const isIstiod = name === ISTIOD_CONTAINER;
+  const ofMesh = env.flatMap(({ name: variable, value = "" }) =>
+    variable === VIRTUAL_NODE_VARIABLE || (isIstiod && variable === CLUSTER_ID_VARIABLE && value.length <= LONGEST_ID)
+      ? [{ name: variable, value }]
+      : [],
+  );
   return {
     ...(name === undefined ? {} : { name }),
     ...(image === undefined ? {} : { image }),
@@ -48,3 +53,9 @@ function identity({ name, image, restartPolicy, env = [] }: Container): Containe
     ...(ofMesh.length === 0 ? {} : { env: ofMesh }),
   };
 }
+
+/** The container of istiod. Source: Istio's chart istiod. */
+export const ISTIOD_CONTAINER = "discovery";
+/** In istiod: what Istio calls the cluster. Source: istio.io/docs/reference/commands/pilot-discovery. */
+export const CLUSTER_ID_VARIABLE = "CLUSTER_ID";
+const LONGEST_ID = 253;

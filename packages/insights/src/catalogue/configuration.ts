@@ -76,6 +76,34 @@ export const CONFIGURATION = {
     example:
       "Sidecar bookinfo/b in cluster-1: spec.workloadSelector: Sidecar bookinfo/a in cluster-1 has no selector either: which one is used is not defined",
   },
+  CFG1014: {
+    severity: { rule: "warning" },
+    title: "Generated objects were changed",
+    meaning: "Generated objects of a cluster in which not everything may be written differ from what is desired.",
+    consequence: "The mesh does what the objects say, and not what the policies behind them say.",
+    remedy: "see what differs, and set spec.mode to manage when it may be restored",
+    example:
+      "KubernetesCluster gloo-mesh/cluster-1: status.comparison.wouldChange: 2 generated objects in cluster-1, whose mode is freeze, differ from what is desired: mode manage would restore them",
+  },
+  CFG1015: {
+    severity: { rule: "warning" },
+    title: "Another plane writes in the cluster",
+    meaning: "Objects of a cluster are marked as written by another management plane.",
+    consequence:
+      "Where both planes write for one host, Istio merges both, or uses the older one; where both write one object, each undoes the changes of the other.",
+    remedy: "let one plane manage the cluster, and observe it with the other",
+    example:
+      "KubernetesCluster gloo-mesh/cluster-1: 2 objects are marked as written by another management plane (Gloo Mesh 2, namespace other-plane): DestinationRule bookinfo/reviews, VirtualService bookinfo/reviews",
+  },
+  CFG1016: {
+    severity: { rule: "warning" },
+    title: "Policy for a namespace that is not discovered",
+    meaning: "A policy names a namespace of a cluster that discovery.selectors of the Settings leave out.",
+    consequence: "Services of the namespace are not discovered there, so that the policy is not in force for them.",
+    remedy: "give the namespace the labels that discovery.selectors ask for, or widen these",
+    example:
+      "Namespace payments in cluster-2: metadata.labels: discovery.selectors of the Settings leave the namespace out, so its services are not discovered, and AccessPolicy gloo-mesh/readers, TrafficPolicy gloo-mesh/slow do not apply to them",
+  },
   CFG1018: {
     severity: { status: "warning" },
     title: "Sidecars without a control plane",
@@ -142,6 +170,15 @@ export const CONFIGURATION = {
     consequence: "Without istiod no proxy starts and no change reaches one; without a gateway no call from other clusters arrives.",
     remedy: "scale it to 2 pods or more",
     example: "Deployment istio-system/istiod in cluster-1: spec.replicas: is 0: the mesh has no such control plane",
+  },
+  HLT1002: {
+    severity: { rule: "warning" },
+    title: "Pods without a working Cilium endpoint",
+    meaning: "Cilium says of pods that their endpoint is not ready, or not valid. Found where discovery.cilium.endpoints is FULL.",
+    consequence: "The pods have no network, or one in which changed policies are not in force.",
+    remedy: "see in the log of the Cilium agent of their node what it could not set up",
+    example:
+      "KubernetesCluster gloo-mesh/cluster-1: Cilium has no working network for 2 pods: bookinfo/ratings-1 (invalid), bookinfo/reviews-1 (not-ready)",
   },
   OSM1001: {
     severity: { status: "error" },

@@ -74,6 +74,25 @@ export const FEDERATION = {
     example:
       "Destination gloo-mesh/reviews-bookinfo-cluster-1: Service bookinfo/reviews in cluster-1 is federated and has no endpoints: requests from other clusters fail",
   },
+  FED1010: {
+    severity: { rule: "warning" },
+    title: "Generated objects follow from nothing",
+    meaning: "Generated objects of a cluster in which not everything may be written follow from no policy any more.",
+    consequence: "They stay in force: routes to services that are no longer federated, or access that no policy allows.",
+    remedy: "see which they are, and set spec.mode to manage when they may go",
+    example:
+      "KubernetesCluster gloo-mesh/cluster-1: status.comparison.wouldDelete: 1 generated object in cluster-1, whose mode is freeze, is in force and follows from nothing any more: mode manage would delete it",
+  },
+  FED1011: {
+    severity: { rule: "warning" },
+    title: "Istio calls the cluster otherwise",
+    meaning: "An istiod that others are joined with calls its cluster by another name than that of its registration.",
+    consequence:
+      "Metrics and endpoints of Istio have the other name, often Kubernetes in each cluster: nobody can tell from which cluster they are.",
+    remedy: "set global.multiCluster.clusterName to the name of the cluster in the values of istiod",
+    example:
+      "Deployment istio-system/istiod in cluster-2: spec.template.spec.containers[0].env: CLUSTER_ID is Kubernetes, and the cluster is registered as cluster-2",
+  },
   FED1012: {
     severity: { rule: "warning" },
     title: "Versions of Istio differ",
@@ -150,6 +169,15 @@ export const FEDERATION = {
     example:
       "KubernetesCluster gloo-mesh/cluster-2: status.state: is OFFLINE: what runs there continues as it was, and no change reaches it",
   },
+  REL1003: {
+    severity: { rule: "error" },
+    title: "Agent is connected and reports nothing",
+    meaning: "An agent is connected, and has not completed its first full sync for more than five minutes.",
+    consequence: "What was last known of the cluster is used: services that came since are in no policy, and nothing is deleted.",
+    remedy: "see in its log which kind it may not list, with meshctl cluster diagnose CLUSTER",
+    example:
+      "KubernetesCluster gloo-mesh/cluster-1: status.state: is SYNCING since 2026-01-31T23:40Z: the agent is connected, and has not reported all of its cluster",
+  },
   REL1004: {
     severity: { rule: "warning" },
     title: "Cluster lags behind",
@@ -157,6 +185,15 @@ export const FEDERATION = {
     consequence: "Policies that are accepted are not in force in this cluster yet.",
     remedy: "look at what its API server refuses, with meshctl cluster diagnose CLUSTER",
     example: "KubernetesCluster gloo-mesh/cluster-1: status.state: is LAGGING: the agent has not acknowledged the last changes",
+  },
+  REL1005: {
+    severity: { rule: "warning" },
+    title: "Objects are not written",
+    meaning: "An agent could not write objects as desired: the API server or a limit refuses them, or they have another writer.",
+    consequence: "The policies behind them are accepted, and not in force, or only in part, in this cluster.",
+    remedy: "correct what the message names: the policies behind the object, or its other writer",
+    example:
+      "KubernetesCluster gloo-mesh/cluster-1: status.conditions: at least 10 of the desired objects are not written: VirtualService bookinfo/reviews: spec.http[0].timeout is not valid",
   },
   REL1010: {
     severity: { rule: "warning" },

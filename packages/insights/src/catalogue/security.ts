@@ -75,6 +75,15 @@ export const SECURITY = {
     example:
       "DestinationRule bookinfo/reviews in cluster-1: spec.trafficPolicy.tls.mode: DISABLE sends plain text to reviews, which is in Mesh istiod-istio-system-cluster-1: where the mesh requires mutual TLS, requests fail with 503",
   },
+  SEC1009: {
+    severity: { rule: "warning" },
+    title: "Server is not verified",
+    meaning: "A DestinationRule has proxies begin TLS with a server whose certificate they do not verify.",
+    consequence: "The connection is encrypted, and anybody who takes the address of the server can read and change it.",
+    remedy: "set caCertificates to the authorities that sign its certificate",
+    example:
+      "DestinationRule bookinfo/db in cluster-1: spec.trafficPolicy.tls.insecureSkipVerify: is true: anybody who answers for db.example.com is taken for it, with any certificate",
+  },
   SEC1012: {
     severity: { rule: "error", status: "warning" },
     title: "Network layer and mesh disagree",

@@ -2,13 +2,10 @@ import { KubernetesCluster, Mesh, TrafficPolicy } from "@isthmus/api";
 import type { Index } from "@isthmus/core";
 import { shellCommand } from "../insight.ts";
 import { defineRule, lookUp, type RuleFinding } from "../rule.ts";
+import { isRegistration } from "./registrations.ts";
 
 /** States in which nothing new reaches a cluster. */
 const AWAY: ReadonlySet<string> = new Set(["OFFLINE", "UNREACHABLE", "REVOKED"]);
-
-function isRegistration({ metadata }: KubernetesCluster, namespace: string): boolean {
-  return (metadata.clusterName ?? "") === "" && metadata.namespace === namespace;
-}
 
 function diagnose(cluster: string, text: string): RuleFinding["remedy"] {
   return { text, command: shellCommand("meshctl", "cluster", "diagnose", cluster) };
@@ -33,6 +30,27 @@ export const clusterAway = defineRule({
   },
 });
 
+const SYNCED_WITHIN_MS = 5 * 60_000;
+
+/** REL1003: pushes and answers share one stream, so an agent that is connected and does not report is one whose first sync does not end. */
+export const clusterReportsNothing = defineRule({
+  code: "REL1003",
+  of: KubernetesCluster,
+  reads: {},
+  readsTime: true,
+  *find(cluster, { context }) {
+    const { state, conditions = [] } = cluster.status ?? {};
+    if (state !== "SYNCING" || !isRegistration(cluster, context.namespace)) return;
+    const since = conditions.find(({ type, status }) => type === "Synced" && status !== "True")?.lastTransitionTime ?? "";
+    if (!(context.hour - Date.parse(since) > SYNCED_WITHIN_MS)) return;
+    yield {
+      field: "status.state",
+      message: `is SYNCING since ${since.slice(0, 16)}Z: the agent is connected, and has not reported all of its cluster`,
+      remedy: diagnose(cluster.metadata.name, "see in its log which kind it may not list, or which API server does not answer"),
+    };
+  },
+});
+
 /** REL1004. */
 export const clusterLags = defineRule({
   code: "REL1004",
@@ -50,6 +68,19 @@ function saidBy({ status }: KubernetesCluster, type: string): string | undefined
   const condition = status?.conditions?.find((one) => one.type === type && one.status === "True");
   return condition && (condition.message ?? "").split(/[.:] (?=To |Narrow )/, 1)[0];
 }
+
+/** REL1005. */
+export const writesNotDone = defineRule({
+  code: "REL1005",
+  of: KubernetesCluster,
+  reads: {},
+  *find(cluster, { context }) {
+    const said = isRegistration(cluster, context.namespace) ? saidBy(cluster, "WritesRefused") : undefined;
+    if (said === undefined) return;
+    const remedy = "correct what the message names: the policies behind the object, or its other writer";
+    yield { field: "status.conditions", message: said, remedy: { text: remedy, command: shellCommand("meshctl", "sync", "status") } };
+  },
+});
 
 /** REL1010. */
 export const deletesHeld = defineRule({

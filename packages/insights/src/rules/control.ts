@@ -3,7 +3,7 @@ import { type Index, matchesLabels, refOf } from "@isthmus/core";
 import { patchRemedy } from "../insight.ts";
 import { defineRule, lookUp, type RuleFinding, type RuleReading } from "../rule.ts";
 import { istioMinor } from "./federation.ts";
-import { byMeshCluster, byObjectCluster, byPlace, isGateway, placeKey } from "./places.ts";
+import { byInstallationPlace, byMeshCluster, byObjectCluster, byPlace, isGateway, placeKey } from "./places.ts";
 
 const OLDEST_MINOR = 20;
 
@@ -39,10 +39,6 @@ export const ciliumKeepsPoliciesOut = defineRule({
     ),
 });
 
-const byInstallationPlace: Index<Mesh> = ({ spec }) => {
-  const { namespace, cluster } = spec?.istio?.installation ?? {};
-  return namespace === undefined || cluster === undefined ? [] : [`${namespace}/${cluster}`];
-};
 const placeOfControlPlane: Index<Deployment> = (deployment) =>
   deployment.spec?.template?.metadata?.labels === undefined ? [] : [placeKey(deployment)];
 const clusterOfGateway: Index<Deployment> = (deployment) =>

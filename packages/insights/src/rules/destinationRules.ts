@@ -1,5 +1,5 @@
 import { Deployment, Destination, DestinationRule, Service, ServiceEntry, VirtualService, Workload } from "@isthmus/api";
-import { formatRef, type Index, keyOf, matchesLabels, nearestName, type Resource, refOf } from "@isthmus/core";
+import { formatRef, type Index, matchesLabels, nearestName, type Resource, refOf } from "@isthmus/core";
 import { defineRule, lookUp, type RuleFinding } from "../rule.ts";
 import {
   byEntryHost,
@@ -125,8 +125,6 @@ function isEarlier(a: Resource["metadata"], b: Resource["metadata"]): boolean {
   return a.namespace === b.namespace && a.name < b.name;
 }
 
-const byItsService: Index<Destination> = ({ spec }) => (spec?.kubeService?.ref === undefined ? [] : [keyOf(spec.kubeService.ref)]);
-
 type Labels = Readonly<Record<string, string>>;
 // Each is compared with all workloads of the Service.
 const MOST_SUBSETS = 200;
@@ -183,34 +181,3 @@ export const localityWithoutOutliers = defineRule({
     };
   },
 });
-
-/** SEC1008. */
-export const mutualTlsSwitchedOff = defineRule({
-  code: "SEC1008",
-  of: DestinationRule,
-  reads: { destinations: lookUp(Destination, { key: serviceNamed, index: byItsService }) },
-  find(rule, { lookup }) {
-    const [destination] = lookup("destinations").filter(({ spec }) => spec?.mesh !== undefined);
-    if (destination === undefined) return [];
-    return tlsModes(rule).flatMap(({ field, mode }): readonly RuleFinding[] => {
-      if (mode !== "DISABLE") return [];
-      const message = `DISABLE sends plain text to ${rule.spec?.host}, which is in Mesh ${destination.spec?.mesh?.name}: where the mesh requires mutual TLS, requests fail with 503`;
-      return [{ field, message, remedy: "set ISTIO_MUTUAL, or remove tls" }];
-    });
-  },
-});
-
-interface TlsMode {
-  readonly field: string;
-  readonly mode: string | undefined;
-}
-
-/** Of the rule as a whole, of its ports, and of its subsets. */
-function tlsModes({ spec }: DestinationRule): readonly TlsMode[] {
-  const at = (path: string, policy: NonNullable<typeof spec>["trafficPolicy"]): readonly TlsMode[] => [
-    { field: `${path}.tls.mode`, mode: policy?.tls?.mode },
-    ...(policy?.portLevelSettings ?? []).map(({ tls }, i) => ({ field: `${path}.portLevelSettings[${i}].tls.mode`, mode: tls?.mode })),
-  ];
-  const ofSubsets = (spec?.subsets ?? []).flatMap(({ trafficPolicy }, i) => at(`spec.subsets[${i}].trafficPolicy`, trafficPolicy));
-  return [...at("spec.trafficPolicy", spec?.trafficPolicy), ...ofSubsets];
-}

@@ -24,6 +24,12 @@ export const byMeshCluster: Index<Mesh> = ({ spec }) => {
   return cluster === undefined ? [] : [cluster];
 };
 
+/** Meshes of Istio by the namespace and cluster of their control plane. */
+export const byInstallationPlace: Index<Mesh> = ({ spec }) => {
+  const { namespace, cluster } = spec?.istio?.installation ?? {};
+  return namespace === undefined || cluster === undefined ? [] : [`${namespace}/${cluster}`];
+};
+
 /** Workloads by namespace and cluster. */
 export const byWorkloadPlace: Index<Workload> = ({ spec }) => {
   const { namespace, clusterName } = spec?.kubernetes?.controller ?? {};

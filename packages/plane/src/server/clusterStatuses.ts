@@ -10,6 +10,7 @@ import { ciliumField } from "./ciliumOfClusters.ts";
 import { endpointsExcluded } from "./endpointsExcluded.ts";
 import { type JoinTokenValidity, joinTokenExpiring } from "./joinTokenExpiring.ts";
 import { comparisonField, type ModeState, modeField, writesPaused } from "./writesPaused.ts";
+import { type WriteRefusals, writesRefused } from "./writesRefused.ts";
 
 /** What the status of a registered cluster is made of. */
 export interface ClusterStatusInputs {
@@ -34,6 +35,8 @@ export interface ClusterStatusInputs {
   readonly late: ClusterLag | undefined;
   /** What may be written, and what would be. */
   readonly writes: ModeState;
+  /** What of the desired objects its agent could not write. */
+  readonly refusals: WriteRefusals | undefined;
   /** Cilium in the cluster, beside a mesh. */
   readonly cilium: CiliumInstallation | undefined;
 }
@@ -69,6 +72,7 @@ export function isSameClusterStatus(a: ClusterStatusInputs, b: ClusterStatusInpu
     a.writes.acknowledged === b.writes.acknowledged &&
     a.writes.comparison === b.writes.comparison &&
     equalJson(a.cilium, b.cilium) &&
+    equalJson(a.refusals, b.refusals) &&
     isSameLateness
   );
 }
@@ -79,7 +83,21 @@ export function isSameClusterStatus(a: ClusterStatusInputs, b: ClusterStatusInpu
  */
 export function clusterStatus(
   kubernetesCluster: Resource,
-  { state, held, lacking, resumed, certificate, joinToken, problem, isNameOpen, isExcluded, late, writes, cilium }: ClusterStatusInputs,
+  {
+    state,
+    held,
+    lacking,
+    resumed,
+    certificate,
+    joinToken,
+    problem,
+    isNameOpen,
+    isExcluded,
+    late,
+    writes,
+    refusals,
+    cilium,
+  }: ClusterStatusInputs,
   agentName: string,
 ): DesiredStatus {
   const before = (kubernetesCluster as { readonly status?: JsonObject }).status ?? {};
@@ -94,6 +112,7 @@ export function clusterStatus(
     deletesPaused(held, lacking),
     overQuota(state),
     ...writesPaused(writes, state),
+    ...writesRefused(refusals),
     ...certificateExpiring(state?.agent, certificate),
     ...joinTokenExpiring(kubernetesCluster.metadata.name, joinToken, { isNeeded }),
     ...endpointsExcluded(isExcluded),

@@ -2,6 +2,7 @@ import { emptyOutputSet, type OutputSet, type Resource, type ResourceRef, resour
 import type { Delivery } from "@isthmus/translators";
 import { type Acknowledgement, isHeldCode, isPendingCode, type Rejection } from "../ports/clusterPort.ts";
 import { type ClusterComparison, type PendingCounts, pendingCounts, pendingExamples } from "./comparison.ts";
+import { type WriteRefusals, writeRefusals } from "./writesRefused.ts";
 
 /** Which outputs have reached their clusters. */
 export interface DeliveryLog {
@@ -22,6 +23,8 @@ export interface DeliveryLog {
   modeIn(clusterName: string): string | undefined;
   /** What a cluster's agent would write if it might; the same value until it answers again. Undefined where it may. */
   comparisonIn(clusterName: string): ClusterComparison | undefined;
+  /** What of a cluster's objects could not be written; undefined: nothing, as far as is known. */
+  refusalsIn(clusterName: string): WriteRefusals | undefined;
   /** What of a cluster's objects is not written because the mode forbids it, in order of their keys. */
   pendingIn(clusterName: string): Iterable<Rejection>;
   /** How many objects of a cluster are not as they ought to be, by the code of their rejection. */
@@ -44,6 +47,7 @@ interface ClusterDelivery {
   readonly lacksCauses: boolean;
   readonly mode: string | undefined;
   readonly comparison: ClusterComparison | undefined;
+  readonly refusals: WriteRefusals | undefined;
 }
 
 /** Starts without answers: the objects of a cluster are `unheard` until one for a known set has come. */
@@ -75,6 +79,7 @@ export function deliveryLog(): DeliveryLog {
       lacksCauses: rejected.some(({ code }) => code === "Unconfirmed"),
       mode,
       comparison: comparisonOf(answer, size),
+      refusals: writeRefusals(rejected),
     });
   }
 
@@ -106,6 +111,7 @@ export function deliveryLog(): DeliveryLog {
     },
     modeIn: (clusterName) => of(clusterName).mode,
     comparisonIn: (clusterName) => of(clusterName).comparison,
+    refusalsIn: (clusterName) => of(clusterName).refusals,
     *pendingIn(clusterName) {
       for (const rejection of of(clusterName).rejections.values()) if (isPendingCode(rejection.code)) yield rejection;
     },
@@ -125,6 +131,7 @@ const NOTHING: ClusterDelivery = {
   lacksCauses: false,
   mode: undefined,
   comparison: undefined,
+  refusals: undefined,
 };
 
 /** `size`: how many objects were desired. */

@@ -151,6 +151,7 @@ export function statusUpdates({
         late: clusterLagOf(lateSince(name), () => delivery.waitingIn(name)),
         cilium: cilium.get(name),
         writes: { mode: modeOf(cluster), acknowledged: delivery.modeIn(name), comparison: delivery.comparisonIn(name) },
+        refusals: delivery.refusalsIn(name),
       };
       const before = clusters.get(name);
       facts.set(name, now);
@@ -272,4 +273,5 @@ const NOTHING_KNOWN: ClusterStatusInputs = {
   isExcluded: false,
   late: undefined,
   writes: { mode: "manage", acknowledged: undefined, comparison: undefined },
+  refusals: undefined,
 };

@@ -2,7 +2,7 @@ import type { KubernetesCluster } from "@isthmus/api";
 import { type AnyResource, type Clock, kindKeyOf, messageOf, UsageError } from "@isthmus/core";
 import { type Cluster, ClusterError } from "@isthmus/plane/ports";
 import type { NeededFoundations } from "../install/installPlane.ts";
-import { endedBy, Interrupted, interruptible } from "../interruption.ts";
+import { endedBy, Interrupted, interruptible, orInterrupted } from "../interruption.ts";
 import { namespaceToCreate, RemoteNamespace } from "../remoteAccess.ts";
 import { agentDefinitions, kindOfDefinition } from "./agentDefinitions.ts";
 import { AGENT, agentObjects, checkAgentInstallation, isAgent } from "./agentManifest.ts";
@@ -103,10 +103,20 @@ export async function registerAgent(registration: AgentRegistration): Promise<vo
   const written = (): void => {
     isWritten = true;
   };
+  const { interrupt, precheck, serverHasClientCertificates, agentComplaint, probe } = registration;
+  // Of what is not to be undone nobody has to know whether it was done.
   const [management, remote] = [registration.management, registration.remote].map((cluster) =>
-    interruptible(cluster, registration.interrupt),
+    interruptible(cluster, interrupt, { losesWrites: !registration.rollback }),
   ) as [Cluster, Cluster];
-  const working = { ...registration, management, remote };
+  const working: AgentRegistration = {
+    ...registration,
+    management,
+    remote,
+    precheck: (needs) => orInterrupted(() => precheck(needs), interrupt),
+    serverHasClientCertificates: () => orInterrupted(serverHasClientCertificates, interrupt),
+    agentComplaint: agentComplaint && (() => orInterrupted(agentComplaint, interrupt)),
+    probe: probe && ((relay, root) => orInterrupted(() => probe(relay, root), interrupt)),
+  };
   // What is undone is no longer interrupted.
   const changed = (change: Change): void => {
     changes.push({ ...change, cluster: change.cluster === remote ? registration.remote : registration.management });

@@ -34,6 +34,8 @@ export interface Check<State = PlaneState> {
   readonly description: string;
   /** What it needs: without it the check says nothing, and the result is incomplete. */
   readonly reads: readonly (keyof State & string)[];
+  /** False where there is nothing to check: nothing is printed of it. Without it there always is. */
+  applies?(state: State): boolean;
   findings(state: State): readonly CheckFinding[];
 }
 

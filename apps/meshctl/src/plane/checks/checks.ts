@@ -6,6 +6,7 @@ import { fieldsAreCurrent } from "./deprecated.ts";
 import { exportsAreMeant, gatewaysAreReachable, trustDomainsAreKnown } from "./federatedMeshes.ts";
 import { groupedMeshesExist, istioIsSupported, servicesAgree, sharedPortsAgree } from "./federation.ts";
 import { crdsAreServed, deploymentsAreAvailable } from "./installation.ts";
+import { signaturesCome } from "./meshCertificates.ts";
 import { agentsAreAuthenticated, relayCertificatesLast } from "./relay.ts";
 import { faultsAreShort, trafficHasDestinations } from "./routes.ts";
 
@@ -27,6 +28,7 @@ const CHECKS: readonly Check[] = [
   groupedMeshesExist,
   istioIsSupported,
   trustDomainsAreKnown,
+  signaturesCome,
   servicesAgree,
   sharedPortsAgree,
   gatewaysAreReachable,

@@ -23,7 +23,7 @@ export const agentsAreConnected: Check = {
   category,
   description: "Gloo Mesh agents are connected for each registered KubernetesCluster",
   reads: ["clusters"],
-  findings: ({ clusters }) => {
+  findings: ({ clusters, now }) => {
     if (clusters.length === 0) {
       return [{ code: "REL1008", severity: "note", message: "no cluster is registered", remedy: "meshctl cluster register --help" }];
     }
@@ -32,6 +32,11 @@ export const agentsAreConnected: Check = {
       const state = cluster.status?.state ?? "REGISTERED";
       const bad = BAD_STATES.get(state);
       if (bad === undefined) return [];
+      const stuck = state === "SYNCING" ? syncingSince(cluster) : Number.NaN;
+      if (now - stuck > SYNCED_WITHIN_MS) {
+        const message = `the agent of cluster ${name} is connected since ${new Date(stuck).toISOString()}, and has not reported all of the cluster`;
+        return { code: "REL1003" as const, severity: "error" as const, message, remedy: `meshctl cluster diagnose ${name}` };
+      }
       const cause = messageOf(cluster, state === "LAGGING" ? "Lagging" : state === "SYNCING" ? "Synced" : "Connected");
       return {
         ...bad,
@@ -42,10 +47,19 @@ export const agentsAreConnected: Check = {
   },
 };
 
+/** Longer than the first sync of a large cluster takes. */
+const SYNCED_WITHIN_MS = 5 * 60_000;
+
+/** Milliseconds since 1970; NaN: not known. */
+function syncingSince({ status }: KubernetesCluster): number {
+  return Date.parse(status?.conditions?.find(({ type, status: value }) => type === "Synced" && value !== "True")?.lastTransitionTime ?? "");
+}
+
 /** Conditions that are True when something is wrong. */
 const ALARMS: ReadonlyMap<string, Pick<CheckFinding, "code" | "severity">> = new Map(
   Object.entries({
     DeletesPaused: { code: "REL1010", severity: "warning" },
+    WritesRefused: { code: "REL1005", severity: "warning" },
     OverQuota: { code: "REL1102", severity: "warning" },
     CertificateExpiring: { code: "CRT1002", severity: "warning" },
     JoinTokenExpiring: { code: "CRT1010", severity: "warning" },
@@ -55,7 +69,7 @@ const ALARMS: ReadonlyMap<string, Pick<CheckFinding, "code" | "severity">> = new
 /** What else the server says of them. */
 export const nothingWaits: Check = {
   category,
-  description: "No cluster has deletes on hold, exceeds its quota, or has a certificate or join token that ends",
+  description: "No cluster has deletes on hold, refuses objects, exceeds its quota, or has a certificate or join token that ends",
   reads: ["clusters"],
   findings: ({ clusters, now }) =>
     clusters.flatMap(({ metadata: { name }, status = {} }) => {

@@ -9,6 +9,8 @@ export interface CheckResult {
   readonly findings: readonly CheckFinding[];
   /** Why it could not be made; undefined when it was. */
   readonly unread?: string;
+  /** How many findings `-S` leaves out. */
+  readonly suppressed?: number;
 }
 
 /** The results as the published `meshctl check` prints them: categories, a line for each check, and what it found below. */
@@ -63,6 +65,8 @@ export function checkSummary(results: readonly CheckResult[]): string {
   const counts = SEVERITIES.map((severity) => [severity, findings.filter((finding) => finding.severity === severity).length] as const);
   const found = counts.flatMap(([severity, count]) => (count === 0 ? [] : [`${count} ${severity}${count === 1 ? "" : "s"}`]));
   const unread = results.filter((result) => result.unread !== undefined).length;
+  const suppressed = results.reduce((sum, result) => sum + (result.suppressed ?? 0), 0);
+  const hidden = suppressed === 0 ? "" : `; ${suppressed} suppressed`;
   const missing = unread === 0 ? "" : `; ${unread} could not be made`;
-  return `${results.length} checks: ${found.join(", ") || "nothing found"}${missing}\n`;
+  return `${results.length} checks: ${found.join(", ") || "nothing found"}${hidden}${missing}\n`;
 }

@@ -13,16 +13,18 @@ export async function runChecks(
   const checks = selectedChecks(selection);
   const needed = new Set(checks.flatMap(({ reads }) => reads as readonly StateName[]));
   const { state, unread } = await readPlaneState(cluster, { ...place, needed }, signal);
-  return checks.map((check) => resultOf(check, state, unread));
+  return resultsOf(checks, state, unread);
 }
 
-/** What a check says of a state of which parts may be missing. */
-export function resultOf<State>(
-  { category, description, reads, findings }: Check<State>,
+/** What checks say of a state of which parts may be missing; nothing of those that do not apply. */
+export function resultsOf<State>(
+  checks: readonly Check<State>[],
   state: State,
   unread: ReadonlyMap<string, string>,
-): CheckResult {
-  const missing = reads.flatMap((name) => unread.get(name) ?? []);
-  if (missing.length > 0) return { category, description, findings: [], unread: [...new Set(missing)].join("; ") };
-  return { category, description, findings: findings(state) };
+): readonly CheckResult[] {
+  return checks.flatMap(({ category, description, reads, applies, findings }): readonly CheckResult[] => {
+    const missing = reads.flatMap((name) => unread.get(name) ?? []);
+    if (missing.length > 0) return [{ category, description, findings: [], unread: [...new Set(missing)].join("; ") }];
+    return applies?.(state) === false ? [] : [{ category, description, findings: findings(state) }];
+  });
 }

@@ -2,7 +2,7 @@ import type { ApiServer } from "@isthmus/kubernetes";
 import type { NeededFoundations } from "../../cluster/install/installPlane.ts";
 import type { NeededPermission } from "./permissions.ts";
 import { kubernetesIsSupported, LACKING_REMEDY, permissionText } from "./prechecks.ts";
-import { lackingOf, type TargetState } from "./targetState.ts";
+import { lackingOf, NO_POLICIES, type TargetState } from "./targetState.ts";
 
 const RBAC = "rbac.authorization.k8s.io";
 
@@ -44,6 +44,8 @@ export async function problemsOf(
     kubernetes: await api.version(signal),
     agents: [],
     discovered: { meshes: [], reports: [] },
+    policies: NO_POLICIES,
+    aheadMs: undefined,
   };
   // A version that is not understood is no reason to refuse.
   const problems = kubernetesIsSupported.findings(state).filter(({ severity }) => severity === "error");

@@ -1,9 +1,10 @@
-import type { Mesh } from "@isthmus/api";
 import { formatRef } from "@isthmus/core";
 import type { Permission } from "@isthmus/kubernetes";
 import type { Check } from "../checks/check.ts";
 import { deploymentOf } from "../deployments.ts";
 import { isAtLeast, minorVersion } from "../versions.ts";
+import { clocksAgree, identitiesAreRequired, tokensAreRead } from "./identityChecks.ts";
+import { hasIstio, istioMeshes } from "./istioMeshes.ts";
 import type { TargetState } from "./targetState.ts";
 
 /** The oldest version of Kubernetes that is supported. */
@@ -75,6 +76,7 @@ const istioIsSupported: Check<TargetState> = {
   category: "Mesh",
   description: `Istio is ${OLDEST_ISTIO} or later`,
   reads: ["discovered"],
+  applies: hasIstio,
   findings: ({ discovered }) =>
     istioMeshes(discovered.meshes).flatMap(({ place, istio }) => {
       const { version = "" } = istio.installation ?? {};
@@ -92,6 +94,7 @@ const trustDomainIsOwn: Check<TargetState> = {
   category: "Mesh",
   description: "Istio has a trust domain of its own",
   reads: ["discovered"],
+  applies: hasIstio,
   findings: ({ discovered }) =>
     istioMeshes(discovered.meshes).flatMap(({ place, istio }) => {
       const { trustDomain = "" } = istio;
@@ -107,6 +110,7 @@ const gatewayIsThere: Check<TargetState> = {
   category: "Mesh",
   description: "A gateway for traffic from other clusters has an address",
   reads: ["discovered"],
+  applies: hasIstio,
   findings: ({ discovered }) =>
     istioMeshes(discovered.meshes).flatMap(({ place, istio }) => {
       if ((istio.ingressGateways ?? []).length > 0) return [];
@@ -115,12 +119,6 @@ const gatewayIsThere: Check<TargetState> = {
       return { code: "FED1003", severity: "warning", message, remedy };
     }),
 };
-
-function istioMeshes(meshes: readonly Mesh[]) {
-  return meshes.flatMap(({ spec }) =>
-    spec?.istio === undefined ? [] : [{ istio: spec.istio, place: `namespace ${spec.istio.installation?.namespace}` }],
-  );
-}
 
 /** What must hold before an agent is installed. */
 export const PRECHECKS: readonly Check<TargetState>[] = [
@@ -153,8 +151,11 @@ const agentIsRunning: Check<TargetState> = {
 export const REMOTE_CHECKS: readonly Check<TargetState>[] = [
   kubernetesIsSupported,
   agentIsRunning,
+  clocksAgree,
   meshIsThere,
   istioIsSupported,
   trustDomainIsOwn,
   gatewayIsThere,
+  identitiesAreRequired,
+  tokensAreRead,
 ];

@@ -5,6 +5,7 @@ import { type Cluster, ClusterError } from "@isthmus/plane/ports";
 import { translate } from "@isthmus/translators";
 import { withRemedy } from "../../cluster/managementCluster.ts";
 import { type DeploymentState, DeploymentStates } from "../deployments.ts";
+import { type MeshPolicies, readMeshPolicies } from "./meshPolicies.ts";
 import { INSTALLING, type NeededPermission } from "./permissions.ts";
 
 /** What checks see of a cluster before, or after, an agent is installed in it. */
@@ -19,6 +20,19 @@ export interface TargetState {
   readonly discovered: { readonly meshes: readonly Mesh[]; readonly reports: readonly Report[] };
   /** Those of what an installation needs that the user lacks. */
   readonly lacking: readonly Permission[];
+  readonly policies: MeshPolicies;
+  /** How far the clock of its API server is ahead of that of the management cluster, in milliseconds; undefined: not known. */
+  readonly aheadMs: number | undefined;
+}
+
+/** What is read of a cluster. */
+export interface TargetReading {
+  /** Namespace of the agent. */
+  readonly namespace: string;
+  /** Those of `TargetState`; others are left empty. */
+  readonly needed: ReadonlySet<string>;
+  /** How far the clock of the management cluster is ahead of this machine's, in milliseconds. */
+  readonly managementAheadMs: number | undefined;
 }
 
 type Part = Exclude<keyof TargetState, "namespace">;
@@ -32,7 +46,7 @@ export interface ReadTarget {
 /** Reads a cluster. A part that the user may not read is missing; the others are checked all the same. */
 export async function readTarget(
   { cluster, api }: { readonly cluster: Cluster; readonly api: ApiServer },
-  namespace: string,
+  { namespace, needed, managementAheadMs }: TargetReading,
   signal: AbortSignal,
 ): Promise<ReadTarget> {
   const unread = new Map<string, string>();
@@ -42,10 +56,16 @@ export async function readTarget(
     agents: await attempt("agents", [], async () => (await cluster.list(DeploymentStates, { namespace }, signal)).items),
     discovered: await attempt("discovered", { meshes: [], reports: [] }, () => discoveredIn(cluster, namespace, signal)),
     lacking: await attempt("lacking", [], () => lackingOf(api, { namespace, needed: INSTALLING }, signal)),
+    policies: await attempt("policies", NO_POLICIES, () => readMeshPolicies(cluster, signal)),
+    aheadMs: await attempt("aheadMs", undefined, async () => {
+      const aheadMs = await api.clockAheadMs(signal);
+      return aheadMs === undefined || managementAheadMs === undefined ? undefined : aheadMs - managementAheadMs;
+    }),
   };
   return { state, unread };
 
   async function attempt<T>(part: Part, none: T, read: () => Promise<T>): Promise<T> {
+    if (!needed.has(part)) return none;
     try {
       return await read();
     } catch (error) {
@@ -55,6 +75,14 @@ export async function readTarget(
     }
   }
 }
+
+/** As in a cluster without Istio. */
+export const NO_POLICIES: MeshPolicies = {
+  peerAuthentications: [],
+  requestAuthentications: 0,
+  authorizationPolicies: [],
+  virtualServices: [],
+};
 
 /** Those of the needed permissions that the user lacks. */
 export async function lackingOf(

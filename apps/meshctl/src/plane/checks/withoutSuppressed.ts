@@ -1,0 +1,17 @@
+import { type LineSuppression, objectAtStart, suppressionOf } from "../../offline/suppressions.ts";
+import type { CheckResult } from "./report.ts";
+
+/** Results without the findings that `-S` suppresses, with their number. */
+export function withoutSuppressed(
+  results: readonly CheckResult[],
+  suppress: readonly LineSuppression[] | undefined,
+): readonly CheckResult[] {
+  if (suppress === undefined) return results;
+  return results.map((result) => {
+    const findings = result.findings.filter(
+      ({ code, message }) => suppressionOf(suppress, { ...objectAtStart(message), code }) === undefined,
+    );
+    const suppressed = result.findings.length - findings.length;
+    return suppressed === 0 ? result : { ...result, findings, suppressed };
+  });
+}
