@@ -45,6 +45,8 @@ const PAGES = [
   "/object/_/Service/cluster-1/bookinfo/no-such-object",
   "/no-such-page",
   "/changes",
+  "/?scope=cluster-1,cluster-2",
+  "/topology?view=table&scope=cluster-2",
 ];
 
 const POLICY = (name: string, rule: string) => `apiVersion: networking.mesh.gloo.solo.io/v1
@@ -336,7 +338,7 @@ describeInBrowser("the console in a browser", (executablePath) => {
     await page.getByRole("button", { name: "Services" }).click();
     await page.getByText("8 callers × 8 targets").waitFor();
     await page.getByRole("searchbox", { name: "Filter" }).fill("to:reviews from:bookinfo cluster:cluster-1");
-    await page.getByText("4 callers × 1 targets").waitFor();
+    await page.getByText("4 of 8 callers × 1 of 8 targets").waitFor();
     const productpage = "cluster-1/bookinfo/bookinfo-productpage → cluster-1/bookinfo/reviews";
     await page.getByRole("link", { name: `yes ${productpage}` }).click();
     await page.getByText("Nothing restricts who may call it.").waitFor();
@@ -503,6 +505,65 @@ describeInBrowser("the console in a browser", (executablePath) => {
     expect(await faults(page, "order")).toEqual([]);
     await page.reload();
     await expect.poll(names).toEqual(ordered);
+  });
+
+  it("keeps to the clusters that are chosen, on every page, by keyboard too, and links have them", async () => {
+    const page = await open("/workloads");
+    const { keyboard } = page;
+    await page.getByText("9 workloads", { exact: true }).waitFor();
+    await keyboard.press("s");
+    await page.getByRole("dialog", { name: "Clusters" }).waitFor();
+    await keyboard.type("2");
+    await keyboard.press("Tab");
+    await keyboard.press("Space");
+    await page.getByRole("checkbox", { name: "cluster-2", checked: true }).waitFor();
+    expect(await faults(page, "the choice of clusters")).toEqual([]);
+    await keyboard.press("Escape");
+    await page.getByText(/^[1-8] of 9 workloads/).waitFor();
+    expect(await page.getByRole("cell", { name: "cluster-1", exact: true }).count()).toBe(0);
+    await keyboard.press("g");
+    await keyboard.press("c");
+    await page.getByText("1 of 2 clusters", { exact: true }).last().waitFor();
+    await page.getByRole("link", { name: "Access", exact: true }).click();
+    await page.getByText(/^[1-7] of 8 callers|^[1-9] of [1-9] callers/).waitFor();
+    await page.getByRole("link", { name: "Policies", exact: true }).click();
+    // It is about both clusters.
+    await page.getByRole("link", { name: "bookinfo", exact: true }).waitFor();
+    await page.getByRole("link", { name: "Overview", exact: true }).click();
+    expect(new URL(page.url()).searchParams.get("scope")).toBe("cluster-2");
+    await page.locator(".tile").filter({ hasText: "Clusters" }).getByText("1 of 2").waitFor();
+    expect(await faults(page, "with chosen clusters")).toEqual([]);
+    await page.reload();
+    await page.locator(".tile").filter({ hasText: "Clusters" }).getByText("1 of 2").waitFor();
+    await page.getByRole("button", { name: "Leave out cluster-2" }).click();
+    await page.getByRole("button", { name: "All clusters" }).waitFor();
+    expect(new URL(page.url()).searchParams.has("scope")).toBe(false);
+    // Of a cluster that there is not, nothing is shown, and the way out is.
+    await show(page, "/workloads?scope=<img>");
+    await page.getByText("Only cluster <img> is shown").waitFor();
+    await page.getByRole("button", { name: "Show all clusters" }).click();
+    await page.getByText("9 workloads", { exact: true }).waitFor();
+  });
+
+  it("changes nothing while it is paused, says since when and how much waits, and shows it when resumed", async () => {
+    const page = await open("/policies");
+    const clock = page.getByRole("group", { name: "Freshness of the snapshot" });
+    await page.getByRole("status").filter({ hasText: "policies" }).waitFor();
+    await page.keyboard.press("p");
+    await clock.getByText(/^paused since \d\d:\d\d/).waitFor();
+    demo.press("t");
+    await clock.getByText(/[1-9]\d* changes? waits?$/).waitFor();
+    expect(await page.getByRole("link", { name: "reviews-timeout" }).count()).toBe(0);
+    // On other pages, too.
+    await page.getByRole("link", { name: "Overview", exact: true }).click();
+    await page.getByRole("link", { name: "Policies", exact: true }).click();
+    expect(await page.getByRole("link", { name: "reviews-timeout" }).count()).toBe(0);
+    expect(await faults(page, "paused")).toEqual([]);
+    await page.getByRole("button", { name: "Resume" }).click();
+    await page.getByRole("link", { name: "reviews-timeout" }).waitFor();
+    await clock.getByText(/^live/).waitFor();
+    demo.press("d");
+    await page.getByRole("link", { name: "reviews-timeout" }).waitFor({ state: "detached" });
   });
 
   it("shows a row beside the table, by pointer and by keyboard, and the address has it", async () => {

@@ -7,6 +7,8 @@ import { generatedStrings } from "./strings/generated.ts";
 import { insightStrings } from "./strings/insights.ts";
 import { panelStrings } from "./strings/panel.ts";
 import { pastStrings } from "./strings/past.ts";
+import { pauseStrings } from "./strings/pause.ts";
+import { scopeStrings } from "./strings/scope.ts";
 import { viewerStrings } from "./strings/viewer.ts";
 import { whatIfStrings } from "./strings/whatIf.ts";
 
@@ -89,6 +91,8 @@ export const t = {
     rows: [
       ["/ or Ctrl K", "search for any object, policy or insight code"],
       ["f", "filter the table"],
+      ["p", "pause live updates, and resume them"],
+      ["s", "choose the clusters to which all lists keep"],
       ["j, k", "next, previous row of the table"],
       ["Enter on a title", "sort by the column; with Shift: after the other columns"],
       ["Enter", "open the page of the row"],
@@ -246,6 +250,8 @@ export const t = {
   access: accessStrings,
   effect: effectStrings,
   past: pastStrings,
+  pause: pauseStrings,
+  scope: scopeStrings,
   viewer: viewerStrings,
   whatIf: whatIfStrings,
   destinations: {

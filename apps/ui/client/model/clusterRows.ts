@@ -5,6 +5,7 @@ import { t } from "../strings.ts";
 import { insightIndexOf, NO_COUNTS, type SeverityCounts } from "./insightIndex.ts";
 import { objectCounts } from "./objectCounts.ts";
 import { registrationsIn } from "./registrations.ts";
+import { clusterNames } from "./scope.ts";
 import { clusterStatus, type Status } from "./status.ts";
 
 /** What the list of clusters shows of one. */
@@ -29,9 +30,7 @@ export function clusterRows(fleet: Fleet): readonly ClusterRow[] {
   const counts = objectCounts(fleet.snapshot);
   const heard = new Map((fleet.clock?.clusters ?? []).map((entry) => [entry.name, entry]));
   const { byCluster } = insightIndexOf(fleet);
-  const names = new Set([...clusters.keys(), ...counts.byCluster.keys(), ...heard.keys()]);
-  names.delete("");
-  return [...names].sort().map((name) => {
+  return clusterNames(fleet).map((name) => {
     const cluster = clusters.get(name);
     return {
       name,

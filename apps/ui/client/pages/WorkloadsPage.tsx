@@ -5,7 +5,7 @@ import { Page } from "../components/Page.tsx";
 import type { Column } from "../components/tableColumns.ts";
 import { Workload } from "../data/kinds.ts";
 import { t } from "../strings.ts";
-import { clusterColumn, type DiscoveredRow, insightsColumn, rowKey, textColumn } from "./discoveredColumns.tsx";
+import { clusterColumn, type DiscoveredRow, insightsColumn, rowClusters, rowKey, textColumn } from "./discoveredColumns.tsx";
 import { ObjectTable } from "./ObjectTable.tsx";
 import { useDiscovered } from "./useDiscovered.ts";
 
@@ -46,6 +46,7 @@ export function WorkloadsPage() {
         what={t.workloads.what}
         rows={useDiscovered(Workload)}
         keyOf={rowKey}
+        clustersOf={rowClusters}
         columns={COLUMNS}
         objectOf={({ object }) => object}
         empty={<Empty title={t.workloads.empty} how={t.workloads.emptyHow} command={t.workloads.emptyCommand} />}

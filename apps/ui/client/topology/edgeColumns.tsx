@@ -29,7 +29,8 @@ function textOf(end: EdgeRow["to"]): string {
   return typeof end === "string" ? end : `${end.namespace}/${end.name}`;
 }
 
-function clustersOf({ from, to }: EdgeRow): readonly string[] {
+/** The clusters of both ends of a row. */
+export function clustersOf({ from, to }: EdgeRow): readonly string[] {
   return [from, to].flatMap((end) => (end === undefined ? [] : [typeof end === "string" ? end : end.cluster]));
 }
 
