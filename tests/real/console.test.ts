@@ -391,15 +391,24 @@ describeInBrowser("the console in a browser", (executablePath) => {
     const page = await open("/clusters");
     const row = page.getByRole("row").filter({ hasText: "cluster-2" });
     await row.getByText("Connected").waitFor();
-    const objects = async () => Number(await row.getByRole("cell").nth(4).innerText());
+    const objects = async () => Number(await row.getByRole("cell").nth(5).innerText());
     const before = await objects();
+    await row.getByText("0 s", { exact: true }).waitFor();
     demo.press("a");
     await row.getByText("Offline").waitFor();
+    // What waits for it says since when.
+    demo.press("t");
+    await row.getByText(/^[1-9]\d* s$/).waitFor();
+    demo.press("d");
     await page
       .getByRole("group", { name: "Freshness of the snapshot" })
       .getByText(/cluster-2 frozen \d\d:\d\d/)
       .waitFor();
     expect(before).toBeGreaterThan(20);
+    await page.getByRole("link", { name: "cluster-2", exact: true }).first().click();
+    await page.getByText("meshctl cluster diagnose cluster-2").waitFor();
+    await page.getByText("Walks from DNS to the rights of the agent").waitFor();
+    await page.goBack();
     expect(await objects()).toBeGreaterThanOrEqual(before);
     await page.getByRole("link", { name: "Insights", exact: true }).click();
     await page.getByRole("link", { name: "REL1001" }).waitFor();

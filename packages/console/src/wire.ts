@@ -121,6 +121,10 @@ export interface ClusterClock {
   readonly connected?: boolean;
   /** Version of its agent. */
   readonly version?: string;
+  /** The replica of the management server to which its agent is connected. */
+  readonly replica?: string;
+  /** In ISO 8601: when the oldest was desired that its agent has not acknowledged; absent when all is, and of a source that does not know. */
+  readonly behindSince?: string;
 }
 
 /** Path of the stream. */

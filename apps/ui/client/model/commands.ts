@@ -45,6 +45,11 @@ export function meshctlFor({ kind, metadata }: Resource): string | undefined {
   return DESCRIBED.has(kind) ? shellLine("meshctl", "describe", kind.toLowerCase(), `${namespace}/${name}`) : undefined;
 }
 
+/** The command that says why a cluster is not connected, or lags. */
+export function diagnoseCommand(cluster: string): string {
+  return shellLine("meshctl", "cluster", "diagnose", cluster);
+}
+
 function isPlain(word: string): boolean {
   return word !== "" && [...word].every((char) => /[\w.,:/@=-]/.test(char));
 }
