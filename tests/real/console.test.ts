@@ -207,6 +207,8 @@ describeInBrowser("the console in a browser", (executablePath) => {
     await main.getByText('isthmus.mesh/suppress-insights: "RTE1001 until YYYY-MM-DD: REASON"').waitFor();
     await show(page, `${DESTINATION}/ratings-bookinfo-cluster-1`);
     await main.getByRole("heading", { name: "Rejected here" }).waitFor();
+    // Nothing in force is about the same.
+    expect(await main.getByRole("button", { name: "Compare with what is in force" }).count()).toBe(0);
     demo.press("v");
     await main.getByRole("heading", { name: "Rejected here" }).waitFor({ state: "detached" });
   });
@@ -287,6 +289,13 @@ describeInBrowser("the console in a browser", (executablePath) => {
     demo.press("s");
     await page.locator(".route .react-flow__edge-path").waitFor({ state: "attached" });
     await beside();
+    const [saved] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "SVG" }).click()]);
+    const svg = readFileSync(await saved.path(), "utf8");
+    for (const name of ["cluster-1", "cluster-2", "reviews", "25 %"]) expect(svg).toContain(`>${name}</text>`);
+    // It is a picture that browsers take.
+    await page.evaluate(
+      `new Promise((done, failed) => Object.assign(new Image(), { onload: done, onerror: failed, src: "data:image/svg+xml," + encodeURIComponent(${JSON.stringify(svg)}) })).then(() => undefined)`,
+    );
     await page.locator(".route .react-flow__edge-textbg").click();
     await page.getByRole("heading", { name: "reviews-shift" }).waitFor();
     demo.press("u");
@@ -406,7 +415,7 @@ describeInBrowser("the console in a browser", (executablePath) => {
       .waitFor();
     expect(before).toBeGreaterThan(20);
     await page.getByRole("link", { name: "cluster-2", exact: true }).first().click();
-    await page.getByText("meshctl cluster diagnose cluster-2").waitFor();
+    await page.getByText("meshctl cluster diagnose cluster-2", { exact: true }).waitFor();
     await page.getByText("Walks from DNS to the rights of the agent").waitFor();
     await page.goBack();
     expect(await objects()).toBeGreaterThanOrEqual(before);
@@ -619,20 +628,21 @@ describeInBrowser("the console in a browser", (executablePath) => {
 
   it("shows the columns that are chosen, and the address has which", async () => {
     const page = await open("/workloads");
-    const titles = async () => (await page.getByRole("columnheader").allInnerTexts()).map((title) => title.trim());
-    expect(await titles()).toEqual(["Name", "Cluster", "Namespace", "Mesh", "Version", "Service account", "Insights"]);
+    const titles = async () => (await page.getByRole("columnheader").getByRole("button").allInnerTexts()).map((title) => title.trim());
+    const shown = ["Name", "Cluster", "Namespace", "Service account", "Policies", "Identity", "Insights"];
+    expect(await titles()).toEqual([...shown.slice(0, 3), "Mesh", "Version", ...shown.slice(3)]);
     await page.getByRole("button", { name: /^Columns/ }).click();
     await page.getByRole("menuitemcheckbox", { name: "Mesh" }).click();
     await page.getByRole("menuitemcheckbox", { name: "Mesh" }).focus();
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
-    await expect.poll(titles).toEqual(["Name", "Cluster", "Namespace", "Service account", "Insights"]);
+    await expect.poll(titles).toEqual(shown);
     expect(await page.getByRole("menuitemcheckbox", { name: "Mesh", checked: false }).count()).toBe(1);
     expect(await faults(page, "columns")).toEqual([]);
     await page.keyboard.press("Escape");
     expect(new URL(page.url()).searchParams.get("hide")).toBe("mesh,version");
     await page.reload();
-    await expect.poll(titles).toEqual(["Name", "Cluster", "Namespace", "Service account", "Insights"]);
+    await expect.poll(titles).toEqual(shown);
     // What is hidden still filters, and what is exported is what is seen.
     await page.getByRole("searchbox").fill("mesh:istiod-istio-system-cluster-1");
     await page.getByText(/of 9 workloads/).waitFor();
@@ -641,13 +651,13 @@ describeInBrowser("the console in a browser", (executablePath) => {
       readFileSync(await download.path(), "utf8")
         .split("\n")[0]
         ?.trim(),
-    ).toBe("Name,Cluster,Namespace,Service account,Insights");
-    await page.getByRole("button", { name: /^Columns 5\/7/ }).click();
+    ).toBe("Name,Cluster,Namespace,Service account,Policies,Identity,Insights");
+    await page.getByRole("button", { name: /^Columns 7\/9/ }).click();
     await page.getByRole("menuitem", { name: "All columns" }).click();
-    await expect.poll(titles).toHaveLength(7);
+    await expect.poll(titles).toHaveLength(9);
     // The first column says what a row is.
     await show(page, "/workloads?hide=name,nothing");
-    await expect.poll(titles).toHaveLength(7);
+    await expect.poll(titles).toHaveLength(9);
   });
 
   it("is used by keyboard alone", async () => {
@@ -690,6 +700,21 @@ describeInBrowser("the console in a browser", (executablePath) => {
     expect(await page.evaluate("navigator.clipboard.readText()")).toBe(
       "kubectl --namespace gloo-mesh get destination.discovery.mesh.gloo.solo.io reviews-bookinfo-cluster-1 --output yaml",
     );
+    await show(page, "/workloads?q=ns:bookinfo%20cluster:cluster-1&sort=name");
+    await page.keyboard.press("j");
+    await page.keyboard.press("y");
+    const offered = page.getByRole("dialog", { name: "Copy" });
+    await offered.getByText("meshctl describe workload gloo-mesh/details-v1-bookinfo-cluster-1-deployment").waitFor();
+    expect(await faults(page, "what can be copied of a row")).toEqual([]);
+    await offered.getByRole("button", { name: "Copy link" }).click();
+    expect(await page.evaluate("navigator.clipboard.readText()")).toBe(
+      `${demo.url}/object/discovery.mesh.gloo.solo.io/Workload/_/gloo-mesh/details-v1-bookinfo-cluster-1-deployment`,
+    );
+    await page.keyboard.press("Escape");
+    await offered.waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Copy productpage-v1", exact: true }).click();
+    await offered.getByText(/kubectl .* get workload/).waitFor();
+    await page.keyboard.press("Escape");
     const scheme = () => page.evaluate("document.documentElement.dataset.mantineColorScheme");
     expect(await scheme()).toBe("light");
     await page.getByRole("button", { name: /Colour scheme: System/ }).click();

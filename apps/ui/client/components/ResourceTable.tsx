@@ -28,6 +28,8 @@ export interface ResourceTableProps<R> {
   readonly empty: ReactNode;
   /** What is beside the table, where rows open there. */
   readonly panel?: TablePanel<R>;
+  /** Offers what can be copied of a row, where rows are of objects. */
+  copy?(row: R): void;
 }
 
 /** How a table sees what is shown beside it. */
@@ -41,7 +43,7 @@ export interface TablePanel<R> {
 const ROW_PX = 38;
 
 /** A table of any length: filter and order are in the address, rows stay where they are while somebody points at them. */
-export function ResourceTable<R>({ what, rows, keyOf, clustersOf, columns, open, empty, panel }: ResourceTableProps<R>) {
+export function ResourceTable<R>({ what, rows, keyOf, clustersOf, columns, open, empty, panel, copy }: ResourceTableProps<R>) {
   const [{ q = "", sort, hide }] = usePageSearch();
   const filterText = useDeferredValue(q);
   const scope = useScope();
@@ -79,6 +81,14 @@ export function ResourceTable<R>({ what, rows, keyOf, clustersOf, columns, open,
         return index < 0 ? undefined : index;
       },
       ...(panel === undefined ? {} : { peek: (index: number) => opened(index, true) }),
+      ...(copy === undefined
+        ? {}
+        : {
+            copy: (index: number) => {
+              const row = held.rows[index]?.row;
+              if (row !== undefined) copy(row);
+            },
+          }),
       ...(panel?.isShown === true ? { moved: (index: number) => opened(index, false) } : {}),
     },
     body,
@@ -89,7 +99,7 @@ export function ResourceTable<R>({ what, rows, keyOf, clustersOf, columns, open,
   }, [columns, hide]);
 
   if (rows.length === 0) return <>{empty}</>;
-  const grid = gridOf(visible);
+  const grid = gridOf(visible, copy !== undefined);
   return (
     <div className="table-page">
       <FilterBar what={what} columns={columns} chosen={visible} shown={[...shown.values()]} total={rows.length} />
@@ -114,7 +124,7 @@ export function ResourceTable<R>({ what, rows, keyOf, clustersOf, columns, open,
           onFocus={() => setIsFocused(true)}
           onBlur={({ currentTarget, relatedTarget }) => setIsFocused(currentTarget.contains(relatedTarget))}
         >
-          <TableHeader columns={visible} grid={grid} />
+          <TableHeader columns={visible} grid={grid} hasCopy={copy !== undefined} />
           <div role="rowgroup" className="table-body" style={{ height: virtualizer.getTotalSize(), minWidth: grid.minWidth }}>
             {virtualizer.getVirtualItems().map(({ index, key, start }) => {
               const item = held.rows[index];
@@ -129,6 +139,7 @@ export function ResourceTable<R>({ what, rows, keyOf, clustersOf, columns, open,
                   isOpen={panel?.isOf(item.row) === true}
                   grid={grid}
                   open={open}
+                  copy={copy}
                 />
               );
             })}

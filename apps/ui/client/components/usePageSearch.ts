@@ -23,6 +23,8 @@ export interface PageSearch {
   readonly at?: string | undefined;
   /** The clusters to which lists keep, with commas between them; on every page, until they are taken away. */
   readonly scope?: string | undefined;
+  /** The policy, of those that are rejected on a Destination, that is compared with what is in force. */
+  readonly compare?: string;
   /** Path of the object that is shown beside the table. */
   readonly open?: string;
   /** Columns of the table that are not shown, with commas between them. */
@@ -45,6 +47,7 @@ const MEMBERS = [
   "path",
   "at",
   "scope",
+  "compare",
 ] as const;
 const LONGEST = 2_000;
 const LONGEST_POLICY = 16_000;

@@ -20,7 +20,7 @@ import { clustersOf, EDGE_COLUMNS, type EdgeRow, edgeRows } from "./edgeColumns.
 import { Graph } from "./Graph.tsx";
 
 const VIEWS = ["graph", "table"] as const;
-const EDGE_TYPES = ["route", "access", "federation"] as const;
+const EDGE_TYPES = ["route", "mirror", "access", "federation"] as const;
 const keyOf = ({ key }: EdgeRow) => key;
 
 /** Which services policies connect, as a graph and as a table. */
