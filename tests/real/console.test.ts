@@ -549,10 +549,10 @@ describeInBrowser("the console in a browser", (executablePath) => {
     await page.getByRole("link", { name: "bookinfo", exact: true }).waitFor();
     await page.getByRole("link", { name: "Overview", exact: true }).click();
     expect(new URL(page.url()).searchParams.get("scope")).toBe("cluster-2");
-    await page.locator(".tile").filter({ hasText: "Clusters" }).getByText("1 of 2").waitFor();
+    await page.locator(".tile").filter({ hasText: "Clusters" }).getByText("of 2").waitFor();
     expect(await faults(page, "with chosen clusters")).toEqual([]);
     await page.reload();
-    await page.locator(".tile").filter({ hasText: "Clusters" }).getByText("1 of 2").waitFor();
+    await page.locator(".tile").filter({ hasText: "Clusters" }).getByText("of 2").waitFor();
     await page.getByRole("button", { name: "Leave out cluster-2" }).click();
     await page.getByRole("button", { name: "All clusters" }).waitFor();
     expect(new URL(page.url()).searchParams.has("scope")).toBe(false);

@@ -380,6 +380,8 @@ export const t = {
     emptyHow: "No cluster has reported anything yet:",
     emptyCommand: "meshctl check",
     stream: "Stream",
+    bundle: "Save the fleet",
+    bundleWhy: "All that the server knows, without what is secret, in a file that this console shows later, elsewhere, without a cluster.",
     source: "Source",
     versionOf: "Version",
     serverTime: "Time of the server",

@@ -48,7 +48,7 @@ function Row<R>({ row, isGone, isOpen, index, start, columns, grid, open, copy }
         </div>
       ))}
       {copy === undefined ? null : (
-        <div role="cell">
+        <div role="cell" className="copy-cell">
           <button
             type="button"
             className="row-copy"

@@ -50,6 +50,15 @@ export function diagnoseCommand(cluster: string): string {
   return shellLine("meshctl", "cluster", "diagnose", cluster);
 }
 
+/** The commands that save the fleet of a running server, and show what they have saved: the first one runs beside the second. */
+export function bundleCommands(namespace: string): readonly string[] {
+  return [
+    shellLine("kubectl", "--namespace", namespace, "port-forward", "deployment/gloo-mesh-mgmt-server", "9091"),
+    "curl --fail --output fleet.json http://127.0.0.1:9091/snapshots/input",
+    "meshctl snapshot serve fleet.json",
+  ];
+}
+
 function isPlain(word: string): boolean {
   return word !== "" && [...word].every((char) => /[\w.,:/@=-]/.test(char));
 }

@@ -7,6 +7,8 @@ import { destinationsOf } from "./selection.ts";
 export interface WorkloadFacts {
   /** `trust domain/ns/namespace/sa/account`, as rules of Istio name it; "" outside of Istio meshes. */
   readonly identity: string;
+  /** That of its mesh; "" where there is no identity. */
+  readonly trustDomain: string;
   /** How many TrafficPolicies and AccessPolicies are in force on the Destinations that select it: `TP 2 · AP 1`; "" for none. */
   readonly policies: string;
 }
@@ -15,17 +17,18 @@ export interface WorkloadFacts {
 export function workloadFacts(fleet: Fleet, workload: Workload): () => WorkloadFacts {
   let facts: WorkloadFacts | undefined;
   return () => {
-    facts ??= { identity: identityOf(fleet, workload), policies: policiesOf(fleet, workload) };
+    facts ??= { ...identityOf(fleet, workload), policies: policiesOf(fleet, workload) };
     return facts;
   };
 }
 
-function identityOf({ snapshot }: Fleet, { spec }: Workload): string {
+function identityOf({ snapshot }: Fleet, { spec }: Workload): Pick<WorkloadFacts, "identity" | "trustDomain"> {
   const { name = "", namespace = "" } = spec?.mesh ?? {};
   const { controller, serviceAccountName } = spec?.kubernetes ?? {};
   const istio = snapshot.of(Mesh).row(keyOf({ name, namespace, clusterName: "" }))?.spec?.istio;
-  if (istio === undefined || controller === undefined) return "";
-  return `${istio.trustDomain || "cluster.local"}/ns/${controller.namespace ?? ""}/sa/${serviceAccountName || "default"}`;
+  if (istio === undefined || controller === undefined) return { identity: "", trustDomain: "" };
+  const trustDomain = istio.trustDomain || "cluster.local";
+  return { identity: `${trustDomain}/ns/${controller.namespace ?? ""}/sa/${serviceAccountName || "default"}`, trustDomain };
 }
 
 function policiesOf(fleet: Fleet, workload: Workload): string {

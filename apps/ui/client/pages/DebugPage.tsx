@@ -1,5 +1,6 @@
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useMemo } from "react";
+import { Command } from "../components/Command.tsx";
 import { Empty } from "../components/Empty.tsx";
 import { Facts } from "../components/Facts.tsx";
 import { Name } from "../components/Name.tsx";
@@ -10,6 +11,7 @@ import { When } from "../components/Times.tsx";
 import type { Column } from "../components/tableColumns.ts";
 import { useScope } from "../components/useScope.ts";
 import { useFleet } from "../data/store.ts";
+import { bundleCommands } from "../model/commands.ts";
 import { type KindRow, kindRows } from "../model/kindRows.ts";
 import { t } from "../strings.ts";
 
@@ -82,6 +84,11 @@ export function DebugPage() {
             [t.debug.sourceTime, <When key="at" time={clock?.at} />],
           ]}
         />
+      </Section>
+      <Section title={t.debug.bundle} note={t.debug.bundleWhy}>
+        {bundleCommands(source?.namespace ?? "gloo-mesh").map((text) => (
+          <Command key={text} text={text} />
+        ))}
       </Section>
       <ResourceTable
         what={t.debug.what}

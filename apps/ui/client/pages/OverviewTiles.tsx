@@ -78,7 +78,10 @@ function Tile({ title, to, total, of, children }: TileProps) {
     <div className="tile">
       <Link to={to} className="tile-link">
         <span className="tile-title">{title}</span>
-        <span className="tile-total">{t.common.of(total, of)}</span>
+        <span className="tile-total">
+          {total}
+          {total === of ? null : <span className="tile-of">{t.scope.ofAll(of)}</span>}
+        </span>
       </Link>
       <div className="tile-more">{children}</div>
     </div>

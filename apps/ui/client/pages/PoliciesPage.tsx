@@ -21,14 +21,14 @@ const COLUMNS: readonly Column<Resource>[] = [
   {
     id: "name",
     title: t.columns.name,
-    width: [10, 2],
+    width: [9, 2],
     text: ({ metadata }) => metadata.name,
     cell: (policy) => <ObjectLink to={refOf(policy)} text={policy.metadata.name} />,
   },
   {
     id: "kind",
     title: t.columns.kind,
-    width: [8.5, 0.9],
+    width: [7.5, 0.9],
     token: "kind",
     text: ({ kind }) => kind,
     cell: ({ kind }) => kind,
@@ -52,7 +52,7 @@ const COLUMNS: readonly Column<Resource>[] = [
   {
     id: "state",
     title: t.columns.state,
-    width: [8, 1],
+    width: [7, 1],
     token: "state",
     text: (policy) => approvalOf(policy).word,
     cell: (policy) => <StatusMark status={approvalOf(policy)} />,

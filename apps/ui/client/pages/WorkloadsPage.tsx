@@ -54,16 +54,17 @@ const COLUMNS: readonly Column<WorkloadRow>[] = [
   {
     id: "identity",
     title: t.workloads.identity,
-    width: [9, 2],
+    width: [6.5, 1],
     token: "identity",
     text: ({ facts }) => facts().identity,
-    cell: ({ facts }) => <TextOrNone text={facts().identity} />,
+    // The rest of it has columns of its own, which are narrow.
+    cell: ({ facts }) => <TextOrNone text={facts().trustDomain} title={facts().identity} />,
   },
   insightsColumn(),
 ];
 
-function TextOrNone({ text }: { readonly text: string }) {
-  return text === "" ? <span className="muted">–</span> : <Name text={text} />;
+function TextOrNone({ text, title }: { readonly text: string; readonly title?: string }) {
+  return text === "" ? <span className="muted">–</span> : <Name text={text} {...(title === undefined ? {} : { title })} />;
 }
 
 /** All controllers whose pods are in a mesh. */

@@ -3,6 +3,7 @@ export const scopeStrings = {
   label: "Clusters that are shown",
   all: "All clusters",
   some: (chosen: number, all: number) => `${chosen} of ${all} clusters`,
+  ofAll: (all: number) => `of ${all}`,
   without: (name: string) => `Leave out ${name}`,
   title: "Clusters",
   why: "Lists, graph, matrix and totals keep to the clusters chosen here. What is about no cluster in particular is always shown.",

@@ -81,8 +81,12 @@ it("says by which identity rules name a workload, and how many policies are in f
   // Both Destinations select it, and have a policy in common.
   const more = destination("shop", "c1", { appliedTrafficPolicies: [{ ref: policyRef("slow") }] });
   const fleet = fleetOf([mesh("m-c1", "c1", ""), web, job, destination("cart", "c1", status), more]);
-  expect(workloadFacts(fleet, web)()).toEqual({ identity: "cluster.local/ns/shop/sa/web", policies: "TP 2 · AP 1" });
-  expect(workloadFacts(fleet, job)()).toEqual({ identity: "", policies: "" });
+  expect(workloadFacts(fleet, web)()).toEqual({
+    identity: "cluster.local/ns/shop/sa/web",
+    trustDomain: "cluster.local",
+    policies: "TP 2 · AP 1",
+  });
+  expect(workloadFacts(fleet, job)()).toEqual({ identity: "", trustDomain: "", policies: "" });
   expect(workloadFacts(fleetOf([mesh("m-c1", "c1", "corp")]), web)().identity).toBe("corp/ns/shop/sa/web");
 });
 

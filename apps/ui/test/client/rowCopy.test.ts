@@ -1,7 +1,13 @@
 import { expect, it } from "vitest";
+import { bundleCommands } from "../../client/model/commands.ts";
 import { copiesOf } from "../../client/model/copies.ts";
 
 const metadata = { name: "c1; rm -rf /", namespace: "gloo-mesh" };
+
+it("says how to save the fleet, in whatever namespace the server is", () => {
+  expect(bundleCommands("a b")[0]).toBe("kubectl --namespace 'a b' port-forward deployment/gloo-mesh-mgmt-server 9091");
+  expect(bundleCommands("gloo-mesh").at(-1)).toBe("meshctl snapshot serve fleet.json");
+});
 
 it("offers the commands that show an object, quoted for a shell, and its link", () => {
   const cluster = { apiVersion: "multicluster.solo.io/v1alpha1", kind: "KubernetesCluster", metadata };
