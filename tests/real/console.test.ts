@@ -468,6 +468,15 @@ describeInBrowser("the console in a browser", (executablePath) => {
     for (const name of ["bookinfo/reviews-timeout", "bookinfo/reviews-shift"]) await page.getByRole("link", { name }).first().waitFor();
     await page.getByRole("heading", { name: /Generated objects · [1-9]/ }).waitFor();
     expect(await faults(page, "changes")).toEqual([]);
+    // Of one object: which generations there were, each as it was.
+    await show(page, "/object/networking.mesh.gloo.solo.io/TrafficPolicy/_/bookinfo/reviews-timeout?tab=events");
+    const generations = page.getByRole("group", { name: "Generations" });
+    await generations.getByRole("row").nth(1).getByText("1", { exact: true }).waitFor();
+    expect(await faults(page, "generations")).toEqual([]);
+    await generations.getByRole("link", { name: "YAML" }).first().click();
+    await page.locator(".yaml").getByText("kind: TrafficPolicy").waitFor();
+    await page.getByText(/Every page shows what was known at/).waitFor();
+    await show(page, `/changes?at=${encodeURIComponent(searchParams.get("at") ?? "")}`);
     await page.getByRole("button", { name: "Now", exact: true }).click();
     await page.getByText("Choose an earlier time with History").waitFor();
     expect(new URL(page.url()).searchParams.get("at")).toBeNull();

@@ -146,3 +146,24 @@ export interface MomentTimes {
   /** Of the server's clock. */
   readonly now: string;
 }
+
+/**
+ * Path of the generations that an object had, as far as they are kept: `ObjectGenerations` as JSON. The query names it: `kind`, and `group`, `cluster`, `namespace` and `name`, which may be empty.
+ * Status 404: nothing of it is kept.
+ */
+export const GENERATIONS_PATH = "/api/v1/history/generations";
+
+/** Which generations of an object the server knows. */
+export interface ObjectGenerations {
+  /** The oldest first. One that lasted less than the time between two moments is not among them. */
+  readonly generations: readonly ObjectGeneration[];
+}
+
+/** A generation of an object, or its absence. */
+export interface ObjectGeneration {
+  /** In ISO 8601, of the server's clock: the first moment that has it. */
+  readonly at: string;
+  /** `metadata.generation`; null: it has none. */
+  readonly generation: number | null;
+  readonly isAbsent: boolean;
+}
