@@ -149,13 +149,12 @@ export interface MomentTimes {
 
 /**
  * Path of the generations that an object had, as far as they are kept: `ObjectGenerations` as JSON. The query names it: `kind`, and `group`, `cluster`, `namespace` and `name`, which may be empty.
- * Status 404: nothing of it is kept.
  */
 export const GENERATIONS_PATH = "/api/v1/history/generations";
 
 /** Which generations of an object the server knows. */
 export interface ObjectGenerations {
-  /** The oldest first. One that lasted less than the time between two moments is not among them. */
+  /** The oldest first; none: nothing of it is kept. One that lasted less than the time between two moments is not among them. */
   readonly generations: readonly ObjectGeneration[];
 }
 

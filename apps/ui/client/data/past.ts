@@ -23,7 +23,6 @@ export async function readGenerations(object: Resource, signal: AbortSignal): Pr
   const { name, namespace = "", clusterName = "" } = object.metadata;
   const query = new URLSearchParams({ group: groupOf(object.apiVersion), kind: object.kind, cluster: clusterName, namespace, name });
   const response = await fetch(`${GENERATIONS_PATH}?${query}`, { signal });
-  if (response.status === 404) return [];
   if (!response.ok) throw new Error(await reasonOf(response));
   return ((await response.json()) as ObjectGenerations).generations;
 }

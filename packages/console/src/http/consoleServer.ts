@@ -199,19 +199,21 @@ async function generations(
 ): Promise<void> {
   const kept = hub.history.generationsOf(name);
   // Nothing of a Secret is shown, not even how often it changed.
-  if (kept === undefined || shownObject(kept.last) === undefined) return sendText(response, 404, NOTHING_KEPT);
+  if (kept === undefined || shownObject(kept.last) === undefined) return sendGenerations(response, []);
   if (access !== undefined) {
     const viewer = session && access.viewers.of(session.user);
     if (viewer === undefined) return sendBusy(response, "too many users follow this console: try again in a minute");
     const sees = await viewer.sees(kept.last, signal).catch(() => undefined);
     if (sees === undefined) return sendBusy(response, "the Kubernetes API cannot be asked what you may list");
-    if (!sees) return sendText(response, 404, NOTHING_KEPT);
+    if (!sees) return sendGenerations(response, []);
   }
-  const body: ObjectGenerations = { generations: kept.generations };
-  response.writeHead(200, { "content-type": "application/json", "cache-control": "no-store" }).end(JSON.stringify(body));
+  sendGenerations(response, kept.generations);
 }
 
-const NOTHING_KEPT = "nothing of this object is kept";
+function sendGenerations(response: ServerResponse, generations: ObjectGenerations["generations"]): void {
+  const body: ObjectGenerations = { generations };
+  response.writeHead(200, { "content-type": "application/json", "cache-control": "no-store" }).end(JSON.stringify(body));
+}
 
 function objectNameIn(query: URLSearchParams): ObjectName {
   const of = (member: string) => query.get(member) ?? "";
