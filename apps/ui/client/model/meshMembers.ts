@@ -35,6 +35,9 @@ function meshKeys(
 
 /** The first bytes of a fingerprint, as people compare them: `3F:9A:…`. */
 export function shortFingerprint(hex: string): string {
-  const bytes = hex.slice(0, 12).toUpperCase().match(/../g) ?? [];
-  return `${bytes.join(":")}${hex.length > 12 ? ":…" : ""}`;
+  const digits = hex.slice(0, 2 * BYTES).toUpperCase();
+  const bytes = Array.from({ length: Math.ceil(digits.length / 2) }, (_, i) => digits.slice(2 * i, 2 * i + 2));
+  return `${bytes.join(":")}${hex.length > 2 * BYTES ? ":…" : ""}`;
 }
+
+const BYTES = 6;
