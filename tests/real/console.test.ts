@@ -45,6 +45,8 @@ const PAGES = [
   "/object/_/Service/cluster-1/bookinfo/no-such-object",
   "/no-such-page",
   "/changes",
+  "/?scope=cluster-1,cluster-2",
+  "/topology?view=table&scope=cluster-2",
 ];
 
 const POLICY = (name: string, rule: string) => `apiVersion: networking.mesh.gloo.solo.io/v1
@@ -205,6 +207,8 @@ describeInBrowser("the console in a browser", (executablePath) => {
     await main.getByText('isthmus.mesh/suppress-insights: "RTE1001 until YYYY-MM-DD: REASON"').waitFor();
     await show(page, `${DESTINATION}/ratings-bookinfo-cluster-1`);
     await main.getByRole("heading", { name: "Rejected here" }).waitFor();
+    // Nothing in force is about the same.
+    expect(await main.getByRole("button", { name: "Compare with what is in force" }).count()).toBe(0);
     demo.press("v");
     await main.getByRole("heading", { name: "Rejected here" }).waitFor({ state: "detached" });
   });
@@ -285,6 +289,13 @@ describeInBrowser("the console in a browser", (executablePath) => {
     demo.press("s");
     await page.locator(".route .react-flow__edge-path").waitFor({ state: "attached" });
     await beside();
+    const [saved] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "SVG" }).click()]);
+    const svg = readFileSync(await saved.path(), "utf8");
+    for (const name of ["cluster-1", "cluster-2", "reviews", "25 %"]) expect(svg).toContain(`>${name}</text>`);
+    // It is a picture that browsers take.
+    await page.evaluate(
+      `new Promise((done, failed) => Object.assign(new Image(), { onload: done, onerror: failed, src: "data:image/svg+xml," + encodeURIComponent(${JSON.stringify(svg)}) })).then(() => undefined)`,
+    );
     await page.locator(".route .react-flow__edge-textbg").click();
     await page.getByRole("heading", { name: "reviews-shift" }).waitFor();
     demo.press("u");
@@ -336,7 +347,7 @@ describeInBrowser("the console in a browser", (executablePath) => {
     await page.getByRole("button", { name: "Services" }).click();
     await page.getByText("8 callers × 8 targets").waitFor();
     await page.getByRole("searchbox", { name: "Filter" }).fill("to:reviews from:bookinfo cluster:cluster-1");
-    await page.getByText("4 callers × 1 targets").waitFor();
+    await page.getByText("4 of 8 callers × 1 of 8 targets").waitFor();
     const productpage = "cluster-1/bookinfo/bookinfo-productpage → cluster-1/bookinfo/reviews";
     await page.getByRole("link", { name: `yes ${productpage}` }).click();
     await page.getByText("Nothing restricts who may call it.").waitFor();
@@ -389,15 +400,24 @@ describeInBrowser("the console in a browser", (executablePath) => {
     const page = await open("/clusters");
     const row = page.getByRole("row").filter({ hasText: "cluster-2" });
     await row.getByText("Connected").waitFor();
-    const objects = async () => Number(await row.getByRole("cell").nth(4).innerText());
+    const objects = async () => Number(await row.getByRole("cell").nth(5).innerText());
     const before = await objects();
+    await row.getByText("0 s", { exact: true }).waitFor();
     demo.press("a");
     await row.getByText("Offline").waitFor();
+    // What waits for it says since when.
+    demo.press("t");
+    await row.getByText(/^[1-9]\d* s$/).waitFor();
+    demo.press("d");
     await page
       .getByRole("group", { name: "Freshness of the snapshot" })
       .getByText(/cluster-2 frozen \d\d:\d\d/)
       .waitFor();
     expect(before).toBeGreaterThan(20);
+    await page.getByRole("link", { name: "cluster-2", exact: true }).first().click();
+    await page.getByText("meshctl cluster diagnose cluster-2", { exact: true }).waitFor();
+    await page.getByText("Walks from DNS to the rights of the agent").waitFor();
+    await page.goBack();
     expect(await objects()).toBeGreaterThanOrEqual(before);
     await page.getByRole("link", { name: "Insights", exact: true }).click();
     await page.getByRole("link", { name: "REL1001" }).waitFor();
@@ -448,6 +468,15 @@ describeInBrowser("the console in a browser", (executablePath) => {
     for (const name of ["bookinfo/reviews-timeout", "bookinfo/reviews-shift"]) await page.getByRole("link", { name }).first().waitFor();
     await page.getByRole("heading", { name: /Generated objects · [1-9]/ }).waitFor();
     expect(await faults(page, "changes")).toEqual([]);
+    // Of one object: which generations there were, each as it was.
+    await show(page, "/object/networking.mesh.gloo.solo.io/TrafficPolicy/_/bookinfo/reviews-timeout?tab=events");
+    const generations = page.getByRole("group", { name: "Generations" });
+    await generations.getByRole("row").nth(1).getByText("1", { exact: true }).waitFor();
+    expect(await faults(page, "generations")).toEqual([]);
+    await generations.getByRole("link", { name: "YAML" }).first().click();
+    await page.locator(".yaml").getByText("kind: TrafficPolicy").waitFor();
+    await page.getByText(/Every page shows what was known at/).waitFor();
+    await show(page, `/changes?at=${encodeURIComponent(searchParams.get("at") ?? "")}`);
     await page.getByRole("button", { name: "Now", exact: true }).click();
     await page.getByText("Choose an earlier time with History").waitFor();
     expect(new URL(page.url()).searchParams.get("at")).toBeNull();
@@ -505,6 +534,65 @@ describeInBrowser("the console in a browser", (executablePath) => {
     await expect.poll(names).toEqual(ordered);
   });
 
+  it("keeps to the clusters that are chosen, on every page, by keyboard too, and links have them", async () => {
+    const page = await open("/workloads");
+    const { keyboard } = page;
+    await page.getByText("9 workloads", { exact: true }).waitFor();
+    await keyboard.press("s");
+    await page.getByRole("dialog", { name: "Clusters" }).waitFor();
+    await keyboard.type("2");
+    await keyboard.press("Tab");
+    await keyboard.press("Space");
+    await page.getByRole("checkbox", { name: "cluster-2", checked: true }).waitFor();
+    expect(await faults(page, "the choice of clusters")).toEqual([]);
+    await keyboard.press("Escape");
+    await page.getByText(/^[1-8] of 9 workloads/).waitFor();
+    expect(await page.getByRole("cell", { name: "cluster-1", exact: true }).count()).toBe(0);
+    await keyboard.press("g");
+    await keyboard.press("c");
+    await page.getByText("1 of 2 clusters", { exact: true }).last().waitFor();
+    await page.getByRole("link", { name: "Access", exact: true }).click();
+    await page.getByText(/^[1-7] of 8 callers|^[1-9] of [1-9] callers/).waitFor();
+    await page.getByRole("link", { name: "Policies", exact: true }).click();
+    // It is about both clusters.
+    await page.getByRole("link", { name: "bookinfo", exact: true }).waitFor();
+    await page.getByRole("link", { name: "Overview", exact: true }).click();
+    expect(new URL(page.url()).searchParams.get("scope")).toBe("cluster-2");
+    await page.locator(".tile").filter({ hasText: "Clusters" }).getByText("of 2").waitFor();
+    expect(await faults(page, "with chosen clusters")).toEqual([]);
+    await page.reload();
+    await page.locator(".tile").filter({ hasText: "Clusters" }).getByText("of 2").waitFor();
+    await page.getByRole("button", { name: "Leave out cluster-2" }).click();
+    await page.getByRole("button", { name: "All clusters" }).waitFor();
+    expect(new URL(page.url()).searchParams.has("scope")).toBe(false);
+    // Of a cluster that there is not, nothing is shown, and the way out is.
+    await show(page, "/workloads?scope=<img>");
+    await page.getByText("Only cluster <img> is shown").waitFor();
+    await page.getByRole("button", { name: "Show all clusters" }).click();
+    await page.getByText("9 workloads", { exact: true }).waitFor();
+  });
+
+  it("changes nothing while it is paused, says since when and how much waits, and shows it when resumed", async () => {
+    const page = await open("/policies");
+    const clock = page.getByRole("group", { name: "Freshness of the snapshot" });
+    await page.getByRole("status").filter({ hasText: "policies" }).waitFor();
+    await page.keyboard.press("p");
+    await clock.getByText(/^paused since \d\d:\d\d/).waitFor();
+    demo.press("t");
+    await clock.getByText(/[1-9]\d* changes? waits?$/).waitFor();
+    expect(await page.getByRole("link", { name: "reviews-timeout" }).count()).toBe(0);
+    // On other pages, too.
+    await page.getByRole("link", { name: "Overview", exact: true }).click();
+    await page.getByRole("link", { name: "Policies", exact: true }).click();
+    expect(await page.getByRole("link", { name: "reviews-timeout" }).count()).toBe(0);
+    expect(await faults(page, "paused")).toEqual([]);
+    await page.getByRole("button", { name: "Resume" }).click();
+    await page.getByRole("link", { name: "reviews-timeout" }).waitFor();
+    await clock.getByText(/^live/).waitFor();
+    demo.press("d");
+    await page.getByRole("link", { name: "reviews-timeout" }).waitFor({ state: "detached" });
+  });
+
   it("shows a row beside the table, by pointer and by keyboard, and the address has it", async () => {
     const page = await open("/workloads?q=ns:bookinfo%20cluster:cluster-1&sort=name");
     const { keyboard } = page;
@@ -549,20 +637,21 @@ describeInBrowser("the console in a browser", (executablePath) => {
 
   it("shows the columns that are chosen, and the address has which", async () => {
     const page = await open("/workloads");
-    const titles = async () => (await page.getByRole("columnheader").allInnerTexts()).map((title) => title.trim());
-    expect(await titles()).toEqual(["Name", "Cluster", "Namespace", "Mesh", "Version", "Service account", "Insights"]);
+    const titles = async () => (await page.getByRole("columnheader").getByRole("button").allInnerTexts()).map((title) => title.trim());
+    const shown = ["Name", "Cluster", "Namespace", "Service account", "Policies", "Identity", "Insights"];
+    expect(await titles()).toEqual([...shown.slice(0, 3), "Mesh", "Version", ...shown.slice(3)]);
     await page.getByRole("button", { name: /^Columns/ }).click();
     await page.getByRole("menuitemcheckbox", { name: "Mesh" }).click();
     await page.getByRole("menuitemcheckbox", { name: "Mesh" }).focus();
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
-    await expect.poll(titles).toEqual(["Name", "Cluster", "Namespace", "Service account", "Insights"]);
+    await expect.poll(titles).toEqual(shown);
     expect(await page.getByRole("menuitemcheckbox", { name: "Mesh", checked: false }).count()).toBe(1);
     expect(await faults(page, "columns")).toEqual([]);
     await page.keyboard.press("Escape");
     expect(new URL(page.url()).searchParams.get("hide")).toBe("mesh,version");
     await page.reload();
-    await expect.poll(titles).toEqual(["Name", "Cluster", "Namespace", "Service account", "Insights"]);
+    await expect.poll(titles).toEqual(shown);
     // What is hidden still filters, and what is exported is what is seen.
     await page.getByRole("searchbox").fill("mesh:istiod-istio-system-cluster-1");
     await page.getByText(/of 9 workloads/).waitFor();
@@ -571,13 +660,13 @@ describeInBrowser("the console in a browser", (executablePath) => {
       readFileSync(await download.path(), "utf8")
         .split("\n")[0]
         ?.trim(),
-    ).toBe("Name,Cluster,Namespace,Service account,Insights");
-    await page.getByRole("button", { name: /^Columns 5\/7/ }).click();
+    ).toBe("Name,Cluster,Namespace,Service account,Policies,Identity,Insights");
+    await page.getByRole("button", { name: /^Columns 7\/9/ }).click();
     await page.getByRole("menuitem", { name: "All columns" }).click();
-    await expect.poll(titles).toHaveLength(7);
+    await expect.poll(titles).toHaveLength(9);
     // The first column says what a row is.
     await show(page, "/workloads?hide=name,nothing");
-    await expect.poll(titles).toHaveLength(7);
+    await expect.poll(titles).toHaveLength(9);
   });
 
   it("is used by keyboard alone", async () => {
@@ -620,6 +709,21 @@ describeInBrowser("the console in a browser", (executablePath) => {
     expect(await page.evaluate("navigator.clipboard.readText()")).toBe(
       "kubectl --namespace gloo-mesh get destination.discovery.mesh.gloo.solo.io reviews-bookinfo-cluster-1 --output yaml",
     );
+    await show(page, "/workloads?q=ns:bookinfo%20cluster:cluster-1&sort=name");
+    await page.keyboard.press("j");
+    await page.keyboard.press("y");
+    const offered = page.getByRole("dialog", { name: "Copy" });
+    await offered.getByText("meshctl describe workload gloo-mesh/details-v1-bookinfo-cluster-1-deployment").waitFor();
+    expect(await faults(page, "what can be copied of a row")).toEqual([]);
+    await offered.getByRole("button", { name: "Copy link" }).click();
+    expect(await page.evaluate("navigator.clipboard.readText()")).toBe(
+      `${demo.url}/object/discovery.mesh.gloo.solo.io/Workload/_/gloo-mesh/details-v1-bookinfo-cluster-1-deployment`,
+    );
+    await page.keyboard.press("Escape");
+    await offered.waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Copy productpage-v1", exact: true }).click();
+    await offered.getByText(/kubectl .* get workload/).waitFor();
+    await page.keyboard.press("Escape");
     const scheme = () => page.evaluate("document.documentElement.dataset.mantineColorScheme");
     expect(await scheme()).toBe("light");
     await page.getByRole("button", { name: /Colour scheme: System/ }).click();

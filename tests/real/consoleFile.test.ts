@@ -37,6 +37,11 @@ function fleet(): readonly object[] {
       destinationSelector: CART,
       policy: { requestTimeout: "3s" },
     }),
+    // Of the same age, and so decided by its name: it loses.
+    userObject("networking.mesh.gloo.solo.io/v1", "TrafficPolicy", "z-fast", {
+      destinationSelector: CART,
+      policy: { requestTimeout: "1s", retries: { attempts: 2 } },
+    }),
     userObject("networking.mesh.gloo.solo.io/v1", "AccessPolicy", "readers", {
       destinationSelector: CART,
       sourceSelector: [{ kubeServiceAccountRefs: { serviceAccounts: [caller] } }],
@@ -107,7 +112,7 @@ describeInBrowser("the console, of manifests in a file", (executablePath) => {
 
   it("says how each policy stands, although nothing in the file does", async () => {
     await show("/policies?q=state:accepted");
-    await page.getByText("6 policies").waitFor();
+    await page.getByText("6 of 7 policies").waitFor();
     for (const path of [
       `${ENTERPRISE}/ServiceDependency/_/shop/cart`,
       "/object/observability.enterprise.mesh.gloo.solo.io/AccessLogRecord/_/shop/all",
@@ -150,12 +155,26 @@ describeInBrowser("the console, of manifests in a file", (executablePath) => {
   it("leads from a workload and from a service to who may call whom", async () => {
     await show("/object/discovery.mesh.gloo.solo.io/Workload/_/gloo-mesh/cart-shop-b-deployment");
     await page.getByRole("link", { name: "What it may call" }).click();
-    await page.getByText("1 callers × 4 targets").waitFor();
+    await page.getByText("1 of 2 callers × 4 targets").waitFor();
     await page.getByRole("link", { name: "no host b/shop/cart → a/istio-system/gateway" }).waitFor();
     await show("/object/discovery.mesh.gloo.solo.io/Destination/_/gloo-mesh/cart-shop-a");
     await page.getByRole("link", { name: "Who may call it" }).click();
-    await page.getByText("2 callers × 1 targets").waitFor();
+    await page.getByText("2 callers × 1 of 4 targets").waitFor();
     await page.getByRole("link", { name: "yes a/shop/cart → a/shop/cart" }).waitFor();
+  });
+
+  it("puts a policy that is rejected beside what is in force, and the address has it", async () => {
+    await show("/object/discovery.mesh.gloo.solo.io/Destination/_/gloo-mesh/cart-shop-a");
+    await page.getByRole("button", { name: "Compare with what is in force" }).click();
+    const row = (name: string) => page.getByRole("group", { name: "Here and in force" }).getByRole("row").filter({ hasText: name });
+    await row("requestTimeout").getByRole("cell", { name: "1s", exact: true }).waitFor();
+    await row("requestTimeout").getByRole("link", { name: "shop/slow-answers-of-the-cart" }).waitFor();
+    await row("requestTimeout").getByText("differs").waitFor();
+    expect(await faults()).toEqual([]);
+    await page.reload();
+    await row("retries").getByRole("cell", { name: "attempts 2" }).waitFor();
+    await page.getByRole("button", { name: "Close the comparison" }).click();
+    await row("retries").waitFor({ state: "detached" });
   });
 
   it("shows beside the table which policy sets a value, without scrolling", async () => {

@@ -21,7 +21,7 @@ import { t } from "./strings.ts";
 const root = createRootRoute({
   component: Shell,
   validateSearch: readPageSearch,
-  search: { middlewares: [retainSearchParams(["at"])] },
+  search: { middlewares: [retainSearchParams(["at", "scope"])] },
   notFoundComponent: NotFound,
 });
 const getParentRoute = () => root;

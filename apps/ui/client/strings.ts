@@ -7,6 +7,8 @@ import { generatedStrings } from "./strings/generated.ts";
 import { insightStrings } from "./strings/insights.ts";
 import { panelStrings } from "./strings/panel.ts";
 import { pastStrings } from "./strings/past.ts";
+import { pauseStrings } from "./strings/pause.ts";
+import { scopeStrings } from "./strings/scope.ts";
 import { viewerStrings } from "./strings/viewer.ts";
 import { whatIfStrings } from "./strings/whatIf.ts";
 
@@ -89,9 +91,12 @@ export const t = {
     rows: [
       ["/ or Ctrl K", "search for any object, policy or insight code"],
       ["f", "filter the table"],
+      ["p", "pause live updates, and resume them"],
+      ["s", "choose the clusters to which all lists keep"],
       ["j, k", "next, previous row of the table"],
       ["Enter on a title", "sort by the column; with Shift: after the other columns"],
       ["Enter", "open the page of the row"],
+      ["y", "copy commands or the link of the row"],
       ["Space", "show the row beside the table; once more: go there"],
       [
         "g then o, c, m, d, w, p, t, a, i",
@@ -109,6 +114,7 @@ export const t = {
     unknownKey: (key: string, keys: readonly string[]) => `There is no filter ${key}: – known are ${keys.join(", ")}.`,
     sortBy: (title: string) => `Sort by ${title}; with Shift: after the other columns`,
     sortPlace: (place: number) => `, ${place}. in the order`,
+    copyRow: "Copy commands or the link (y)",
     newRows: (count: number) => `${count} new – show`,
     changedRows: "Order has changed – show",
     export: "Export",
@@ -119,6 +125,7 @@ export const t = {
     copyMenu: "Copy",
     copyKubectl: "kubectl command",
     copyMeshctl: "meshctl command",
+    copyDiagnose: "command that diagnoses it",
     copyLink: "link",
     copyYaml: "YAML",
     absent: "This object is not in the snapshot.",
@@ -153,6 +160,8 @@ export const t = {
     namespace: "Namespace",
     agent: "Agent",
     heard: "Last heard",
+    lag: "Lag",
+    replica: "Connected to replica",
     objects: "Objects",
     certificate: "Client certificate",
     insights: "Insights",
@@ -202,6 +211,10 @@ export const t = {
     empty: "No cluster is registered.",
     emptyHow: "Register one:",
     emptyCommand: "meshctl cluster register cluster-1 --remote-context cluster-1",
+    lagNone: "0 s",
+    lagShort: "under 30 s",
+    diagnose: "Diagnose",
+    diagnoseWhy: "Walks from DNS to the rights of the agent, and stops at the first step that fails.",
     frozenAt: (time: string) => `frozen ${time}`,
     uid: "Cluster UID",
     mode: "Mode",
@@ -246,6 +259,8 @@ export const t = {
   access: accessStrings,
   effect: effectStrings,
   past: pastStrings,
+  pause: pauseStrings,
+  scope: scopeStrings,
   viewer: viewerStrings,
   whatIf: whatIfStrings,
   destinations: {
@@ -258,6 +273,14 @@ export const t = {
     routingWhy: "What the policies in force come to, each value with the policy that sets it.",
     routingOfAll: "What the policies in force come to for all requests from all sources, each value with the policy that sets it.",
     refused: "Rejected here",
+    compare: "Compare with what is in force",
+    compareEnd: "Close the comparison",
+    compared: "Here and in force",
+    ofPolicy: "This policy",
+    inForce: "In force",
+    requestsField: "requests",
+    sourcesField: "sources",
+    differs: "differs",
     field: "Setting",
     value: "Value",
     forRequests: "Requests",
@@ -286,6 +309,7 @@ export const t = {
     emptyHow: "Deployments whose pods have a sidecar become Workloads. See what each cluster reports:",
     emptyCommand: "meshctl get workloads",
     selectedBy: "Destinations that select it",
+    identity: "Identity",
     selectedByNone: "No Destination selects its pods.",
     controller: "Controller",
     podLabels: "Pod labels",
@@ -306,6 +330,8 @@ export const t = {
     blockedBy: "Blocked by",
     offline: "agent offline",
     notShared: "own root",
+    root: "Roots, SHA-256",
+    otherRoots: "no root in common with the first",
     federation: "Federation",
     access: "Access",
     installation: "Installation",
@@ -332,7 +358,7 @@ export const t = {
     table: "Table",
     view: "View",
     show: "Show",
-    edges: { route: "routing", access: "access", federation: "federation" },
+    edges: { route: "routing", mirror: "mirroring", access: "access", federation: "federation" },
     from: "From",
     to: "To",
     share: "Share",
@@ -344,6 +370,8 @@ export const t = {
     nodes: (count: number) => `${count} services`,
     grouped: "Services are grouped by namespace, as there are more than 300.",
     noEdges: "No policy connects these services.",
+    exportSvg: "SVG",
+    exportWhy: "Save the graph as an SVG file",
     mostEdges: (count: number) => `Only the first ${count} edges are drawn; the table has all.`,
   },
   debug: {
@@ -352,6 +380,8 @@ export const t = {
     emptyHow: "No cluster has reported anything yet:",
     emptyCommand: "meshctl check",
     stream: "Stream",
+    bundle: "Save the fleet",
+    bundleWhy: "All that the server knows, without what is secret, in a file that this console shows later, elsewhere, without a cluster.",
     source: "Source",
     versionOf: "Version",
     serverTime: "Time of the server",

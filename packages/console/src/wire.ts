@@ -121,6 +121,10 @@ export interface ClusterClock {
   readonly connected?: boolean;
   /** Version of its agent. */
   readonly version?: string;
+  /** The replica of the management server to which its agent is connected. */
+  readonly replica?: string;
+  /** In ISO 8601: when the oldest was desired that its agent has not acknowledged; absent when all is, and of a source that does not know. */
+  readonly behindSince?: string;
 }
 
 /** Path of the stream. */
@@ -141,4 +145,24 @@ export interface MomentTimes {
   readonly times: readonly string[];
   /** Of the server's clock. */
   readonly now: string;
+}
+
+/**
+ * Path of the generations that an object had, as far as they are kept: `ObjectGenerations` as JSON. The query names it: `kind`, and `group`, `cluster`, `namespace` and `name`, which may be empty.
+ */
+export const GENERATIONS_PATH = "/api/v1/history/generations";
+
+/** Which generations of an object the server knows. */
+export interface ObjectGenerations {
+  /** The oldest first; none: nothing of it is kept. One that lasted less than the time between two moments is not among them. */
+  readonly generations: readonly ObjectGeneration[];
+}
+
+/** A generation of an object, or its absence. */
+export interface ObjectGeneration {
+  /** In ISO 8601, of the server's clock: the first moment that has it. */
+  readonly at: string;
+  /** `metadata.generation`; null: it has none. */
+  readonly generation: number | null;
+  readonly isAbsent: boolean;
 }

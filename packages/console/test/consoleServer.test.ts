@@ -11,7 +11,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type ConsoleHubOptions, startConsoleHub } from "../src/events/hub.ts";
 import { type ConsoleServer, type ConsoleServerOptions, startConsoleServer } from "../src/http/consoleServer.ts";
 import { isLoopback, isLoopbackHost } from "../src/http/loopback.ts";
-import { HISTORY_PATH, MOMENT_PATH, STREAM_PATH } from "../src/wire.ts";
+import { GENERATIONS_PATH, HISTORY_PATH, MOMENT_PATH, STREAM_PATH } from "../src/wire.ts";
 import { ask, eventsIn, folded, momentOf, object, type Received, scriptedSource } from "./consoleFixture.ts";
 
 const nothing = () => undefined;
@@ -123,9 +123,42 @@ describe("the past", () => {
     },
   );
 
+  it("has the generations of an object, and when it did not exist, but nothing of a Secret", async () => {
+    const of = (name: string, generation?: number, kind = "Service") => {
+      const made = object(kind, name);
+      return generation === undefined ? made : { ...made, metadata: { ...made.metadata, generation } };
+    };
+    const moments = [[of("b")], [of("a", 1), of("s", 1, "Secret")], [of("a", 1), of("b")], [of("b")], [of("a", 7)]];
+    source.moment = momentOf(moments[0] ?? []);
+    const server = await serve({ historyMs: 1 });
+    const timesNow = async () => JSON.parse((await ask(server.port, { path: HISTORY_PATH })).body.toString()).times as readonly string[];
+    for (const [i, objects] of moments.entries()) {
+      source.moment = momentOf(objects);
+      await vi.waitFor(async () => expect(await timesNow()).toHaveLength(i + 1), soon);
+    }
+    const asked = (query: string) => ask(server.port, { path: `${GENERATIONS_PATH}?${query}` });
+    const { body } = await asked("group=&kind=Service&namespace=bookinfo&name=a&cluster=cluster-1");
+    const times = await timesNow();
+    expect(JSON.parse(body.toString())).toEqual({
+      generations: [
+        { at: times[1], generation: 1, isAbsent: false },
+        { at: times[3], generation: null, isAbsent: true },
+        { at: times[4], generation: 7, isAbsent: false },
+      ],
+    });
+    for (const query of [
+      "",
+      "kind=Secret&namespace=bookinfo&name=s&cluster=cluster-1",
+      "kind=Service&namespace=bookinfo&name=a&cluster=cluster-2",
+      `kind=${"x".repeat(4_000)}`,
+      "kind=__proto__&name=constructor",
+    ])
+      expect((await asked(query)).body.toString()).toBe('{"generations":[]}');
+  });
+
   it("is not for pages elsewhere", async () => {
     const server = await serve();
-    for (const path of [HISTORY_PATH, MOMENT_PATH])
+    for (const path of [HISTORY_PATH, MOMENT_PATH, GENERATIONS_PATH])
       expect((await ask(server.port, { path, headers: { "sec-fetch-site": "cross-site" } })).status).toBe(403);
   });
 });

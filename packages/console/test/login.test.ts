@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Log } from "@isthmus/core";
+import type { Kind, Log } from "@isthmus/core";
 import { systemClock } from "@isthmus/plane";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { startConsoleHub } from "../src/events/hub.ts";
@@ -10,7 +10,7 @@ import { type ConsoleServer, startConsoleServer } from "../src/http/consoleServe
 import { startLogin } from "../src/login/login.ts";
 import { startSessions } from "../src/login/sessions.ts";
 import { startViewerHubs } from "../src/viewers/viewerHubs.ts";
-import { HISTORY_PATH, MOMENT_PATH, STREAM_PATH } from "../src/wire.ts";
+import { GENERATIONS_PATH, HISTORY_PATH, MOMENT_PATH, STREAM_PATH } from "../src/wire.ts";
 import { movedClock, scriptedReviews } from "./accessFixture.ts";
 import { ask, momentOf, object, scriptedSource } from "./consoleFixture.ts";
 
@@ -18,7 +18,7 @@ const nothing = () => undefined;
 const silent: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 const soon = { timeout: 5_000, interval: 10 };
 const kinds = {
-  kindOf: () => undefined,
+  kindOf: (apiVersion: string, kind: string) => (kind === "Service" ? ({ apiVersion, kind, plural: "services" } as Kind) : undefined),
   registration: { apiVersion: "multicluster.solo.io/v1alpha1", plural: "kubernetesclusters" } as never,
 };
 
@@ -99,6 +99,7 @@ describe("without a session", () => {
     STREAM_PATH,
     HISTORY_PATH,
     `${MOMENT_PATH}?at=2999-01-01T00:00:00Z`,
+    `${GENERATIONS_PATH}?kind=Service&name=a`,
     "/no-such-file",
     `/login/..${STREAM_PATH}`,
   ])("%s gives nothing", async (path) => {
@@ -241,6 +242,20 @@ describe("the past", () => {
     expect(moment.status).toBe(200);
     expect(moment.body.toString()).toContain('"username":"alice"');
     expect(moment.body.toString()).not.toContain("event: change");
+  });
+
+  it("says how often an object changed to those alone who may see it, and to others what it says of none", async () => {
+    reviews.bearers.set("all", { username: "bob" });
+    reviews.rules.set("bob", [{}]);
+    const path = `${GENERATIONS_PATH}?kind=Service&namespace=bookinfo&name=a&cluster=cluster-1`;
+    const alice = await loggedIn();
+    const hidden = await get(path, { cookie: alice });
+    const none = await get(path.replace("name=a", "name=none"), { cookie: alice });
+    expect([hidden.status, hidden.body.toString()]).toEqual([none.status, none.body.toString()]);
+    expect([hidden.status, hidden.body.toString()]).toEqual([200, '{"generations":[]}']);
+    const { headers } = await post({ token: "all" });
+    const bob = String(headers["set-cookie"]).split(";")[0] ?? "";
+    expect((await get(path, { cookie: bob })).body.toString()).toMatch(/"generation":null,"isAbsent":false/);
   });
 });
 

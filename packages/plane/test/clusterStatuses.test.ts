@@ -237,6 +237,11 @@ describe("the condition Lagging of a cluster", () => {
   it("says since when how much waits, and for whom", () => {
     expect(lagging({ state: connected })).toMatchObject({ status: "False", reason: "UpToDate" });
     expect(lagging({ state: away })).toMatchObject({ status: "Unknown", reason: "AgentAway" });
+    expect(statusOf({ state: connected, late: clusterLagOf(since, () => 234) })["lag"]).toEqual({
+      since: "2026-11-21T14:00:00.000Z",
+      changes: 100,
+    });
+    expect(statusOf({ state: connected })["lag"]).toBeUndefined();
     expect(lagging({ state: connected, late: clusterLagOf(since, () => 234) })).toMatchObject({
       status: "True",
       reason: "NotAcknowledged",

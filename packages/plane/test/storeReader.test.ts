@@ -85,9 +85,9 @@ describe("a reader of the store", () => {
     await fleet.stopServer("server");
     const reader = reading();
     await meanwhile(reader.update(stop.signal));
-    expect([...reader.clusters].map(([name, { phase, version }]) => [name, phase, version])).toEqual([
-      ["cluster-1", expect.any(String), expect.any(String)],
-      ["cluster-2", expect.any(String), expect.any(String)],
+    expect([...reader.clusters].map(([name, { phase, version, servedBy }]) => [name, phase, version, servedBy])).toEqual([
+      ["cluster-1", expect.any(String), expect.any(String), "server-0"],
+      ["cluster-2", expect.any(String), expect.any(String), "server-0"],
     ]);
     const own = fleet.clusters["cluster-1"]?.objects().filter(({ kind }) => kind === "Service") ?? [];
     expect(namesIn(reader, "cluster-1").sort()).toEqual(own.map(({ metadata }) => metadata.name).sort());

@@ -5,8 +5,10 @@ import { Choices } from "../components/Choices.tsx";
 import { Empty } from "../components/Empty.tsx";
 import { Loading } from "../components/Loading.tsx";
 import { Page } from "../components/Page.tsx";
+import { ScopeNote } from "../components/ScopeNote.tsx";
 import { Section } from "../components/Section.tsx";
 import { usePageSearch } from "../components/usePageSearch.ts";
+import { useScope } from "../components/useScope.ts";
 import { useTyped } from "../components/useTyped.ts";
 import { Mesh } from "../data/kinds.ts";
 import { useFleet } from "../data/store.ts";
@@ -17,7 +19,7 @@ import "../styles/access.css";
 import { pastedObjects } from "../translation/pastedObjects.ts";
 import { useFleetTranslation } from "../translation/useFleetTranslation.ts";
 import { useWhatIf } from "../translation/useWhatIf.ts";
-import { accessAxes, byNamespace, filteredAxes } from "./accessMatrix.ts";
+import { accessAxes, byNamespace, filteredAxes, scopedAxes } from "./accessMatrix.ts";
 import { ExplainAccess } from "./ExplainAccess.tsx";
 import { MatrixTable } from "./MatrixTable.tsx";
 
@@ -71,7 +73,9 @@ function Access({ translation }: { readonly translation: Translation }) {
   const evaluator = useMemo(() => accessEvaluator(translation), [translation]);
   const axes = useMemo(() => accessAxes(fleet), [fleet]);
   const isByNamespace = view !== "services";
-  const shown = useMemo(() => filteredAxes(isByNamespace ? byNamespace(axes) : axes, parseFilter(q)), [axes, isByNamespace, q]);
+  const scope = useScope();
+  const all = useMemo(() => (isByNamespace ? byNamespace(axes) : axes), [axes, isByNamespace]);
+  const shown = useMemo(() => filteredAxes(scopedAxes(all, scope), parseFilter(q)), [all, q, scope]);
   if (axes.columns.length === 0 || axes.rows.length === 0)
     return <Empty title={t.access.empty} how={t.workloads.emptyHow} command={t.workloads.emptyCommand} />;
   return (
@@ -100,7 +104,7 @@ function Access({ translation }: { readonly translation: Translation }) {
             onChange={({ currentTarget }) => type(currentTarget.value)}
           />
           <span className="count" role="status">
-            {t.access.count(shown.rows.length, shown.columns.length)}
+            {t.access.count(t.common.of(shown.rows.length, all.rows.length), t.common.of(shown.columns.length, all.columns.length))}
           </span>
         </div>
         {shown.rows.length === 0 || shown.columns.length === 0 ? (
@@ -108,6 +112,7 @@ function Access({ translation }: { readonly translation: Translation }) {
             <button type="button" className="button" onClick={() => change({ q: undefined })}>
               {t.common.clear}
             </button>
+            {scope.size === 0 ? null : <ScopeNote scope={scope} />}
           </Empty>
         ) : (
           <MatrixTable evaluator={evaluator} axes={shown} isByNamespace={isByNamespace} />

@@ -2,6 +2,7 @@ import { type ResourceRef, refOf } from "@isthmus/core";
 import type { AccessCaller, AccessEvaluator, Verdict } from "@isthmus/translators";
 import type { Fleet } from "../data/fleet.ts";
 import { Destination, Workload } from "../data/kinds.ts";
+import { isInScope, type Scope } from "../model/scope.ts";
 import { type Filter, matchesFilter } from "../model/tokens.ts";
 
 /** Who calls: a service account, or those of a namespace. */
@@ -58,6 +59,12 @@ export function byNamespace({ rows, columns }: AccessAxes): AccessAxes {
     rows: grouped(rows).map(([name, group]) => ({ name, callers: group.flatMap(({ callers }) => callers) })),
     columns: grouped(columns).map(([name, group]) => ({ name, destinations: group.flatMap(({ destinations }) => destinations) })),
   };
+}
+
+/** Callers and targets of the clusters of a scope. */
+export function scopedAxes({ rows, columns }: AccessAxes, scope: Scope): AccessAxes {
+  const isShown = ({ name }: { readonly name: string }) => isInScope(scope, [name.slice(0, name.indexOf("/"))]);
+  return { rows: rows.filter(isShown), columns: columns.filter(isShown) };
 }
 
 /** Rows and columns that a filter names: `from` and `to` of one of them, words of either. */

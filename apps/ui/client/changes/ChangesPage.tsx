@@ -1,12 +1,17 @@
+import type { Resource } from "@isthmus/core";
 import { useEffect, useRef, useState } from "react";
 import { Empty } from "../components/Empty.tsx";
 import { Page } from "../components/Page.tsx";
 import { PartialNote } from "../components/PartialNote.tsx";
+import { ScopeNote } from "../components/ScopeNote.tsx";
 import { useServerNow } from "../components/Times.tsx";
+import { useScope } from "../components/useScope.ts";
 import { useFleetState } from "../data/store.ts";
 import { OutputChanges } from "../effect/OutputChanges.tsx";
 import { timeText } from "../model/age.ts";
+import { clusterOf } from "../model/clusterOf.ts";
 import { type FleetChanges, fleetChanges } from "../model/fleetChanges.ts";
+import { isInScope } from "../model/scope.ts";
 import { t } from "../strings.ts";
 import { inSlices } from "../translation/slices.ts";
 import "../styles/whatIf.css";
@@ -15,6 +20,7 @@ import "../styles/whatIf.css";
 export function ChangesPage() {
   const { fleet, live } = useFleetState();
   const now = useServerNow();
+  const scope = useScope();
   const [changes, setChanges] = useState<FleetChanges>();
   const [round, setRound] = useState(0);
   const latest = useRef(live);
@@ -43,13 +49,23 @@ export function ChangesPage() {
           {t.past.again}
         </button>
       </p>
+      {scope.size === 0 ? null : <ScopeNote scope={scope} />}
       {changes === undefined ? (
         <p role="status">{t.past.comparing}</p>
       ) : (
         (["objects", "generated"] as const).map((which) => (
-          <OutputChanges key={which} title={t.past[which]} none={t.past.same} changes={changes[which]} />
+          <OutputChanges
+            key={which}
+            title={t.past[which]}
+            none={t.past.same}
+            changes={changes[which].filter(({ before, after }) => isInScope(scope, clustersIn(before, after)))}
+          />
         ))
       )}
     </Page>
   );
+}
+
+function clustersIn(...objects: readonly (Resource | undefined)[]): readonly string[] {
+  return objects.flatMap((object) => (object === undefined ? [] : [clusterOf(object)]));
 }

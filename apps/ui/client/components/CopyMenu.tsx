@@ -1,7 +1,6 @@
 import type { Resource } from "@isthmus/core";
 import { Menu } from "@mantine/core";
-import { kubectlGet, meshctlFor } from "../model/commands.ts";
-import { objectPath } from "../model/objectPath.ts";
+import { copiesOf } from "../model/copies.ts";
 import { yamlText } from "../model/yamlLines.ts";
 import { t } from "../strings.ts";
 import { useCopy } from "./CopyButton.tsx";
@@ -9,13 +8,7 @@ import { useCopy } from "./CopyButton.tsx";
 /** What can be copied of an object: the commands that show it, its link, itself. */
 export function CopyMenu({ object }: { readonly object: Resource }) {
   const { isCopied, copy } = useCopy();
-  const meshctl = meshctlFor(object);
-  const items = [
-    { label: t.objects.copyKubectl, text: () => kubectlGet(object) },
-    ...(meshctl === undefined ? [] : [{ label: t.objects.copyMeshctl, text: () => meshctl }]),
-    { label: t.objects.copyLink, text: () => `${window.location.origin}${objectPath(object)}` },
-    { label: t.objects.copyYaml, text: () => yamlText(object) },
-  ];
+  const items = [...copiesOf(object, window.location.origin), { label: t.objects.copyYaml, text: () => yamlText(object) }];
   return (
     <Menu withInitialFocusPlaceholder={false} position="bottom-end" withinPortal={false} transitionProps={{ duration: 0 }}>
       <Menu.Target>

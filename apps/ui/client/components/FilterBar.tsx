@@ -3,6 +3,7 @@ import { csvText } from "../model/csv.ts";
 import { t } from "../strings.ts";
 import { ColumnChooser } from "./ColumnChooser.tsx";
 import { isTyping } from "./isTyping.ts";
+import { save } from "./save.ts";
 import { type Column, tokenKeys } from "./tableColumns.ts";
 import { usePageSearch } from "./usePageSearch.ts";
 import { useTyped } from "./useTyped.ts";
@@ -78,13 +79,4 @@ export function FilterBar<R>({ what, columns, chosen, shown, total }: FilterBarP
       </span>
     </div>
   );
-}
-
-function save(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: "application/octet-stream" }));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(url);
 }

@@ -1,21 +1,26 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useDeferredValue, useMemo, useRef, useState } from "react";
+import { isInScope } from "../model/scope.ts";
 import { parseFilter } from "../model/tokens.ts";
 import { t } from "../strings.ts";
 import { Empty } from "./Empty.tsx";
 import { FilterBar } from "./FilterBar.tsx";
+import { ScopeNote } from "./ScopeNote.tsx";
 import { TableHeader } from "./TableHeader.tsx";
 import { TableRow } from "./TableRow.tsx";
 import { type Column, gridOf, hiddenIds, matchesRow, sortedRows, tokenKeys } from "./tableColumns.ts";
 import { useHeldOrder } from "./useHeldOrder.ts";
 import { usePageSearch } from "./usePageSearch.ts";
 import { useRowKeys } from "./useRowKeys.ts";
+import { useScope } from "./useScope.ts";
 
 export interface ResourceTableProps<R> {
   /** What the rows are, in the plural. */
   readonly what: string;
   readonly rows: readonly R[];
   keyOf(row: R): string;
+  /** The clusters that a row is about; "" is the management cluster. Rows outside of the scope are left out. Module-level, as are columns. */
+  clustersOf(row: R): readonly string[];
   /** Module-level, so that rows are filtered again only when something changed. */
   readonly columns: readonly Column<R>[];
   open(row: R): void;
@@ -23,6 +28,8 @@ export interface ResourceTableProps<R> {
   readonly empty: ReactNode;
   /** What is beside the table, where rows open there. */
   readonly panel?: TablePanel<R>;
+  /** Offers what can be copied of a row, where rows are of objects. */
+  copy?(row: R): void;
 }
 
 /** How a table sees what is shown beside it. */
@@ -36,19 +43,21 @@ export interface TablePanel<R> {
 const ROW_PX = 38;
 
 /** A table of any length: filter and order are in the address, rows stay where they are while somebody points at them. */
-export function ResourceTable<R>({ what, rows, keyOf, columns, open, empty, panel }: ResourceTableProps<R>) {
+export function ResourceTable<R>({ what, rows, keyOf, clustersOf, columns, open, empty, panel, copy }: ResourceTableProps<R>) {
   const [{ q = "", sort, hide }] = usePageSearch();
   const filterText = useDeferredValue(q);
+  const scope = useScope();
   const shown = useMemo(() => {
     const filter = parseFilter(filterText);
     const isAll = filter.tokens.length + filter.words.length === 0;
-    const matching = isAll ? [...rows] : rows.filter((row) => matchesRow(columns, filter, row));
+    const within = scope.size === 0 ? rows : rows.filter((row) => isInScope(scope, clustersOf(row)));
+    const matching = isAll ? [...within] : within.filter((row) => matchesRow(columns, filter, row));
     return new Map(sortedRows(matching, columns, sort).map((row) => [keyOf(row), row]));
-  }, [rows, filterText, sort, columns, keyOf]);
+  }, [rows, filterText, sort, columns, keyOf, clustersOf, scope]);
 
   const [isPointedAt, setIsPointedAt] = useState(false);
   const [isFocused, setIsFocused] = useState(false);
-  const held = useHeldOrder(shown, isPointedAt || isFocused, `${filterText}\n${sort ?? ""}`);
+  const held = useHeldOrder(shown, isPointedAt || isFocused, `${filterText}\n${sort ?? ""}\n${[...scope].join()}`);
   const body = useRef<HTMLDivElement>(null);
   const virtualizer = useVirtualizer({
     count: held.rows.length,
@@ -72,6 +81,14 @@ export function ResourceTable<R>({ what, rows, keyOf, columns, open, empty, pane
         return index < 0 ? undefined : index;
       },
       ...(panel === undefined ? {} : { peek: (index: number) => opened(index, true) }),
+      ...(copy === undefined
+        ? {}
+        : {
+            copy: (index: number) => {
+              const row = held.rows[index]?.row;
+              if (row !== undefined) copy(row);
+            },
+          }),
       ...(panel?.isShown === true ? { moved: (index: number) => opened(index, false) } : {}),
     },
     body,
@@ -82,7 +99,7 @@ export function ResourceTable<R>({ what, rows, keyOf, columns, open, empty, pane
   }, [columns, hide]);
 
   if (rows.length === 0) return <>{empty}</>;
-  const grid = gridOf(visible);
+  const grid = gridOf(visible, copy !== undefined);
   return (
     <div className="table-page">
       <FilterBar what={what} columns={columns} chosen={visible} shown={[...shown.values()]} total={rows.length} />
@@ -107,7 +124,7 @@ export function ResourceTable<R>({ what, rows, keyOf, columns, open, empty, pane
           onFocus={() => setIsFocused(true)}
           onBlur={({ currentTarget, relatedTarget }) => setIsFocused(currentTarget.contains(relatedTarget))}
         >
-          <TableHeader columns={visible} grid={grid} />
+          <TableHeader columns={visible} grid={grid} hasCopy={copy !== undefined} />
           <div role="rowgroup" className="table-body" style={{ height: virtualizer.getTotalSize(), minWidth: grid.minWidth }}>
             {virtualizer.getVirtualItems().map(({ index, key, start }) => {
               const item = held.rows[index];
@@ -122,6 +139,7 @@ export function ResourceTable<R>({ what, rows, keyOf, columns, open, empty, pane
                   isOpen={panel?.isOf(item.row) === true}
                   grid={grid}
                   open={open}
+                  copy={copy}
                 />
               );
             })}
@@ -134,13 +152,17 @@ export function ResourceTable<R>({ what, rows, keyOf, columns, open, empty, pane
 
 function NoMatch({ q, keys }: { readonly q: string; readonly keys: readonly string[] }) {
   const [, change] = usePageSearch();
+  const scope = useScope();
   const unknown = parseFilter(q).tokens.find(({ key }) => !keys.includes(key));
   return (
     <Empty title={t.table.noMatch}>
       {unknown === undefined ? null : <p>{t.table.unknownKey(unknown.key, keys)}</p>}
-      <button type="button" className="button" onClick={() => change({ q: undefined })}>
-        {t.common.clear}
-      </button>
+      {q === "" ? null : (
+        <button type="button" className="button" onClick={() => change({ q: undefined })}>
+          {t.common.clear}
+        </button>
+      )}
+      {scope.size === 0 ? null : <ScopeNote scope={scope} />}
     </Empty>
   );
 }

@@ -1,13 +1,15 @@
 import { Outlet } from "@tanstack/react-router";
 import { useState } from "react";
 import { flushSync } from "react-dom";
-import { useFleetState } from "../data/store.ts";
+import { useFleetState, useFleetStore } from "../data/store.ts";
 import { t } from "../strings.ts";
 import { Empty } from "./Empty.tsx";
 import { ErrorBoundary } from "./ErrorBoundary.tsx";
 import { KeyboardMap } from "./KeyboardMap.tsx";
 import { Loading } from "./Loading.tsx";
 import { Navigation } from "./Navigation.tsx";
+import { PauseButton } from "./PauseButton.tsx";
+import { ScopeChips, ScopeDialog } from "./ScopeChips.tsx";
 import { SearchDialog } from "./SearchDialog.tsx";
 import { SnapshotClock } from "./SnapshotClock.tsx";
 import { StaleBanner } from "./StaleBanner.tsx";
@@ -16,14 +18,22 @@ import { TimeSlider } from "./TimeSlider.tsx";
 import { useShortcuts } from "./useShortcuts.ts";
 import { ViewerMenu } from "./ViewerMenu.tsx";
 
-/** What is around each page: navigation, search, clock, theme, keyboard map. */
+type DialogName = "search" | "keys" | "scope";
+
+/** What is around each page: navigation, search, scope, clock, theme, keyboard map. */
 export function Shell() {
-  const [dialog, setDialog] = useState<"search" | "keys">();
+  const [dialog, setDialog] = useState<DialogName>();
   const [isPastOpen, setPastOpen] = useState(false);
-  const { fleet, past } = useFleetState();
+  const store = useFleetStore();
+  const { fleet, past, paused } = useFleetState();
   // At once, so that the next key goes to the dialog.
-  const openNow = (which: "search" | "keys") => flushSync(() => setDialog(which));
-  useShortcuts({ openSearch: () => openNow("search"), openKeys: () => openNow("keys") });
+  const openNow = (which: DialogName) => flushSync(() => setDialog(which));
+  useShortcuts({
+    openSearch: () => openNow("search"),
+    openKeys: () => openNow("keys"),
+    openScope: () => openNow("scope"),
+    pause: () => store.pause(paused === undefined),
+  });
   const close = () => setDialog(undefined);
   return (
     <div className="shell">
@@ -45,6 +55,7 @@ export function Shell() {
           <span>{t.search.open}</span>
           <kbd>/</kbd>
         </button>
+        <ScopeChips open={() => setDialog("scope")} />
         <SnapshotClock />
         <span className="top-tools">
           {fleet.source?.kind === "file" ? null : (
@@ -52,6 +63,7 @@ export function Shell() {
               {t.past.open}
             </button>
           )}
+          <PauseButton />
           <ViewerMenu />
           <ThemeSwitch />
           <button type="button" className="button small" aria-label={t.keys.open} title={t.keys.open} onClick={() => setDialog("keys")}>
@@ -68,6 +80,7 @@ export function Shell() {
         </ErrorBoundary>
       </main>
       {dialog === "search" ? <SearchDialog close={close} /> : null}
+      {dialog === "scope" ? <ScopeDialog close={close} /> : null}
       {dialog === "keys" ? <KeyboardMap close={close} /> : null}
     </div>
   );

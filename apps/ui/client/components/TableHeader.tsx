@@ -7,10 +7,11 @@ import { usePageSearch } from "./usePageSearch.ts";
 export interface TableHeaderProps<R> {
   readonly columns: readonly Column<R>[];
   readonly grid: CSSProperties;
+  readonly hasCopy: boolean;
 }
 
 /** The titles of a table's columns: each sorts by its column, then the other way round, then not at all; with Shift also by it, after others. */
-export function TableHeader<R>({ columns, grid }: TableHeaderProps<R>) {
+export function TableHeader<R>({ columns, grid, hasCopy }: TableHeaderProps<R>) {
   const [{ sort }, change] = usePageSearch();
   const sortings = parseSorting(sort);
   return (
@@ -35,6 +36,11 @@ export function TableHeader<R>({ columns, grid }: TableHeaderProps<R>) {
             </div>
           );
         })}
+        {hasCopy ? (
+          <div role="columnheader">
+            <span className="visually-hidden">{t.common.copy}</span>
+          </div>
+        ) : null}
       </div>
     </div>
   );

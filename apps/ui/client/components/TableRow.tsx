@@ -13,10 +13,12 @@ interface TableRowProps<R> {
   readonly columns: readonly Column<R>[];
   readonly grid: CSSProperties;
   open(row: R): void;
+  /** Offers what can be copied of the row; undefined: nothing of any row. */
+  readonly copy: ((row: R) => void) | undefined;
 }
 
 /** One row; it pulses once when its values change. */
-function Row<R>({ row, isGone, isOpen, index, start, columns, grid, open }: TableRowProps<R>) {
+function Row<R>({ row, isGone, isOpen, index, start, columns, grid, open, copy }: TableRowProps<R>) {
   const last = useRef({ text: textOf(columns, row), changes: 0 });
   const text = textOf(columns, row);
   if (text !== last.current.text) last.current = { text, changes: last.current.changes + 1 };
@@ -45,9 +47,27 @@ function Row<R>({ row, isGone, isOpen, index, start, columns, grid, open }: Tabl
           {isGone && i === 0 ? <span className="chip">{t.table.gone}</span> : null}
         </div>
       ))}
+      {copy === undefined ? null : (
+        <div role="cell" className="copy-cell">
+          <button
+            type="button"
+            className="row-copy"
+            aria-label={t.common.copyOf(columns[0]?.text(row).slice(0, LONGEST_LABEL) ?? "")}
+            title={t.table.copyRow}
+            onClick={() => copy(row)}
+          >
+            <svg viewBox="0 0 16 16" aria-hidden="true">
+              <rect x="5" y="5" width="8" height="8" rx="1.5" />
+              <path d="M3 11V4.5A1.5 1.5 0 0 1 4.5 3H11" />
+            </svg>
+          </button>
+        </div>
+      )}
     </div>
   );
 }
+
+const LONGEST_LABEL = 100;
 
 function textOf<R>(columns: readonly Column<R>[], row: R): string {
   return columns.map((column) => column.text(row)).join("\n");

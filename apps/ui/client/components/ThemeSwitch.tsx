@@ -17,7 +17,7 @@ export function ThemeSwitch() {
         <circle cx="8" cy="8" r="6" />
         <path d="M8 2a6 6 0 0 1 0 12Z" />
       </svg>
-      <span>{t.theme[colorScheme]}</span>
+      <span className="theme-text">{t.theme[colorScheme]}</span>
     </button>
   );
 }

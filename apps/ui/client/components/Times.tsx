@@ -33,8 +33,9 @@ export function Until({ time }: { readonly time: string | undefined }) {
 
 /** Now, of the server's clock, in milliseconds since 1970. */
 export function useServerNow(): number {
-  const { fleet, clockAt } = useFleetState();
+  const { fleet, clockAt, paused } = useFleetState();
   const now = useNow();
+  if (paused !== undefined && fleet.past === undefined) return paused.serverNow;
   const server = millisecondsOf(fleet.clock?.now);
   return server === undefined ? now : server + (now - clockAt);
 }

@@ -58,11 +58,17 @@ export function tokenKeys<R>(columns: readonly Column<R>[]): readonly string[] {
   return columns.flatMap(({ token }) => (token === undefined ? [] : [token]));
 }
 
-/** The tracks of a grid with these columns, and the least width of a row, padding and gaps included. */
-export function gridOf<R>(columns: readonly Column<R>[]): { readonly gridTemplateColumns: string; readonly minWidth: string } {
+/** The tracks of a grid with these columns, and one for what can be copied of a row; and the least width of a row, padding and gaps included. */
+export function gridOf<R>(
+  columns: readonly Column<R>[],
+  hasCopy = false,
+): { readonly gridTemplateColumns: string; readonly minWidth: string } {
   const least = columns.reduce((sum, { width: [rem] }) => sum + rem, 0);
   return {
-    gridTemplateColumns: columns.map(({ width: [rem, share] }) => `minmax(${rem}rem, ${share}fr)`).join(" "),
-    minWidth: `calc(${least}rem + ${columns.length * 12 + 16}px)`,
+    gridTemplateColumns: [
+      ...columns.map(({ width: [rem, share] }) => `minmax(${rem}rem, ${share}fr)`),
+      ...(hasCopy ? ["1.6rem"] : []),
+    ].join(" "),
+    minWidth: `calc(${least + (hasCopy ? 1.6 : 0)}rem + ${(columns.length + (hasCopy ? 1 : 0)) * 12 + 16}px)`,
   };
 }

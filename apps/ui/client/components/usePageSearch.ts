@@ -21,13 +21,34 @@ export interface PageSearch {
   readonly of?: string;
   /** The earlier time that is shown, in ISO 8601; on every page, until it is taken away. */
   readonly at?: string | undefined;
+  /** The clusters to which lists keep, with commas between them; on every page, until they are taken away. */
+  readonly scope?: string | undefined;
+  /** The policy, of those that are rejected on a Destination, that is compared with what is in force. */
+  readonly compare?: string;
   /** Path of the object that is shown beside the table. */
   readonly open?: string;
   /** Columns of the table that are not shown, with commas between them. */
   readonly hide?: string;
 }
 
-const MEMBERS = ["q", "sort", "tab", "view", "policy", "of", "open", "hide", "from", "to", "port", "method", "path", "at"] as const;
+const MEMBERS = [
+  "q",
+  "sort",
+  "tab",
+  "view",
+  "policy",
+  "of",
+  "open",
+  "hide",
+  "from",
+  "to",
+  "port",
+  "method",
+  "path",
+  "at",
+  "scope",
+  "compare",
+] as const;
 const LONGEST = 2_000;
 const LONGEST_POLICY = 16_000;
 
@@ -52,7 +73,7 @@ export function usePageSearch(): readonly [PageSearch, (change: { readonly [K in
         search: (before: PageSearch) => {
           const after = readPageSearch({ ...before, ...change });
           // What is not said stays, as on a link to another page.
-          return after.at === undefined ? { ...after, at: undefined } : after;
+          return { ...after, at: after.at, scope: after.scope };
         },
         replace: true,
         resetScroll: false,

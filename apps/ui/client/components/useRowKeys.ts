@@ -9,12 +9,14 @@ export interface RowKeys {
   current?(): number | undefined;
   /** Space was pressed in a row. */
   peek?(index: number): void;
+  /** `y` was pressed in a row. */
+  copy?(index: number): void;
   /** The focus goes to another row. */
   moved?(index: number): void;
 }
 
-/** `j` and `k` move the focus from row to row of a table, Space shows the row that has it. */
-export function useRowKeys({ count, scrollTo, current, peek, moved }: RowKeys, body: RefObject<HTMLDivElement | null>): void {
+/** `j` and `k` move the focus from row to row of a table, Space shows the row that has it, `y` offers what can be copied of it. */
+export function useRowKeys({ count, scrollTo, current, peek, copy, moved }: RowKeys, body: RefObject<HTMLDivElement | null>): void {
   // The row that is on its way into the page, when keys are faster than it.
   const coming = useRef<number>(undefined);
   // Before the page is painted: keys work as soon as it is seen.
@@ -30,6 +32,13 @@ export function useRowKeys({ count, scrollTo, current, peek, moved }: RowKeys, b
         // The page would scroll.
         event.preventDefault();
         if (body.current?.contains(row) === true) peek(Number(row?.dataset["index"]));
+        return;
+      }
+      if (event.key === "y" && copy !== undefined && !event.ctrlKey && !event.metaKey && !event.altKey && !isTyping(event)) {
+        const row = document.activeElement?.closest<HTMLElement>("[data-index]");
+        if (row === null || row === undefined || body.current?.contains(row) !== true) return;
+        event.preventDefault();
+        copy(Number(row.dataset["index"]));
         return;
       }
       if ((event.key !== "j" && event.key !== "k") || event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;

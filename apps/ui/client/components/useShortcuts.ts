@@ -6,12 +6,15 @@ import { PAGES } from "./pageList.ts";
 export interface Shortcuts {
   openSearch(): void;
   openKeys(): void;
+  openScope(): void;
+  /** Pauses live updates, or resumes them. */
+  pause(): void;
 }
 
 // As long as two keys of one thought are apart.
 const PAIR_MS = 1_200;
 
-/** The keys that work on each page: `/` and Ctrl K, `?`, `g` and a page's letter. */
+/** The keys that work on each page: `/` and Ctrl K, `?`, `s`, `p`, `g` and a page's letter. */
 export function useShortcuts(shortcuts: Shortcuts): void {
   const navigate = useNavigate();
   const latest = useRef(shortcuts);
@@ -36,6 +39,11 @@ export function useShortcuts(shortcuts: Shortcuts): void {
         latest.current.openSearch();
       } else if (key === "?") {
         latest.current.openKeys();
+      } else if (key === "s") {
+        event.preventDefault();
+        latest.current.openScope();
+      } else if (key === "p") {
+        latest.current.pause();
       }
     };
     document.addEventListener("keydown", onKey);

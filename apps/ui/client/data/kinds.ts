@@ -51,6 +51,7 @@ export const IssuedCertificate = nameOf<IssuedCertificateObject>(
   "IssuedCertificate",
   "issuedcertificates",
 );
+export type IssuedCertificate = IssuedCertificateObject;
 export const TrafficPolicy = nameOf<TrafficPolicyObject>(NETWORKING, "TrafficPolicy", "trafficpolicies");
 export type TrafficPolicy = TrafficPolicyObject;
 export const AccessPolicy = nameOf<AccessPolicyObject>(NETWORKING, "AccessPolicy", "accesspolicies");

@@ -1,4 +1,13 @@
-import { type ConsoleEvents, HISTORY_PATH, MOMENT_PATH, type MomentTimes } from "@isthmus/console/wire";
+import {
+  type ConsoleEvents,
+  GENERATIONS_PATH,
+  HISTORY_PATH,
+  MOMENT_PATH,
+  type MomentTimes,
+  type ObjectGeneration,
+  type ObjectGenerations,
+} from "@isthmus/console/wire";
+import { groupOf, type Resource } from "@isthmus/core";
 import type { Fleet } from "./fleet.ts";
 import { type FleetEvent, folded, NO_STREAM } from "./fold.ts";
 
@@ -7,6 +16,15 @@ export async function readTimes(signal: AbortSignal): Promise<MomentTimes> {
   const response = await fetch(HISTORY_PATH, { signal });
   if (!response.ok) throw new Error(await reasonOf(response));
   return (await response.json()) as MomentTimes;
+}
+
+/** The generations that the server remembers of an object; none: it remembers nothing of it. */
+export async function readGenerations(object: Resource, signal: AbortSignal): Promise<readonly ObjectGeneration[]> {
+  const { name, namespace = "", clusterName = "" } = object.metadata;
+  const query = new URLSearchParams({ group: groupOf(object.apiVersion), kind: object.kind, cluster: clusterName, namespace, name });
+  const response = await fetch(`${GENERATIONS_PATH}?${query}`, { signal });
+  if (!response.ok) throw new Error(await reasonOf(response));
+  return ((await response.json()) as ObjectGenerations).generations;
 }
 
 /** What was known at a time in ISO 8601. Rejects with the server's reason. */

@@ -4,6 +4,7 @@ import { followStream } from "./connection.ts";
 import type { ConnectionState } from "./connectionState.ts";
 import { emptyFleet, type Fleet } from "./fleet.ts";
 import { type FleetEvent, folded, NO_STREAM } from "./fold.ts";
+import { type HeldFleet, heldFleet, type PausedState } from "./heldFleet.ts";
 import { readPast } from "./past.ts";
 
 /** What React reads: the fleet, and how the connection to the server stands. */
@@ -14,6 +15,8 @@ export interface FleetState {
   readonly live: Fleet;
   /** The earlier time that is asked for, in ISO 8601, if any, and why it cannot be shown. */
   readonly past: { readonly at: string; readonly problem?: string } | undefined;
+  /** Since when what is shown stands still, if it does. */
+  readonly paused: PausedState | undefined;
   readonly connection: ConnectionState;
   /** When the fleet's clock was received: milliseconds since 1970, of the browser's clock. */
   readonly clockAt: number;
@@ -24,6 +27,8 @@ export interface FleetStore {
   get(): FleetState;
   /** Shows what was known at a time in ISO 8601; undefined: what is known now. */
   show(at: string | undefined): void;
+  /** Keeps what is shown as it is, or shows what is known now again. What comes in meanwhile is folded as ever, so that it takes no more memory than another fleet. */
+  pause(isPaused: boolean): void;
 }
 
 // A few renders a second, however much changes.
@@ -39,9 +44,11 @@ export function startFleetStore(signal: AbortSignal): FleetStore {
     fleet: stream.shown,
     live: stream.shown,
     past,
+    paused: undefined,
     connection: { isConnected: false, since: Date.now() },
     clockAt: Date.now(),
   };
+  let held: HeldFleet | undefined;
   let waiting: FleetEvent[] = [];
   let connection = state.connection;
   let clockAt = state.clockAt;
@@ -53,7 +60,13 @@ export function startFleetStore(signal: AbortSignal): FleetStore {
     const events = waiting;
     waiting = [];
     stream = folded(stream, events);
-    state = { fleet: past === undefined ? stream.shown : (pastFleet ?? emptyFleet()), live: stream.shown, past, connection, clockAt };
+    const now = held?.fleet ?? stream.shown;
+    const paused = held?.beside(
+      stream.shown,
+      events.some(({ type }) => type === "reset"),
+    );
+    const fleet = past === undefined ? now : (pastFleet ?? emptyFleet());
+    state = { fleet, live: stream.shown, past, paused, connection, clockAt };
     for (const listener of listeners) listener();
   };
   const soon = (): void => {
@@ -83,6 +96,15 @@ export function startFleetStore(signal: AbortSignal): FleetStore {
       return () => listeners.delete(listener);
     },
     get: () => state,
+    pause(isPaused) {
+      if (isPaused === (held !== undefined) || !stream.shown.isReady) return;
+      clearTimeout(timer);
+      const since = Date.now();
+      const told = Date.parse(stream.shown.clock?.now ?? "");
+      // What has come in and is not shown yet waits, too.
+      held = isPaused ? heldFleet(stream.shown, { since, serverNow: Number.isNaN(told) ? since : told + (since - clockAt) }) : undefined;
+      flush();
+    },
     show(at) {
       if (at === past?.at) return;
       stopPast.abort();

@@ -2,10 +2,15 @@ import type { ClusterClock, ConsoleCertificate } from "@isthmus/console/wire";
 import type { Fleet } from "../data/fleet.ts";
 import type { KubernetesCluster } from "../data/kinds.ts";
 import { t } from "../strings.ts";
+import { millisecondsOf } from "./age.ts";
 import { insightIndexOf, NO_COUNTS, type SeverityCounts } from "./insightIndex.ts";
 import { objectCounts } from "./objectCounts.ts";
 import { registrationsIn } from "./registrations.ts";
+import { clusterNames } from "./scope.ts";
 import { clusterStatus, type Status } from "./status.ts";
+
+/** How far a cluster is behind what is desired: since when, in ISO 8601; or `none`, `short` (less than is said of), `unknown`. */
+export type ClusterLag = { readonly since: string } | "none" | "short" | "unknown";
 
 /** What the list of clusters shows of one. */
 export interface ClusterRow {
@@ -19,6 +24,9 @@ export interface ClusterRow {
   readonly insights: SeverityCounts;
   /** When its client certificate ends, in ISO 8601. */
   readonly certificateEnds: string | undefined;
+  readonly lag: ClusterLag;
+  /** The replica to which its agent is connected; undefined: it is not known. */
+  readonly replica: string | undefined;
   /** When it was last heard of, in ISO 8601. */
   readonly heardAt: string | undefined;
 }
@@ -29,9 +37,7 @@ export function clusterRows(fleet: Fleet): readonly ClusterRow[] {
   const counts = objectCounts(fleet.snapshot);
   const heard = new Map((fleet.clock?.clusters ?? []).map((entry) => [entry.name, entry]));
   const { byCluster } = insightIndexOf(fleet);
-  const names = new Set([...clusters.keys(), ...counts.byCluster.keys(), ...heard.keys()]);
-  names.delete("");
-  return [...names].sort().map((name) => {
+  return clusterNames(fleet).map((name) => {
     const cluster = clusters.get(name);
     return {
       name,
@@ -41,6 +47,8 @@ export function clusterRows(fleet: Fleet): readonly ClusterRow[] {
       objects: counts.byCluster.get(name) ?? 0,
       insights: byCluster.get(name) ?? NO_COUNTS,
       certificateEnds: cluster?.status?.agent?.certificateNotAfter,
+      lag: lagOf(fleet, cluster, heard.get(name)),
+      replica: heard.get(name)?.replica,
       heardAt: heard.get(name)?.at ?? undefined,
     };
   });
@@ -51,6 +59,26 @@ function statusOf(cluster: KubernetesCluster | undefined, clock: ClusterClock | 
   if (cluster !== undefined || clock === undefined) return clusterStatus(cluster);
   if (clock.phase === "stale" || clock.connected === false) return { tone: "bad", word: t.states.offline };
   return clock.connected === true ? { tone: "good", word: t.states.connected } : clusterStatus(undefined);
+}
+
+const SILENT_MS = 150_000;
+
+type LagInputs = Pick<Fleet, "source" | "insightsAt"> & { readonly clock?: { readonly now?: string } | undefined };
+
+/** What is applied of a cluster that is not connected is not known, unless something waits. */
+export function lagOf(
+  { source, insightsAt, clock: { now } = {} }: LagInputs,
+  cluster: KubernetesCluster | undefined,
+  clock: ClusterClock | undefined,
+): ClusterLag {
+  const since = clock?.behindSince ?? cluster?.status?.lag?.since;
+  if (since !== undefined) return { since };
+  const isConnected = clock?.connected ?? cluster?.status?.agent?.connected;
+  if (isConnected !== true || clock?.phase !== "synced") return "unknown";
+  if (source?.kind === "server") return "none";
+  // Servers say in a status that a cluster is behind once it has been so for half a minute, if one runs: the leader says once a minute what it has found.
+  const silentMs = (millisecondsOf(now) ?? 0) - (millisecondsOf(insightsAt) ?? 0);
+  return cluster !== undefined && silentMs < SILENT_MS ? "short" : "unknown";
 }
 
 /** Certificates of one cluster, those that end first before the others. */

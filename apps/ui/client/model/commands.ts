@@ -45,6 +45,20 @@ export function meshctlFor({ kind, metadata }: Resource): string | undefined {
   return DESCRIBED.has(kind) ? shellLine("meshctl", "describe", kind.toLowerCase(), `${namespace}/${name}`) : undefined;
 }
 
+/** The command that says why a cluster is not connected, or lags. */
+export function diagnoseCommand(cluster: string): string {
+  return shellLine("meshctl", "cluster", "diagnose", cluster);
+}
+
+/** The commands that save the fleet of a running server, and show what they have saved: the first one runs beside the second. */
+export function bundleCommands(namespace: string): readonly string[] {
+  return [
+    shellLine("kubectl", "--namespace", namespace, "port-forward", "deployment/gloo-mesh-mgmt-server", "9091"),
+    "curl --fail --output fleet.json http://127.0.0.1:9091/snapshots/input",
+    "meshctl snapshot serve fleet.json",
+  ];
+}
+
 function isPlain(word: string): boolean {
   return word !== "" && [...word].every((char) => /[\w.,:/@=-]/.test(char));
 }

@@ -24,7 +24,7 @@ export function effectiveRouting(destination: Destination): readonly EffectiveVa
       .filter(([, value]) => value !== undefined)
       .map(([field, value]) => ({
         field,
-        value: field === "trafficShift" ? shiftText(value) : valueText(value),
+        value: settingText(field, value),
         requests: requestsText(spec?.httpRequestMatchers),
         sources: selectorText(spec?.sourceSelector),
         policy: {
@@ -35,6 +35,11 @@ export function effectiveRouting(destination: Destination): readonly EffectiveVa
         order,
       })),
   );
+}
+
+/** A member of spec.policy in one line. */
+export function settingText(field: string, value: unknown): string {
+  return field === "trafficShift" ? shiftText(value) : valueText(value);
 }
 
 /** Where a trafficShift sends traffic, with shares of all weights in percent. */
@@ -80,7 +85,8 @@ function isRef(value: object): value is { readonly name: string; readonly namesp
   );
 }
 
-function requestsText(matchers: TrafficPolicySpec["httpRequestMatchers"]): string | undefined {
+/** Matchers in one line; undefined: none, which match all. */
+export function requestsText(matchers: TrafficPolicySpec["httpRequestMatchers"]): string | undefined {
   return matchers === undefined || matchers.length === 0 ? undefined : matchers.map(valueText).join(` ${t.common.or} `);
 }
 

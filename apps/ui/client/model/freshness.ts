@@ -1,6 +1,7 @@
 import type { SnapshotClock } from "@isthmus/console/wire";
 import type { ConnectionState } from "../data/connectionState.ts";
 import type { Fleet } from "../data/fleet.ts";
+import type { PausedState } from "../data/heldFleet.ts";
 import { t } from "../strings.ts";
 import { millisecondsOf, spanText, timeText } from "./age.ts";
 import { registrationsIn } from "./registrations.ts";
@@ -22,11 +23,24 @@ const LIVE_MS = 15_000;
 const FROZEN_MS = 120_000;
 const GONE_STATES: ReadonlySet<string> = new Set(["OFFLINE", "UNREACHABLE", "REVOKED"]);
 
+export interface FreshnessInputs {
+  /** What is shown. */
+  readonly fleet: Fleet;
+  /** That of now, where another one is shown. */
+  readonly live?: Fleet;
+  readonly paused?: Pick<PausedState, "since" | "changes"> | undefined;
+  readonly connection: ConnectionState;
+  readonly clockAt: number;
+}
+
 /** Freshness at `now`, of the browser's clock: milliseconds since 1970. Ages are of the server's clock, so that a wrong clock here does no harm. */
-export function freshnessOf(
-  { fleet, connection, clockAt }: { readonly fleet: Fleet; readonly connection: ConnectionState; readonly clockAt: number },
-  now: number,
-): Freshness {
+export function freshnessOf({ fleet, live, paused, connection, clockAt }: FreshnessInputs, now: number): Freshness {
+  if (paused !== undefined && fleet.past === undefined) {
+    // What is known by now is as fresh as ever; what is shown is not.
+    const { text, frozen, isStale } = freshnessOf({ fleet: live ?? fleet, connection, clockAt }, now);
+    const since = t.pause.since(timeText(paused.since, now), paused.changes);
+    return { tone: "warning", text: isStale ? `${since} · ${text}` : since, frozen, isStale: true };
+  }
   const { clock, source } = fleet;
   const at = millisecondsOf(clock?.at);
   if (clock === undefined || at === undefined) return { tone: "progress", text: t.clock.connecting, frozen: [], isStale: false };

@@ -3,6 +3,7 @@ import { keyOf, kindKeyOf } from "@isthmus/core";
 import type { Fleet } from "../data/fleet.ts";
 import { clusterOf } from "./clusterOf.ts";
 import { remembering } from "./memo.ts";
+import { isInScope, NO_SCOPE, type Scope } from "./scope.ts";
 
 /** How many insights there are that are not suppressed, by how much they weigh. */
 export interface SeverityCounts {
@@ -38,29 +39,36 @@ const WEIGHTS = { error: 0, warning: 1, info: 2 } as const;
 
 let current: Fleet | undefined;
 
-/** Insights by code and by cluster; computed again only when they changed. */
-export function insightIndexOf(fleet: Fleet): InsightIndex {
+/** Insights by code and by cluster, those of all clusters or of a scope; computed again only when they changed. */
+export function insightIndexOf(fleet: Fleet, scope: Scope = NO_SCOPE): InsightIndex {
   current = fleet;
-  return indexOf(fleet.insights);
+  if (scope.size === 0) return indexOf(fleet.insights);
+  if (scoped.scope !== scope) scoped = { scope, indexOf: remembering((insights) => computed(insights, scope)) };
+  return scoped.indexOf(fleet.insights);
 }
 
-const indexOf = remembering((insights: Fleet["insights"]): InsightIndex => {
+const indexOf = remembering((insights: Fleet["insights"]) => computed(insights, NO_SCOPE));
+let scoped: { readonly scope: Scope; readonly indexOf: typeof indexOf } = { scope: NO_SCOPE, indexOf };
+
+function computed(insights: Fleet["insights"], scope: Scope): InsightIndex {
   const [active, suppressed] = [new Map<string, ConsoleInsight[]>(), new Map<string, ConsoleInsight[]>()];
   const byCluster = new Map<string, SeverityCounts>();
   let counts = NO_COUNTS;
   for (const { insights: found } of insights) {
     for (const insight of found) {
+      const clusters = clustersOf(insight, current);
+      if (!isInScope(scope, clusters)) continue;
       const groups = insight.suppressed === undefined ? active : suppressed;
       const group = groups.get(insight.code);
       if (group === undefined) groups.set(insight.code, [insight]);
       else group.push(insight);
       if (insight.suppressed !== undefined) continue;
       counts = more(counts, insight);
-      for (const cluster of clustersOf(insight, current)) byCluster.set(cluster, more(byCluster.get(cluster) ?? NO_COUNTS, insight));
+      for (const cluster of clusters) byCluster.set(cluster, more(byCluster.get(cluster) ?? NO_COUNTS, insight));
     }
   }
   return { byCode: grouped(active), suppressed: grouped(suppressed), counts, byCluster };
-});
+}
 
 /** The clusters that an insight is about. */
 function clustersOf(insight: ConsoleInsight, fleet: Fleet | undefined): readonly string[] {

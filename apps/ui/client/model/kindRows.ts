@@ -1,5 +1,6 @@
 import type { Fleet } from "../data/fleet.ts";
 import { objectCounts } from "./objectCounts.ts";
+import { isInScope, NO_SCOPE, type Scope } from "./scope.ts";
 
 /** How many objects of a kind there are. */
 export interface KindRow {
@@ -15,12 +16,12 @@ export interface KindRow {
   readonly params: { readonly group: string; readonly kind: string };
 }
 
-/** All kinds of which there is an object, in the order of their names. */
-export function kindRows({ snapshot, generated }: Fleet): readonly KindRow[] {
+/** All kinds of which there is an object, in the order of their names; objects are counted in the clusters of the scope, and in the management cluster. */
+export function kindRows({ snapshot, generated }: Fleet, scope: Scope = NO_SCOPE): readonly KindRow[] {
   const [ofSnapshot, ofGenerated] = [objectCounts(snapshot).byKind, objectCounts(generated).byKind];
   const rows = [...new Set([...ofSnapshot.keys(), ...ofGenerated.keys()])].map((key) => {
     const [group = "", kind = ""] = key.split("/");
-    const both = [ofSnapshot.get(key) ?? new Map<string, number>(), ofGenerated.get(key) ?? new Map<string, number>()] as const;
+    const both = [countsIn(scope, ofSnapshot.get(key)), countsIn(scope, ofGenerated.get(key))] as const;
     const names = [...new Set(both.flatMap((counts) => [...counts.keys()]))].sort();
     const [reported, made] = both.map((counts) => [...counts.values()].reduce((sum, count) => sum + count, 0));
     return {
@@ -34,4 +35,8 @@ export function kindRows({ snapshot, generated }: Fleet): readonly KindRow[] {
     };
   });
   return rows.sort((a, b) => (a.kind < b.kind ? -1 : a.kind > b.kind ? 1 : a.group < b.group ? -1 : 1));
+}
+
+function countsIn(scope: Scope, counts: ReadonlyMap<string, number> | undefined): ReadonlyMap<string, number> {
+  return new Map([...(counts ?? [])].filter(([name]) => isInScope(scope, [name])));
 }

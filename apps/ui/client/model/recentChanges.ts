@@ -11,8 +11,8 @@ export interface RecentChange {
 const MOST_CHANGES = 8;
 
 /** The conditions of clusters and policies that changed last, the latest first. Of an object that changed as a whole only the first that is not as it should be, or else the last. */
-export function recentChanges(snapshot: Snapshot): readonly RecentChange[] {
-  const changes = [KubernetesCluster, ...POLICY_KINDS].flatMap((kind) => [...snapshot.of(kind)].flatMap(latestOf));
+export function recentChanges(snapshot: Snapshot, isShown: (object: Resource) => boolean = () => true): readonly RecentChange[] {
+  const changes = [KubernetesCluster, ...POLICY_KINDS].flatMap((kind) => [...snapshot.of(kind)].filter(isShown).flatMap(latestOf));
   return changes.sort((a, b) => (timeOf(a) < timeOf(b) ? 1 : -1)).slice(0, MOST_CHANGES);
 }
 

@@ -15,7 +15,7 @@ export interface TopologyNode {
   readonly isFederated: boolean;
 }
 
-export type EdgeType = "route" | "access" | "federation";
+export type EdgeType = "route" | "mirror" | "access" | "federation";
 
 /** Why traffic may go, or is sent, from one service to another; of a federation from one cluster to another. */
 export interface TopologyEdge {
@@ -96,16 +96,24 @@ function routesOf(node: TopologyNode, byService: ReadonlyMap<string, TopologyNod
     const { mirror } = spec?.policy ?? {};
     const targets = [
       ...shifts.map(({ kubeService, weight = 0 }) => ({
+        type: "route" as const,
         service: kubeService,
         label: total === 0 ? "" : `${Math.round((100 * weight) / total)} %`,
       })),
-      ...(mirror?.kubeService === undefined ? [] : [{ service: mirror.kubeService, label: "mirror" }]),
+      ...(mirror?.kubeService === undefined
+        ? []
+        : [{ type: "mirror" as const, service: mirror.kubeService, label: percentText(mirror.percentage) }]),
     ];
-    return targets.flatMap(({ service, label }) => {
+    return targets.flatMap(({ type, service, label }) => {
       const to = service === undefined ? undefined : byService.get(keyOf(fullRef(service)));
-      return to === undefined ? [] : [{ type: "route" as const, to, label, because }];
+      return to === undefined ? [] : [{ type, to, label, because }];
     });
   });
+}
+
+/** Of a mirror that does not say how much, all is copied. */
+function percentText(percentage = 100): string {
+  return `${Math.round(percentage * 10) / 10} %`;
 }
 
 function allowedAccounts({ destination }: TopologyNode) {

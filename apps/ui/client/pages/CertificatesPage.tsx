@@ -11,15 +11,18 @@ import { Section } from "../components/Section.tsx";
 import { StatusMark } from "../components/StatusMark.tsx";
 import { Until, useServerNow } from "../components/Times.tsx";
 import type { Column } from "../components/tableColumns.ts";
+import { useScope } from "../components/useScope.ts";
 import { VirtualMesh } from "../data/kinds.ts";
 import { useFleet } from "../data/store.ts";
 import { certificateStatus, certificateUse, knownCertificates } from "../model/certificateRows.ts";
 import { targetsOf } from "../model/policyTargets.ts";
 import { registrationOf } from "../model/registrations.ts";
+import { isInScope, policyClusters } from "../model/scope.ts";
 import { t } from "../strings.ts";
 import { TrustState, TrustSteps } from "../summaries/TrustSteps.tsx";
 import { useOpenObject } from "./useOpenObject.ts";
 
+const clustersOf = ({ cluster }: ConsoleCertificate) => [cluster];
 const keyOf = ({ kind, cluster, name }: ConsoleCertificate) => `${kind} ${cluster} ${name}`;
 
 const COLUMNS: readonly Column<ConsoleCertificate>[] = [
@@ -93,6 +96,7 @@ export function CertificatesPage() {
           what={t.certificates.what}
           rows={certificates}
           keyOf={keyOf}
+          clustersOf={clustersOf}
           columns={COLUMNS}
           open={({ cluster }) => {
             const registration = registrationOf(fleet, cluster);
@@ -108,7 +112,10 @@ export function CertificatesPage() {
 /** VirtualMeshes with a common root, mesh by mesh. */
 function Rotations() {
   const fleet = useFleet();
-  const shared = [...fleet.snapshot.of(VirtualMesh)].filter(({ spec }) => spec?.mtlsConfig?.shared !== undefined);
+  const scope = useScope();
+  const shared = [...fleet.snapshot.of(VirtualMesh)].filter(
+    (virtualMesh) => virtualMesh.spec?.mtlsConfig?.shared !== undefined && isInScope(scope, policyClusters(fleet, virtualMesh)),
+  );
   return (
     <Section title={t.certificates.rotations} note={shared.length === 0 ? t.certificates.rotationsNone : t.certificates.rotationsWhy}>
       {shared.map((virtualMesh) => (

@@ -9,19 +9,23 @@ import { Page } from "../components/Page.tsx";
 import { PlainTable } from "../components/PlainTable.tsx";
 import { Section } from "../components/Section.tsx";
 import { usePageSearch } from "../components/usePageSearch.ts";
+import { useScope } from "../components/useScope.ts";
 import { CiliumEndpoint } from "../data/kinds.ts";
 import { useFleet } from "../data/store.ts";
 import { type CiliumCluster, type CiliumPolicyRow, ciliumClusters, ciliumPolicyRows } from "../model/ciliumRows.ts";
+import { clusterOf } from "../model/clusterOf.ts";
 import { settingsPatch } from "../model/commands.ts";
 import { type PlaneSettings, planeSettings } from "../model/planeSettings.ts";
+import { isInScope } from "../model/scope.ts";
 import { t } from "../strings.ts";
 import { Problems } from "../summaries/ObjectErrors.tsx";
 import { CILIUM_ENDPOINT_COLUMNS, CILIUM_POLICY_COLUMNS } from "./ciliumColumns.tsx";
-import { rowKey } from "./discoveredColumns.tsx";
+import { rowClusters, rowKey } from "./discoveredColumns.tsx";
 import { ObjectTable } from "./ObjectTable.tsx";
 import { useDiscovered } from "./useDiscovered.ts";
 
 const VIEWS = ["policies", "endpoints"] as const;
+const policyClusters = ({ object }: CiliumPolicyRow) => [clusterOf(object)];
 const policyKey = ({ key }: CiliumPolicyRow) => key;
 
 /** The network layer: what Cilium enforces in each cluster, and of whom it is. */
@@ -29,8 +33,12 @@ export function CiliumPage() {
   const fleet = useFleet();
   const { snapshot, generated } = fleet;
   const [{ view }, change] = usePageSearch();
+  const scope = useScope();
   const policies = useMemo(() => ciliumPolicyRows({ snapshot, generated }), [snapshot, generated]);
-  const clusters = useMemo(() => ciliumClusters(snapshot, policies), [snapshot, policies]);
+  const clusters = useMemo(
+    () => ciliumClusters(snapshot, policies).filter(({ cluster }) => isInScope(scope, [cluster])),
+    [snapshot, policies, scope],
+  );
   const endpoints = useDiscovered(CiliumEndpoint);
   const settings = planeSettings(fleet);
   const chosen = view === "endpoints" ? view : "policies";
@@ -60,6 +68,7 @@ export function CiliumPage() {
               what={t.cilium.policiesWhat}
               rows={policies}
               keyOf={policyKey}
+              clustersOf={policyClusters}
               columns={CILIUM_POLICY_COLUMNS}
               objectOf={({ object }) => object}
               isBesideOther={({ isTaken }) => isTaken}
@@ -71,6 +80,7 @@ export function CiliumPage() {
               what={t.cilium.endpointsWhat}
               rows={endpoints}
               keyOf={rowKey}
+              clustersOf={rowClusters}
               columns={CILIUM_ENDPOINT_COLUMNS}
               objectOf={({ object }) => object}
               empty={<NoEndpoints settings={settings} />}

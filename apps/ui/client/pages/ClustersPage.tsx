@@ -7,6 +7,7 @@ import { t } from "../strings.ts";
 import { CLUSTER_COLUMNS } from "./clusterColumns.tsx";
 import { ObjectTable } from "./ObjectTable.tsx";
 
+const clustersOf = ({ name }: ClusterRow) => [name];
 const keyOf = ({ name }: ClusterRow) => name;
 
 /** All clusters: their state, their agents, how old what is shown of them is. */
@@ -19,6 +20,7 @@ export function ClustersPage() {
         what={t.clusters.what}
         rows={rows}
         keyOf={keyOf}
+        clustersOf={clustersOf}
         columns={CLUSTER_COLUMNS}
         objectOf={({ cluster }) => cluster}
         empty={<Empty title={t.clusters.empty} how={t.clusters.emptyHow} command={t.clusters.emptyCommand} />}

@@ -1,5 +1,6 @@
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useMemo } from "react";
+import { Command } from "../components/Command.tsx";
 import { Empty } from "../components/Empty.tsx";
 import { Facts } from "../components/Facts.tsx";
 import { Name } from "../components/Name.tsx";
@@ -8,7 +9,9 @@ import { ResourceTable } from "../components/ResourceTable.tsx";
 import { Section } from "../components/Section.tsx";
 import { When } from "../components/Times.tsx";
 import type { Column } from "../components/tableColumns.ts";
+import { useScope } from "../components/useScope.ts";
 import { useFleet } from "../data/store.ts";
+import { bundleCommands } from "../model/commands.ts";
 import { type KindRow, kindRows } from "../model/kindRows.ts";
 import { t } from "../strings.ts";
 
@@ -60,13 +63,15 @@ const COLUMNS: readonly Column<KindRow>[] = [
   },
 ];
 
+const clustersOf = ({ clusters }: KindRow) => clusters.map(({ name }) => name);
 const keyOf = ({ key }: KindRow) => key;
 
 /** What the browser holds: raw counts by kind and cluster, and where it is from. */
 export function DebugPage() {
   const fleet = useFleet();
   const navigate = useNavigate();
-  const rows = useMemo(() => kindRows(fleet), [fleet]);
+  const scope = useScope();
+  const rows = useMemo(() => kindRows(fleet, scope), [fleet, scope]);
   const { source, clock } = fleet;
   return (
     <Page title={t.nav.debug}>
@@ -80,10 +85,16 @@ export function DebugPage() {
           ]}
         />
       </Section>
+      <Section title={t.debug.bundle} note={t.debug.bundleWhy}>
+        {bundleCommands(source?.namespace ?? "gloo-mesh").map((text) => (
+          <Command key={text} text={text} />
+        ))}
+      </Section>
       <ResourceTable
         what={t.debug.what}
         rows={rows}
         keyOf={keyOf}
+        clustersOf={clustersOf}
         columns={COLUMNS}
         open={({ params }) => void navigate({ to: "/debug/$group/$kind", params })}
         empty={<Empty title={t.debug.empty} how={t.debug.emptyHow} command={t.debug.emptyCommand} />}

@@ -5,7 +5,7 @@ import { Page } from "../components/Page.tsx";
 import type { Column } from "../components/tableColumns.ts";
 import { Destination } from "../data/kinds.ts";
 import { t } from "../strings.ts";
-import { clusterColumn, type DiscoveredRow, insightsColumn, rowKey, textColumn } from "./discoveredColumns.tsx";
+import { clusterColumn, type DiscoveredRow, insightsColumn, rowClusters, rowKey, textColumn } from "./discoveredColumns.tsx";
 import { ObjectTable } from "./ObjectTable.tsx";
 import { useDiscovered } from "./useDiscovered.ts";
 
@@ -50,6 +50,7 @@ export function DestinationsPage() {
         what={t.destinations.what}
         rows={useDiscovered(Destination)}
         keyOf={rowKey}
+        clustersOf={rowClusters}
         columns={COLUMNS}
         objectOf={({ object }) => object}
         empty={<Empty title={t.destinations.empty} how={t.destinations.emptyHow} command={t.destinations.emptyCommand} />}

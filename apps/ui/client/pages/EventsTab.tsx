@@ -8,6 +8,7 @@ import { useFleet } from "../data/store.ts";
 import { timeText } from "../model/age.ts";
 import { objectEvents } from "../model/objectEvents.ts";
 import { t } from "../strings.ts";
+import { Generations } from "./Generations.tsx";
 
 /** What happened to an object and when, as far as anybody has kept it; and what nobody has. */
 export function EventsTab({ object }: { readonly object: Resource }) {
@@ -48,6 +49,7 @@ export function EventsTab({ object }: { readonly object: Resource }) {
           </li>
         ))}
       </ol>
+      <Generations object={object} />
     </>
   );
 }

@@ -2,8 +2,10 @@ import { explainedCode } from "@isthmus/insights/catalogue";
 import { Link, useParams } from "@tanstack/react-router";
 import { InsightCard } from "../components/InsightCard.tsx";
 import { Name } from "../components/Name.tsx";
+import { ScopeNote } from "../components/ScopeNote.tsx";
 import { Section } from "../components/Section.tsx";
 import { usePageTitle } from "../components/usePageTitle.ts";
+import { useScope } from "../components/useScope.ts";
 import { useFleet } from "../data/store.ts";
 import { insightIndexOf } from "../model/insightIndex.ts";
 import { t } from "../strings.ts";
@@ -17,7 +19,8 @@ export function InsightPage() {
   const { code = "" } = useParams({ strict: false });
   usePageTitle(code);
   const known = explainedCode(code);
-  const { byCode, suppressed } = insightIndexOf(useFleet());
+  const scope = useScope();
+  const { byCode, suppressed } = insightIndexOf(useFleet(), scope);
   const groups = [
     { title: t.insights.active, insights: byCode.find((group) => group.code === code)?.insights ?? [] },
     { title: t.insights.suppressed, insights: suppressed.find((group) => group.code === code)?.insights ?? [] },
@@ -37,6 +40,7 @@ export function InsightPage() {
           {known.meaning} {known.consequence}
         </p>
       )}
+      {scope.size === 0 ? null : <ScopeNote scope={scope} />}
       {isEmpty ? <p className="muted">{t.insights.none(code.slice(0, 40))}</p> : null}
       {groups.map(({ title, insights }) =>
         insights.length === 0 ? null : (

@@ -1,5 +1,6 @@
 import { explainedCode } from "@isthmus/insights/catalogue";
 import { Link, useNavigate } from "@tanstack/react-router";
+import { useMemo } from "react";
 import { Choices } from "../components/Choices.tsx";
 import { Empty } from "../components/Empty.tsx";
 import { Name } from "../components/Name.tsx";
@@ -9,6 +10,7 @@ import { Severity } from "../components/Severity.tsx";
 import { useServerNow, When } from "../components/Times.tsx";
 import type { Column } from "../components/tableColumns.ts";
 import { usePageSearch } from "../components/usePageSearch.ts";
+import { useScope } from "../components/useScope.ts";
 import { useFleet } from "../data/store.ts";
 import { millisecondsOf, timeText } from "../model/age.ts";
 import { type CodeInsights, findingText, insightIndexOf } from "../model/insightIndex.ts";
@@ -89,6 +91,7 @@ const COLUMNS: readonly Column<CodeInsights>[] = [
   },
 ];
 
+const clustersOf = ({ clusters }: CodeInsights) => clusters;
 const keyOf = ({ code }: CodeInsights) => code;
 
 /** What is wrong in the fleet, by code; those that are suppressed in a list of their own. */
@@ -98,7 +101,9 @@ export function InsightsPage() {
   const now = useServerNow();
   const [{ view }, change] = usePageSearch();
   const isSuppressed = view === "suppressed";
-  const { byCode, suppressed } = insightIndexOf(fleet);
+  const all = insightIndexOf(fleet);
+  const shown = insightIndexOf(fleet, useScope());
+  const [rows, shownRows] = isSuppressed ? [all.suppressed, shown.suppressed] : [all.byCode, shown.byCode];
   const at = millisecondsOf(fleet.insightsAt);
   const empty = isSuppressed ? (
     <Empty title={t.insights.emptySuppressed} />
@@ -115,17 +120,24 @@ export function InsightsPage() {
         label={t.columns.insights}
         choices={VIEWS}
         chosen={isSuppressed ? "suppressed" : "active"}
-        textOf={(each) => `${t.insights[each]} ${(each === "suppressed" ? suppressed : byCode).length}`}
+        textOf={(each) => `${t.insights[each]} ${(each === "suppressed" ? shown.suppressed : shown.byCode).length}`}
         choose={(each) => change({ view: each === "suppressed" ? each : undefined })}
       />
       <ResourceTable
         what={t.insights.what}
-        rows={isSuppressed ? suppressed : byCode}
+        rows={useMemo(() => withShown(rows, shownRows), [rows, shownRows])}
         keyOf={keyOf}
+        clustersOf={clustersOf}
         columns={COLUMNS}
         open={({ code }) => void navigate({ to: "/insights/$code", params: { code } })}
         empty={empty}
       />
     </Page>
   );
+}
+
+/** All codes, each with the insights that are shown of it; of one of which none is, all: its row is left out. */
+function withShown(all: readonly CodeInsights[], shown: readonly CodeInsights[]): readonly CodeInsights[] {
+  const byCode = new Map(shown.map((group) => [group.code, group]));
+  return all.map((group) => byCode.get(group.code) ?? group);
 }

@@ -7,6 +7,7 @@ import { ObjectLink } from "../components/ObjectLink.tsx";
 import type { Column } from "../components/tableColumns.ts";
 import { usePageTitle } from "../components/usePageTitle.ts";
 import { useFleet } from "../data/store.ts";
+import { clusterOf as clusterAbout } from "../model/clusterOf.ts";
 import { t } from "../strings.ts";
 import { ObjectTable } from "./ObjectTable.tsx";
 
@@ -45,6 +46,7 @@ const COLUMNS: readonly Column<Row>[] = [
   { id: "origin", title: t.columns.type, width: [7, 1], token: "type", text: originOf, cell: originOf },
 ];
 
+const clustersOf = ({ object }: Row) => [clusterAbout(object)];
 const keyOf = ({ object, isGenerated }: Row) => `${isGenerated ? "generated " : ""}${fullKeyOf(object)}`;
 
 /** All objects of one kind, whatever it is. */
@@ -73,6 +75,7 @@ export function KindPage() {
         what={t.debug.kindWhat}
         rows={rows}
         keyOf={keyOf}
+        clustersOf={clustersOf}
         columns={COLUMNS}
         objectOf={({ object }) => object}
         empty={<Empty title={t.debug.kindEmpty} />}

@@ -5,19 +5,24 @@ import { ObjectLink } from "../components/ObjectLink.tsx";
 import { Page } from "../components/Page.tsx";
 import { Section } from "../components/Section.tsx";
 import { StatusMark } from "../components/StatusMark.tsx";
+import { useScope } from "../components/useScope.ts";
 import { Mesh, VirtualMesh } from "../data/kinds.ts";
 import { useFleet } from "../data/store.ts";
+import { isInScope, policyClusters } from "../model/scope.ts";
 import { approvalOf } from "../model/status.ts";
 import { t } from "../strings.ts";
 import { MeshProgress } from "../summaries/MeshProgress.tsx";
-import { rowKey } from "./discoveredColumns.tsx";
+import { rowClusters, rowKey } from "./discoveredColumns.tsx";
 import { MESH_COLUMNS } from "./meshColumns.tsx";
 import { ObjectTable } from "./ObjectTable.tsx";
 import { useDiscovered } from "./useDiscovered.ts";
 
 /** VirtualMeshes with their progress, and all meshes. */
 export function MeshesPage() {
-  const virtualMeshes = [...useFleet().snapshot.of(VirtualMesh)];
+  const fleet = useFleet();
+  const scope = useScope();
+  const all = [...fleet.snapshot.of(VirtualMesh)];
+  const virtualMeshes = all.filter((virtualMesh) => isInScope(scope, policyClusters(fleet, virtualMesh)));
   return (
     <Page title={t.nav.meshes}>
       <p>
@@ -25,8 +30,8 @@ export function MeshesPage() {
           {t.certificates.title}
         </Link>
       </p>
-      <Section title={t.meshes.virtualMeshes}>
-        {virtualMeshes.length === 0 ? <p className="muted">{t.meshes.virtualMeshesNone}</p> : null}
+      <Section title={`${t.meshes.virtualMeshes} · ${t.common.of(virtualMeshes.length, all.length)}`}>
+        {all.length === 0 ? <p className="muted">{t.meshes.virtualMeshesNone}</p> : null}
         {virtualMeshes.map((virtualMesh) => (
           <article key={`${virtualMesh.metadata.namespace}/${virtualMesh.metadata.name}`} className="card">
             <header className="card-head">
@@ -44,6 +49,7 @@ export function MeshesPage() {
           what={t.meshes.what}
           rows={useDiscovered(Mesh)}
           keyOf={rowKey}
+          clustersOf={rowClusters}
           columns={MESH_COLUMNS}
           objectOf={({ object }) => object}
           empty={<Empty title={t.meshes.empty} how={t.meshes.emptyHow} command={t.meshes.emptyCommand} />}

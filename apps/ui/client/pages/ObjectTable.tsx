@@ -1,11 +1,13 @@
 import type { Resource } from "@isthmus/core";
-import { useCallback, useMemo, useRef } from "react";
+import { useCallback, useMemo, useRef, useState } from "react";
+import { flushSync } from "react-dom";
+import { CopyDialog } from "../components/CopyDialog.tsx";
 import { ResourceTable, type ResourceTableProps } from "../components/ResourceTable.tsx";
 import { usePageSearch } from "../components/usePageSearch.ts";
 import { panelObjectOf, panelPath } from "../model/objectPath.ts";
 import { isSameObject, SidePanel } from "./SidePanel.tsx";
 
-export interface ObjectTableProps<R> extends Omit<ResourceTableProps<R>, "open" | "panel"> {
+export interface ObjectTableProps<R> extends Omit<ResourceTableProps<R>, "open" | "panel" | "copy"> {
   /** The object that a row is about; undefined: there is none to show. */
   objectOf(row: R): Resource | undefined;
   /** Whether that is the generated object, though another one of its name is reported. Default: no. */
@@ -16,6 +18,7 @@ export interface ObjectTableProps<R> extends Omit<ResourceTableProps<R>, "open" 
 export function ObjectTable<R>({ objectOf, isBesideOther = () => false, ...table }: ObjectTableProps<R>) {
   const [{ open }, change] = usePageSearch();
   const shown = useMemo(() => (open === undefined ? undefined : panelObjectOf(open)), [open]);
+  const [copied, setCopied] = useState<Resource>();
   const title = useRef<HTMLHeadingElement>(null);
   const close = useCallback(() => {
     const row = document.querySelector<HTMLElement>(".table-row[data-open] a");
@@ -31,6 +34,7 @@ export function ObjectTable<R>({ objectOf, isBesideOther = () => false, ...table
       <ResourceTable
         {...table}
         open={show}
+        copy={(row) => flushSync(() => setCopied(objectOf(row)))}
         panel={{
           isShown: shown !== undefined,
           isOf(row) {
@@ -42,6 +46,7 @@ export function ObjectTable<R>({ objectOf, isBesideOther = () => false, ...table
           focus: () => title.current?.focus(),
         }}
       />
+      {copied === undefined ? null : <CopyDialog object={copied} close={() => setCopied(undefined)} />}
       {shown === undefined ? null : <SidePanel of={shown.ref} isGenerated={shown.isGenerated} close={close} title={title} />}
     </div>
   );

@@ -5,6 +5,7 @@ import { ObjectLink } from "../components/ObjectLink.tsx";
 import { Page } from "../components/Page.tsx";
 import { Section } from "../components/Section.tsx";
 import { Severity } from "../components/Severity.tsx";
+import { useScope } from "../components/useScope.ts";
 import { useFleet } from "../data/store.ts";
 import { findingText, insightIndexOf } from "../model/insightIndex.ts";
 import { t } from "../strings.ts";
@@ -28,11 +29,14 @@ export function OverviewPage() {
 
 function Attention() {
   const fleet = useFleet();
-  const { byCode } = insightIndexOf(fleet);
+  const scope = useScope();
+  const { byCode } = insightIndexOf(fleet, scope);
   return (
     <Section title={t.overview.attention} note={t.overview.attentionWhy}>
       {byCode.length === 0 ? (
-        <p className="muted">{fleet.insightsAt === null ? t.overview.attentionUnknown : t.overview.attentionNone}</p>
+        <p className="muted">
+          {fleet.insightsAt === null ? t.overview.attentionUnknown : scope.size === 0 ? t.overview.attentionNone : t.scope.nothingWrong}
+        </p>
       ) : null}
       <ul className="findings">
         {byCode.slice(0, MOST_FINDINGS).map(({ code, severity, insights, objects }) => (

@@ -1,15 +1,20 @@
+import type { Resource } from "@isthmus/core";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { SeverityTotals } from "../components/Severity.tsx";
 import { StatusMark, ToneShape } from "../components/StatusMark.tsx";
 import { useServerNow } from "../components/Times.tsx";
 import type { PageSearch } from "../components/usePageSearch.ts";
+import { useScope } from "../components/useScope.ts";
+import type { Fleet } from "../data/fleet.ts";
 import { Destination, Mesh, POLICY_KINDS, VirtualMesh, Workload } from "../data/kinds.ts";
 import { useFleet } from "../data/store.ts";
 import { millisecondsOf, spanText } from "../model/age.ts";
+import { clusterOf } from "../model/clusterOf.ts";
 import { clusterRows } from "../model/clusterRows.ts";
-import { insightIndexOf } from "../model/insightIndex.ts";
+import { insightIndexOf, type SeverityCounts } from "../model/insightIndex.ts";
 import { meshFacts } from "../model/meshFacts.ts";
+import { isInScope, policyClusters } from "../model/scope.ts";
 import { approvalOf, type Status } from "../model/status.ts";
 import { formatFilter } from "../model/tokens.ts";
 import { t } from "../strings.ts";
@@ -18,30 +23,42 @@ import { t } from "../strings.ts";
 export function OverviewTiles() {
   const fleet = useFleet();
   const { snapshot } = fleet;
-  const clusters = clusterRows(fleet).map(({ status }) => status);
-  const policies = POLICY_KINDS.flatMap((kind) => [...snapshot.of(kind)].map(approvalOf));
-  const meshes = [...snapshot.of(Mesh)].map((mesh) => meshFacts(mesh));
+  const scope = useScope();
+  const isShown = (object: Resource) => isInScope(scope, [clusterOf(object)]);
+  const isPolicyShown = (policy: Resource) => scope.size === 0 || isInScope(scope, policyClusters(fleet, policy));
+  const allClusters = clusterRows(fleet);
+  const clusters = allClusters.filter(({ name }) => isInScope(scope, [name])).map(({ status }) => status);
+  const allPolicies = POLICY_KINDS.flatMap((kind) => [...snapshot.of(kind)]);
+  const policies = allPolicies.filter(isPolicyShown).map(approvalOf);
+  const meshes = [...snapshot.of(Mesh)].filter(isShown).map((mesh) => meshFacts(mesh));
+  const [destinations, workloads] = [snapshot.of(Destination), snapshot.of(Workload)].map((all) =>
+    scope.size === 0 ? all.size : [...all].filter(isShown).length,
+  );
+  const certificates = fleet.certificates.filter(({ cluster }) => isInScope(scope, [cluster]));
   const types = [...new Set(meshes.map(({ type }) => type))].map((type) => `${type} ${meshes.filter((mesh) => mesh.type === type).length}`);
-  const { counts } = insightIndexOf(fleet);
+  const { counts } = insightIndexOf(fleet, scope);
+  const all = insightIndexOf(fleet).counts;
   return (
     <div className="tiles">
-      <Tile title={t.nav.clusters} to="/clusters" total={clusters.length}>
+      <Tile title={t.nav.clusters} to="/clusters" total={clusters.length} of={allClusters.length}>
         <States statuses={clusters} to="/clusters" />
       </Tile>
-      <Tile title={t.nav.meshes} to="/meshes" total={meshes.length}>
-        <span className="muted">{[...types, `${t.columns.virtualMesh} ${snapshot.of(VirtualMesh).size}`].join(" · ")}</span>
+      <Tile title={t.nav.meshes} to="/meshes" total={meshes.length} of={snapshot.of(Mesh).size}>
+        <span className="muted">
+          {[...types, `${t.columns.virtualMesh} ${[...snapshot.of(VirtualMesh)].filter(isPolicyShown).length}`].join(" · ")}
+        </span>
       </Tile>
-      <Tile title={t.nav.policies} to="/policies" total={policies.length}>
+      <Tile title={t.nav.policies} to="/policies" total={policies.length} of={allPolicies.length}>
         <States statuses={policies} to="/policies" />
       </Tile>
-      <Tile title={t.nav.destinations} to="/destinations" total={snapshot.of(Destination).size}>
-        <span className="muted">{`${t.nav.workloads} ${snapshot.of(Workload).size}`}</span>
+      <Tile title={t.nav.destinations} to="/destinations" total={destinations ?? 0} of={snapshot.of(Destination).size}>
+        <span className="muted">{`${t.nav.workloads} ${t.common.of(workloads ?? 0, snapshot.of(Workload).size)}`}</span>
       </Tile>
-      <Tile title={t.nav.insights} to="/insights" total={counts.error + counts.warning + counts.info}>
+      <Tile title={t.nav.insights} to="/insights" total={sumOf(counts)} of={sumOf(all)}>
         <SeverityTotals counts={counts} />
       </Tile>
-      <Tile title={t.overview.certificates} to="/meshes/certificates" total={fleet.certificates.length}>
-        <NextCertificate />
+      <Tile title={t.overview.certificates} to="/meshes/certificates" total={certificates.length} of={fleet.certificates.length}>
+        <NextCertificate certificates={certificates} />
       </Tile>
     </div>
   );
@@ -51,15 +68,20 @@ interface TileProps {
   readonly title: string;
   readonly to: "/clusters" | "/meshes" | "/meshes/certificates" | "/policies" | "/destinations" | "/insights";
   readonly total: number;
+  /** How many there are in all clusters. */
+  readonly of: number;
   readonly children: ReactNode;
 }
 
-function Tile({ title, to, total, children }: TileProps) {
+function Tile({ title, to, total, of, children }: TileProps) {
   return (
     <div className="tile">
       <Link to={to} className="tile-link">
         <span className="tile-title">{title}</span>
-        <span className="tile-total">{total}</span>
+        <span className="tile-total">
+          {total}
+          {total === of ? null : <span className="tile-of">{t.scope.ofAll(of)}</span>}
+        </span>
       </Link>
       <div className="tile-more">{children}</div>
     </div>
@@ -85,10 +107,13 @@ function States({ statuses, to }: { readonly statuses: readonly Status[]; readon
   );
 }
 
+function sumOf({ error, warning, info }: SeverityCounts): number {
+  return error + warning + info;
+}
+
 const SOON_MS = 3_600_000;
 
-function NextCertificate() {
-  const { certificates } = useFleet();
+function NextCertificate({ certificates }: Pick<Fleet, "certificates">) {
   const now = useServerNow();
   const [next] = certificates
     .flatMap((certificate) => {

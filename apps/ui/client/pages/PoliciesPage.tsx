@@ -1,6 +1,6 @@
 import { fullKeyOf, type Resource, refOf } from "@isthmus/core";
 import { Link } from "@tanstack/react-router";
-import { useMemo } from "react";
+import { useCallback, useMemo } from "react";
 import { Empty } from "../components/Empty.tsx";
 import { Name } from "../components/Name.tsx";
 import { ObjectLink } from "../components/ObjectLink.tsx";
@@ -12,6 +12,7 @@ import { KubernetesCluster, POLICY_KINDS } from "../data/kinds.ts";
 import { useFleet } from "../data/store.ts";
 import { clusterOf } from "../model/clusterOf.ts";
 import { policyMessage, policyTargets } from "../model/policyFacts.ts";
+import { policyClusters } from "../model/scope.ts";
 import { approvalOf } from "../model/status.ts";
 import { t } from "../strings.ts";
 import { ObjectTable } from "./ObjectTable.tsx";
@@ -20,14 +21,14 @@ const COLUMNS: readonly Column<Resource>[] = [
   {
     id: "name",
     title: t.columns.name,
-    width: [10, 2],
+    width: [9, 2],
     text: ({ metadata }) => metadata.name,
     cell: (policy) => <ObjectLink to={refOf(policy)} text={policy.metadata.name} />,
   },
   {
     id: "kind",
     title: t.columns.kind,
-    width: [8.5, 0.9],
+    width: [7.5, 0.9],
     token: "kind",
     text: ({ kind }) => kind,
     cell: ({ kind }) => kind,
@@ -51,7 +52,7 @@ const COLUMNS: readonly Column<Resource>[] = [
   {
     id: "state",
     title: t.columns.state,
-    width: [8, 1],
+    width: [7, 1],
     token: "state",
     text: (policy) => approvalOf(policy).word,
     cell: (policy) => <StatusMark status={approvalOf(policy)} />,
@@ -81,7 +82,10 @@ const COLUMNS: readonly Column<Resource>[] = [
 
 /** Everything that users ask of the plane, with how it stands. */
 export function PoliciesPage() {
-  const { snapshot, source, viewer } = useFleet();
+  const fleet = useFleet();
+  const { snapshot, source, viewer } = fleet;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: of the fleet only the snapshot is read
+  const clustersOf = useCallback((policy: Resource) => policyClusters(fleet, policy), [snapshot]);
   const rows = useMemo(() => POLICY_KINDS.flatMap((kind) => [...snapshot.of(kind)]), [snapshot]);
   return (
     <Page title={t.nav.policies}>
@@ -94,6 +98,7 @@ export function PoliciesPage() {
         what={t.policies.what}
         rows={rows}
         keyOf={fullKeyOf}
+        clustersOf={clustersOf}
         columns={COLUMNS}
         objectOf={(policy) => policy}
         empty={

@@ -5,15 +5,20 @@ import { ObjectLink } from "../components/ObjectLink.tsx";
 import { Section } from "../components/Section.tsx";
 import { ToneShape } from "../components/StatusMark.tsx";
 import { When } from "../components/Times.tsx";
+import { useScope } from "../components/useScope.ts";
 import { useFleet } from "../data/store.ts";
 import { recentChanges } from "../model/recentChanges.ts";
+import { isInScope, policyClusters } from "../model/scope.ts";
 import { conditionStatus } from "../model/status.ts";
 import { t } from "../strings.ts";
 
 /** The conditions that changed last. */
 export function RecentChanges() {
-  const { snapshot } = useFleet();
-  const changes = useMemo(() => recentChanges(snapshot), [snapshot]);
+  const fleet = useFleet();
+  const { snapshot } = fleet;
+  const scope = useScope();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: of the fleet only the snapshot is read
+  const changes = useMemo(() => recentChanges(snapshot, (object) => isInScope(scope, policyClusters(fleet, object))), [snapshot, scope]);
   return (
     <Section title={t.overview.changes}>
       {changes.length === 0 ? <p className="muted">{t.overview.changesNone}</p> : null}

@@ -1,4 +1,5 @@
 import { type ResourceRef, refOf } from "@isthmus/core";
+import { LagText } from "../components/LagText.tsx";
 import { Name } from "../components/Name.tsx";
 import { ObjectLink } from "../components/ObjectLink.tsx";
 import { SeverityTotals } from "../components/Severity.tsx";
@@ -40,6 +41,15 @@ export const CLUSTER_COLUMNS: readonly Column<ClusterRow>[] = [
     width: [5.5, 1],
     text: ({ agent }) => agent ?? "",
     cell: ({ agent }) => <Name text={agent ?? "–"} />,
+  },
+  {
+    id: "lag",
+    title: t.columns.lag,
+    width: [6.5, 0.8],
+    // The moment, not the span: no row pulses because of that.
+    text: ({ lag }) => (typeof lag === "string" ? "" : lag.since),
+    sort: ({ lag }) => (typeof lag === "string" ? 0 : -(millisecondsOf(lag.since) ?? 0)),
+    cell: ({ lag }) => <LagText lag={lag} />,
   },
   {
     id: "heard",

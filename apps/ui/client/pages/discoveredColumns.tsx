@@ -25,6 +25,9 @@ export function insightCountsOf({ insights }: Pick<Fleet, "insights">, object: R
 /** The key of a row. */
 export const rowKey = ({ object }: DiscoveredRow<Resource>) => keyOfResource(object);
 
+/** The cluster of a row. */
+export const rowClusters = ({ cluster }: DiscoveredRow<Resource>) => [cluster];
+
 /** The columns that all rows of one object have. */
 export function clusterColumn<R extends Resource>(): Column<DiscoveredRow<R>> {
   return {

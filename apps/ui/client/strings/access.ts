@@ -47,7 +47,7 @@ export const accessStrings = {
   namespaces: "Namespaces",
   services: "Services",
   others: "any other caller",
-  count: (rows: number, columns: number) => `${rows} callers × ${columns} targets`,
+  count: (rows: string, columns: string) => `${rows} callers × ${columns} targets`,
   cut: (rows: number, columns: number) => `${rows} more callers and ${columns} more targets are not shown: narrow the filter.`,
   closed: (names: string, count: number) => (count === 1 ? `Nobody may call ${names}.` : `Nobody may call these ${count}: ${names}.`),
   noneClosed: "Each of these can be called by somebody.",

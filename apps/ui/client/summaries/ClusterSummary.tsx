@@ -1,4 +1,6 @@
 import { Link } from "@tanstack/react-router";
+import { Command } from "../components/Command.tsx";
+import { LagText } from "../components/LagText.tsx";
 import { Name } from "../components/Name.tsx";
 import { PlainTable } from "../components/PlainTable.tsx";
 import { Section } from "../components/Section.tsx";
@@ -7,7 +9,8 @@ import { StatusMark } from "../components/StatusMark.tsx";
 import { Until, When } from "../components/Times.tsx";
 import type { KubernetesCluster } from "../data/kinds.ts";
 import { useFleet } from "../data/store.ts";
-import { certificatesOf } from "../model/clusterRows.ts";
+import { certificatesOf, lagOf } from "../model/clusterRows.ts";
+import { diagnoseCommand } from "../model/commands.ts";
 import { insightIndexOf, NO_COUNTS } from "../model/insightIndex.ts";
 import { kindRows } from "../model/kindRows.ts";
 import { formatFilter } from "../model/tokens.ts";
@@ -21,7 +24,7 @@ export function ClusterSummary({ cluster }: { readonly cluster: KubernetesCluste
   const fleet = useFleet();
   const { name } = cluster.metadata;
   const { status = {} } = cluster;
-  const heard = fleet.clock?.clusters.find((each) => each.name === name)?.at;
+  const clock = fleet.clock?.clusters.find((each) => each.name === name);
   const counts = insightIndexOf(fleet).byCluster.get(name) ?? NO_COUNTS;
   const certificates = certificatesOf(fleet, name);
   const kinds = kindRows(fleet).flatMap((row) => {
@@ -36,7 +39,9 @@ export function ClusterSummary({ cluster }: { readonly cluster: KubernetesCluste
           object={cluster}
           rows={[
             [t.columns.agent, status.agent?.version],
-            [t.columns.heard, <When key="heard" time={heard} />],
+            [t.columns.heard, <When key="heard" time={clock?.at} />],
+            [t.columns.lag, <LagText key="lag" lag={lagOf(fleet, cluster, clock)} />],
+            [t.columns.replica, clock?.replica === undefined ? undefined : <Name key="replica" text={clock.replica} />],
             [t.columns.certificate, <Until key="until" time={status.agent?.certificateNotAfter} />],
             [t.clusters.mode, status.mode ?? cluster.spec?.mode],
             [t.clusters.agentNamespace, status.namespace],
@@ -48,6 +53,9 @@ export function ClusterSummary({ cluster }: { readonly cluster: KubernetesCluste
             [t.columns.insights, <SeverityTotals key="insights" counts={counts} query={query} />],
           ]}
         />
+      </Section>
+      <Section title={t.clusters.diagnose} note={t.clusters.diagnoseWhy}>
+        <Command text={diagnoseCommand(name)} />
       </Section>
       <Conditions object={cluster} />
       <ClusterPending cluster={cluster} />

@@ -1,4 +1,4 @@
-import { keyOfResource, refOf } from "@isthmus/core";
+import { keyOfResource } from "@isthmus/core";
 import { Name } from "../components/Name.tsx";
 import { ObjectLink } from "../components/ObjectLink.tsx";
 import { PlainTable } from "../components/PlainTable.tsx";
@@ -8,7 +8,7 @@ import { useFleet } from "../data/store.ts";
 import { effectiveRouting } from "../model/effect.ts";
 import { policiesOn } from "../model/policyTargets.ts";
 import { t } from "../strings.ts";
-import { Problems } from "./ObjectErrors.tsx";
+import { RefusedPolicies } from "./RefusedPolicies.tsx";
 
 /** What traffic to a Destination meets: each value with the policy that sets it; and the policies that are not in force here. */
 export function EffectiveRouting({ destination }: { readonly destination: Destination }) {
@@ -47,18 +47,7 @@ export function EffectiveRouting({ destination }: { readonly destination: Destin
           />
         )}
       </Section>
-      {refused.length === 0 ? null : (
-        <Section title={t.destinations.refused}>
-          <ul className="links">
-            {refused.map(({ policy, status }) => (
-              <li key={`${policy.kind} ${keyOfResource(policy)}`} className="stack">
-                <ObjectLink to={refOf(policy)} hasKind />
-                <Problems errors={status.errors ?? []} warnings={status.warnings ?? []} />
-              </li>
-            ))}
-          </ul>
-        </Section>
-      )}
+      <RefusedPolicies destination={destination} refused={refused} />
     </>
   );
 }

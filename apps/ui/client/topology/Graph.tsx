@@ -4,11 +4,14 @@ import { useNavigate } from "@tanstack/react-router";
 import { Controls, ReactFlow } from "@xyflow/react";
 import "@xyflow/react/dist/base.css";
 import { useEffect, useState } from "react";
+import { save } from "../components/save.ts";
 import { paramsOf } from "../model/objectPath.ts";
 import type { Topology } from "../model/topology.ts";
 import { t } from "../strings.ts";
-import { type Drawing, drawingOf, MOST_EDGES } from "./layout.ts";
+import type { Drawing } from "./drawing.ts";
+import { drawingOf, MOST_EDGES } from "./layout.ts";
 import { NODE_TYPES } from "./nodes.tsx";
+import { svgText } from "./svgText.ts";
 
 /** The services and what connects them, laid out again when they change; the last drawing stays until then. */
 export function Graph({ topology }: { readonly topology: Topology }) {
@@ -59,6 +62,14 @@ export function Graph({ topology }: { readonly topology: Topology }) {
       >
         <Controls showInteractive={false} />
       </ReactFlow>
+      <button
+        type="button"
+        className="button small graph-export"
+        title={t.topology.exportWhy}
+        onClick={() => save("topology.svg", svgText(drawing), "image/svg+xml")}
+      >
+        {t.topology.exportSvg}
+      </button>
       {topology.edges.length > MOST_EDGES ? <p className="note">{t.topology.mostEdges(MOST_EDGES)}</p> : null}
     </div>
   );

@@ -5,19 +5,22 @@ import { Empty } from "../components/Empty.tsx";
 import { FilterBar } from "../components/FilterBar.tsx";
 import { Page } from "../components/Page.tsx";
 import { ResourceTable } from "../components/ResourceTable.tsx";
+import { ScopeNote } from "../components/ScopeNote.tsx";
 import { matchesRow } from "../components/tableColumns.ts";
 import { usePageSearch } from "../components/usePageSearch.ts";
+import { useScope } from "../components/useScope.ts";
 import { useFleet } from "../data/store.ts";
 import { paramsOf } from "../model/objectPath.ts";
+import { isInScope, type Scope } from "../model/scope.ts";
 import { parseFilter } from "../model/tokens.ts";
 import { type Topology, topologyOf } from "../model/topology.ts";
 import { t } from "../strings.ts";
 import "../styles/topology.css";
-import { EDGE_COLUMNS, type EdgeRow, edgeRows } from "./edgeColumns.tsx";
+import { clustersOf, EDGE_COLUMNS, type EdgeRow, edgeRows } from "./edgeColumns.tsx";
 import { Graph } from "./Graph.tsx";
 
 const VIEWS = ["graph", "table"] as const;
-const EDGE_TYPES = ["route", "access", "federation"] as const;
+const EDGE_TYPES = ["route", "mirror", "access", "federation"] as const;
 const keyOf = ({ key }: EdgeRow) => key;
 
 /** Which services policies connect, as a graph and as a table. */
@@ -25,9 +28,10 @@ export function TopologyPage() {
   const fleet = useFleet();
   const navigate = useNavigate();
   const [{ view, q = "" }, change] = usePageSearch();
+  const scope = useScope();
   const topology = useMemo(() => topologyOf(fleet), [fleet]);
   const rows = useMemo(() => edgeRows(topology), [topology]);
-  const shown = useMemo(() => filtered(rows, q), [rows, q]);
+  const shown = useMemo(() => filtered(rows, q, scope), [rows, q, scope]);
   const part = useMemo(() => partOf(topology, shown), [topology, shown]);
   if (topology.nodes.length === 0) {
     return (
@@ -60,6 +64,7 @@ export function TopologyPage() {
           what={t.topology.what}
           rows={rows}
           keyOf={keyOf}
+          clustersOf={clustersOf}
           columns={EDGE_COLUMNS}
           open={({ edge }) => {
             if (edge !== undefined) void navigate({ to: "/object/$group/$kind/$cluster/$namespace/$name", params: paramsOf(edge.because) });
@@ -69,16 +74,20 @@ export function TopologyPage() {
       ) : (
         <>
           <FilterBar what={t.topology.what} columns={EDGE_COLUMNS} shown={shown} total={rows.length} />
-          {part.nodes.length === 0 ? <Empty title={t.table.noMatch} /> : <Graph topology={part} />}
+          {part.nodes.length === 0 ? (
+            <Empty title={t.table.noMatch}>{scope.size === 0 ? null : <ScopeNote scope={scope} />}</Empty>
+          ) : (
+            <Graph topology={part} />
+          )}
         </>
       )}
     </Page>
   );
 }
 
-function filtered(rows: readonly EdgeRow[], q: string): readonly EdgeRow[] {
+function filtered(rows: readonly EdgeRow[], q: string, scope: Scope): readonly EdgeRow[] {
   const filter = parseFilter(q);
-  return rows.filter((row) => matchesRow(EDGE_COLUMNS, filter, row));
+  return rows.filter((row) => isInScope(scope, clustersOf(row)) && matchesRow(EDGE_COLUMNS, filter, row));
 }
 
 /** The part of a graph that rows name. */

@@ -29,7 +29,8 @@ function textOf(end: EdgeRow["to"]): string {
   return typeof end === "string" ? end : `${end.namespace}/${end.name}`;
 }
 
-function clustersOf({ from, to }: EdgeRow): readonly string[] {
+/** The clusters of both ends of a row. */
+export function clustersOf({ from, to }: EdgeRow): readonly string[] {
   return [from, to].flatMap((end) => (end === undefined ? [] : [typeof end === "string" ? end : end.cluster]));
 }
 
@@ -49,8 +50,8 @@ function End({ end }: { readonly end: EdgeRow["to"] }) {
 }
 
 export const EDGE_COLUMNS: readonly Column<EdgeRow>[] = [
-  { id: "from", title: t.topology.from, width: [14, 2], text: ({ from }) => textOf(from), cell: ({ from }) => <End end={from} /> },
-  { id: "to", title: t.topology.to, width: [14, 2], text: ({ to }) => textOf(to), cell: ({ to }) => <End end={to} /> },
+  { id: "from", title: t.topology.from, width: [11.5, 2], text: ({ from }) => textOf(from), cell: ({ from }) => <End end={from} /> },
+  { id: "to", title: t.topology.to, width: [11.5, 2], text: ({ to }) => textOf(to), cell: ({ to }) => <End end={to} /> },
   {
     id: "type",
     title: t.columns.type,
@@ -62,7 +63,7 @@ export const EDGE_COLUMNS: readonly Column<EdgeRow>[] = [
   {
     id: "label",
     title: t.topology.share,
-    width: [5, 0.5],
+    width: [4, 0.5],
     text: ({ edge }) => edge?.label ?? "",
     cell: ({ edge }) => <Name text={edge?.label ?? ""} />,
   },
@@ -78,7 +79,7 @@ export const EDGE_COLUMNS: readonly Column<EdgeRow>[] = [
   {
     id: "ns",
     title: t.columns.namespace,
-    width: [7, 1],
+    width: [6, 1],
     token: "ns",
     text: (row) => [...new Set(namespacesOf(row))].join(", "),
     values: namespacesOf,
@@ -87,7 +88,7 @@ export const EDGE_COLUMNS: readonly Column<EdgeRow>[] = [
   {
     id: "because",
     title: t.topology.why,
-    width: [13, 2],
+    width: [12.5, 2],
     text: ({ edge }) => (edge === undefined ? "" : `${edge.because.kind} ${edge.because.namespace}/${edge.because.name}`),
     cell: ({ edge }) => (edge === undefined ? <span className="muted">–</span> : <ObjectLink to={edge.because} hasKind />),
   },

@@ -2,13 +2,8 @@ import { type Edge, MarkerType, type Node } from "@xyflow/react";
 import ELK, { type ElkNode } from "elkjs/lib/elk-api.js";
 import workerUrl from "elkjs/lib/elk-worker.min.js";
 import type { Topology, TopologyEdge, TopologyNode } from "../model/topology.ts";
+import type { Drawing } from "./drawing.ts";
 import { connectedGroups, packed } from "./packing.ts";
-
-/** Nodes and edges with their places, as the graph draws them. */
-export interface Drawing {
-  readonly nodes: Node[];
-  readonly edges: Edge[];
-}
 
 const NODE = { width: 168, height: 46 } as const;
 // Slower than a person waits for, and more than an eye can follow.
@@ -76,7 +71,7 @@ export async function drawingOf({ nodes, edges }: Topology): Promise<Drawing> {
   };
 }
 
-const COLORS = { route: "var(--accent)", access: "var(--good)" } as const;
+const COLORS = { route: "var(--accent)", mirror: "var(--text)", access: "var(--good)" } as const;
 
 /** What is laid out of clusters that belong together. One alone is laid out for itself, so that services without edges fill a square. */
 function rootOf(clusters: readonly string[], { nodes, edges }: Pick<Topology, "nodes" | "edges">): ElkNode {

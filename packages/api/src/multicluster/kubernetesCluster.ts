@@ -72,6 +72,16 @@ export const KubernetesCluster = defineKind({
         },
         { description: "The agent, if one is known." },
       ),
+      lag: fields(
+        {
+          since: Type.String({
+            format: "date-time",
+            description: "When the oldest change was desired that the agent has not acknowledged.",
+          }),
+          changes: uint32({ description: "At least so many changes wait: 1, 10, 100 and so on." }),
+        },
+        { description: "How far the cluster is behind what is desired. Absent for the first 30 seconds, and if nothing waits." },
+      ),
       mode: Type.String({ description: "The mode that the agent acknowledged last; manage of an agent that does not support modes." }),
       comparison: fields(
         {

@@ -1,5 +1,5 @@
-import { deltaBetween, emptySnapshot } from "@isthmus/core";
-import type { SnapshotClock } from "../wire.ts";
+import { deltaBetween, emptySnapshot, keyOf, type Resource } from "@isthmus/core";
+import type { ObjectGeneration, SnapshotClock } from "../wire.ts";
 import type { FleetMoment } from "./fleet.ts";
 
 /** What was known at a time. */
@@ -16,6 +16,17 @@ export interface MomentHistory {
   readonly times: readonly string[];
   /** What was known at a time in ISO 8601: the last moment that began at it or before. Undefined: nothing that old is kept. */
   at(time: string): PastMoment | undefined;
+  /** The generations of an object in all of them, whatever its version is called: each with the first moment that has it. Undefined: none has the object. */
+  generationsOf(ref: ObjectName): { readonly last: Resource; readonly generations: readonly ObjectGeneration[] } | undefined;
+}
+
+/** An object whose API version does not matter. */
+export interface ObjectName {
+  readonly group: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace: string;
+  readonly clusterName: string;
 }
 
 export interface MomentHistoryOptions {
@@ -72,6 +83,19 @@ export function momentHistory({ stepMs = STEP_MS, mostChanges = MOST_CHANGES }: 
       const ms = Date.parse(time);
       return kept.findLast((one) => one.time <= ms);
     },
+    generationsOf(name) {
+      const generations: ObjectGeneration[] = [];
+      let last: Resource | undefined;
+      for (const { moment, clock } of kept) {
+        const found = objectIn(moment, name);
+        const before = generations.at(-1);
+        if (found === undefined && before === undefined) continue;
+        last = found ?? last;
+        const next = { at: clock.now, generation: found?.metadata.generation ?? null, isAbsent: found === undefined };
+        if (before?.generation !== next.generation || before.isAbsent !== next.isAbsent) generations.push(next);
+      }
+      return last && { last, generations };
+    },
   };
 }
 
@@ -80,6 +104,16 @@ const COARSE = 10;
 const FINE_MS = 3_600_000;
 const LONGEST_MS = 24 * 3_600_000;
 const MOST_CHANGES = 200_000;
+
+/** Parts have no object in common. */
+function objectIn({ objects }: FleetMoment, { group, kind, ...name }: ObjectName): Resource | undefined {
+  const [kindKey, key] = [`${group}/${kind}`, keyOf(name)];
+  for (const snapshot of objects.values()) {
+    const found = snapshot.collections().get(kindKey)?.row(key);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
 
 function changesBetween(before: FleetMoment, after: FleetMoment): number {
   let sum = after.insights.objects.changesSince(before.insights.objects).length;

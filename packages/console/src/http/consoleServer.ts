@@ -2,12 +2,13 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { SecureContextOptions } from "node:tls";
 import { type Log, messageOf, UsageError } from "@isthmus/core";
 import { sendText, startHttpServer } from "@isthmus/process/http";
-import type { PastMoment } from "../events/history.ts";
+import type { ObjectName, PastMoment } from "../events/history.ts";
 import type { ConsoleHub } from "../events/hub.ts";
+import { shownObject } from "../events/shownObject.ts";
 import type { Login } from "../login/login.ts";
 import type { Session } from "../login/sessions.ts";
 import type { ViewerHub, ViewerHubs } from "../viewers/viewerHubs.ts";
-import { HISTORY_PATH, MOMENT_PATH, type MomentTimes, STREAM_PATH } from "../wire.ts";
+import { GENERATIONS_PATH, HISTORY_PATH, MOMENT_PATH, type MomentTimes, type ObjectGenerations, STREAM_PATH } from "../wire.ts";
 import { SECURITY_HEADERS } from "./headers.ts";
 import { isLoopback, isLoopbackHost } from "./loopback.ts";
 import { writeMoment } from "./moment.ts";
@@ -123,18 +124,20 @@ async function answer(request: IncomingMessage, response: ServerResponse, contex
   const session = access?.login.sessionOf(request);
   if (access !== undefined && session === undefined) return access.login.refuse(request, response, url);
   const { pathname } = url;
-  if (pathname === STREAM_PATH || pathname === HISTORY_PATH || pathname === MOMENT_PATH) {
+  if (API_PATHS.has(pathname)) {
     // A page elsewhere could not read it, but it would take the place of somebody else's.
     if (!["same-origin", "none", undefined].includes(request.headers["sec-fetch-site"] as string | undefined))
       return sendText(response, 403, "this is for pages of this console");
     if (pathname === STREAM_PATH) return stream(request, response, context, session);
     if (pathname === MOMENT_PATH) return moment(request, response, context, { session, at: url.searchParams.get("at") ?? "" });
+    if (pathname === GENERATIONS_PATH) return generations(response, context, { session, name: objectNameIn(url.searchParams) });
     return sendTimes(response, context);
   }
   if (pages === undefined && pathname === "/") return sendText(response, 404, NO_PAGES);
   sendFile(request, response, pages?.find(pathname));
 }
 
+const API_PATHS: ReadonlySet<string> = new Set([STREAM_PATH, HISTORY_PATH, MOMENT_PATH, GENERATIONS_PATH]);
 const LOOPBACK_NAMES = "this console is served under the names of this machine alone";
 const NO_PAGES = `the pages of the console are not built: only its stream is served, at ${STREAM_PATH}`;
 
@@ -181,6 +184,40 @@ function sendBusy(response: ServerResponse, text: string): void {
 function sendTimes(response: ServerResponse, { hub }: Context): void {
   const times: MomentTimes = { times: hub.history.times, now: hub.clock().now };
   response.writeHead(200, { "content-type": "application/json", "cache-control": "no-store" }).end(JSON.stringify(times));
+}
+
+interface GenerationsRequest {
+  readonly session: Session | undefined;
+  readonly name: ObjectName;
+}
+
+/** The same answer for what is not kept and for what the user may not see. */
+async function generations(
+  response: ServerResponse,
+  { access, hub, signal }: Context,
+  { session, name }: GenerationsRequest,
+): Promise<void> {
+  const kept = hub.history.generationsOf(name);
+  // Nothing of a Secret is shown, not even how often it changed.
+  if (kept === undefined || shownObject(kept.last) === undefined) return sendGenerations(response, []);
+  if (access !== undefined) {
+    const viewer = session && access.viewers.of(session.user);
+    if (viewer === undefined) return sendBusy(response, "too many users follow this console: try again in a minute");
+    const sees = await viewer.sees(kept.last, signal).catch(() => undefined);
+    if (sees === undefined) return sendBusy(response, "the Kubernetes API cannot be asked what you may list");
+    if (!sees) return sendGenerations(response, []);
+  }
+  sendGenerations(response, kept.generations);
+}
+
+function sendGenerations(response: ServerResponse, generations: ObjectGenerations["generations"]): void {
+  const body: ObjectGenerations = { generations };
+  response.writeHead(200, { "content-type": "application/json", "cache-control": "no-store" }).end(JSON.stringify(body));
+}
+
+function objectNameIn(query: URLSearchParams): ObjectName {
+  const of = (member: string) => query.get(member) ?? "";
+  return { group: of("group"), kind: of("kind"), name: of("name"), namespace: of("namespace"), clusterName: of("cluster") };
 }
 
 interface MomentRequest {

@@ -10,7 +10,7 @@ import { isSameMoment } from "./sameMoment.ts";
 import { discoveredObjects, outputObjects } from "./translated.ts";
 
 export interface ServerSourceOptions {
-  readonly server: Pick<Server, "view" | "store" | "translation" | "insights" | "certificates">;
+  readonly server: Pick<Server, "view" | "store" | "translation" | "insights" | "certificates" | "behindSince">;
   /** Mesh, Workload and Destination: made by the server, and read back where they are published. */
   readonly discoveryKinds: readonly Kind[];
   /** Namespace of the management plane. */
@@ -76,7 +76,9 @@ export function serverSource(options: ServerSourceOptions): FleetSource {
       clusters: [...server.store.clusters].sort(byName).map(([name, { phase, connected, agent }]) => {
         const at = heard.get(name);
         const version = agent === undefined ? {} : { version: agent.version };
-        return { name, at: at === undefined ? null : new Date(at).toISOString(), phase, connected, ...version };
+        const since = server.behindSince(name);
+        const behind = since === undefined ? {} : { behindSince: new Date(since).toISOString() };
+        return { name, at: at === undefined ? null : new Date(at).toISOString(), phase, connected, ...version, ...behind };
       }),
     }),
   };

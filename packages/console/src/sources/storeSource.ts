@@ -102,18 +102,21 @@ export function storeSource(options: StoreSourceOptions, signal: AbortSignal): F
     clock: () => ({
       // The beginning of time, where it never answered.
       at: new Date(at ?? 0).toISOString(),
-      clusters: [...reader.clusters].map(([name, { phase, connected, version, changedAt }]) => ({
+      clusters: [...reader.clusters].map(([name, { phase, connected, version, servedBy, changedAt }]) => ({
         name,
         at: changedAt === undefined ? null : new Date(changedAt).toISOString(),
         phase,
         connected,
         ...(version === undefined ? {} : { version }),
+        ...(connected && servedBy !== undefined ? { replica: servedBy.slice(0, LONGEST_REPLICA) } : {}),
       })),
       ...(problem === undefined ? {} : { problem }),
     }),
   };
 }
 
+// Longer than any instance of ours.
+const LONGEST_REPLICA = 100;
 const NO_CERTIFICATES: FleetMoment["certificates"] = [];
 // The leader says what it has found once a minute, whether or not something has changed.
 const SILENT_MS = 150_000;

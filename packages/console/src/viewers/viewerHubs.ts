@@ -1,18 +1,20 @@
 import { randomUUID } from "node:crypto";
-import { type Clock, type Kind, type Log, uptimeOf } from "@isthmus/core";
+import { type Clock, type Kind, type Log, type Resource, uptimeOf } from "@isthmus/core";
 import type { AccessReviews, KubernetesUser } from "@isthmus/plane/ports";
 import { NOTHING_KNOWN } from "../events/fleet.ts";
 import type { PastMoment } from "../events/history.ts";
 import { type ConsoleHub, startConsoleHub } from "../events/hub.ts";
 import { identityOf, withoutCredential } from "../login/identity.ts";
 import { type CurrentRights, currentRights } from "./currentRights.ts";
-import { placesIn } from "./places.ts";
+import { objectPlace, placesIn } from "./places.ts";
 import { viewerSource } from "./viewerSource.ts";
 
 /** What one user may see. */
 export interface ViewerHub extends Pick<ConsoleHub, "follow"> {
   /** What the user may see now of what was known before. Rejects when the Kubernetes API cannot be asked. */
   visible(past: PastMoment, signal: AbortSignal): Promise<PastMoment>;
+  /** Whether the user may see an object now. Rejects when the Kubernetes API cannot be asked. */
+  sees(object: Resource, signal: AbortSignal): Promise<boolean>;
 }
 
 /** The streams of users, each with what that user may see. */
@@ -117,6 +119,13 @@ export function startViewerHubs(options: ViewerHubsOptions, signal: AbortSignal)
           const source = viewerSource({ username: user.username, rights: own.rights, hub, clock });
           const moment = (await source.read(until)) ?? NOTHING_KNOWN;
           return { moment, clock: { now: past.clock.now, ...source.clock() } };
+        },
+        async sees(object, until) {
+          own.idleSince = uptimeOf(clock);
+          const rights = await own.rights.confirmed();
+          const place = objectPlace(object);
+          await own.rights.learn(rights, [place], until);
+          return rights.sees(place);
         },
         async *follow(lastEventId, gone) {
           own.streams++;

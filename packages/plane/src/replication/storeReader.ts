@@ -14,6 +14,8 @@ export interface StoredState {
   readonly connected: boolean;
   /** Version of its agent. */
   readonly version: string | undefined;
+  /** The replica to which its agent is, or was, connected; undefined: it does not say. */
+  readonly servedBy: string | undefined;
   /** When something of it was last written, in milliseconds since 1970; undefined: before this reader began. */
   readonly changedAt: number | undefined;
 }
@@ -54,8 +56,15 @@ export function storeReader({ store, kinds, clock, log }: StoreReaderOptions, si
   const declared = sectionReader({ store, section: "management", kindOf: kinds.kindOf, clock, log }, signal);
   const kept = sectionReader({ store, section: "insights", isIn: () => true, clock, log }, signal);
   const stateOf = remembered((content: FollowedContent): StoredState => {
-    const { phase, connected, agent } = metaOf(content);
-    return { snapshot: content.snapshot, phase, connected, version: agent?.version, changedAt: content.changedAt };
+    const { phase, connected, agent, servedBy } = metaOf(content);
+    return {
+      snapshot: content.snapshot,
+      phase,
+      connected,
+      version: agent?.version,
+      servedBy: servedBy || undefined,
+      changedAt: content.changedAt,
+    };
   });
   let insights = { from: undefined as Snapshot | undefined, at: 0, objects: NO_OBJECTS, ended: [] as readonly EndedInsight[] };
 

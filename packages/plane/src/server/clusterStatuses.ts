@@ -123,6 +123,7 @@ export function clusterStatus(
     status: {
       state: stateOf({ state, problem, late, isRevoked: revokedBefore !== undefined, wasHeard }),
       ...agentOf(state, before),
+      ...(late === undefined ? {} : { lag: { since: new Date(late.since).toISOString(), changes: late.atLeast } }),
       ...(resumed === undefined ? {} : { resumedDeletes: resumed }),
       ...modeField(writes, state, before),
       ...comparisonField(writes),

@@ -50,6 +50,8 @@ export interface Server {
   revokedBefore(clusterName: string): number | undefined;
   /** Says why this server cannot connect to a cluster, which its KubernetesCluster tells; undefined: it can again. */
   cannotConnect(clusterName: string, problem: string | undefined): void;
+  /** When the oldest was desired that a cluster's agent has not acknowledged to this server, in milliseconds since 1970; undefined when all is. */
+  behindSince(clusterName: string): number | undefined;
   /** What of a cluster's objects is not written because its mode forbids it. */
   pendingIn(clusterName: string): Iterable<Rejection>;
   /** Every certificate and token that it knows of, without what is secret. */
@@ -247,6 +249,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     sharing,
     revokedBefore: members.revokedBefore,
     cannotConnect: statuses.cannotConnect,
+    behindSince: telemetry.lags.behindSince,
     pendingIn: delivery.pendingIn,
     certificates: certificates.entries,
     insights: insights.read,

@@ -1,0 +1,22 @@
+import { expect, it } from "vitest";
+import { bundleCommands } from "../../client/model/commands.ts";
+import { copiesOf } from "../../client/model/copies.ts";
+
+const metadata = { name: "c1; rm -rf /", namespace: "gloo-mesh" };
+
+it("says how to save the fleet, in whatever namespace the server is", () => {
+  expect(bundleCommands("a b")[0]).toBe("kubectl --namespace 'a b' port-forward deployment/gloo-mesh-mgmt-server 9091");
+  expect(bundleCommands("gloo-mesh").at(-1)).toBe("meshctl snapshot serve fleet.json");
+});
+
+it("offers the commands that show an object, quoted for a shell, and its link", () => {
+  const cluster = { apiVersion: "multicluster.solo.io/v1alpha1", kind: "KubernetesCluster", metadata };
+  expect(copiesOf(cluster, "http://x").map(({ label, text }) => [label, text()])).toEqual([
+    ["kubectl command", "kubectl --namespace gloo-mesh get kubernetescluster.multicluster.solo.io 'c1; rm -rf /' --output yaml"],
+    ["meshctl command", "meshctl cluster describe 'c1; rm -rf /'"],
+    ["command that diagnoses it", "meshctl cluster diagnose 'c1; rm -rf /'"],
+    ["link", "http://x/object/multicluster.solo.io/KubernetesCluster/_/gloo-mesh/c1%3B%20rm%20-rf%20%2F"],
+  ]);
+  const service = { apiVersion: "v1", kind: "Service", metadata: { ...metadata, clusterName: "c1" } };
+  expect(copiesOf(service, "").map(({ label }) => label)).toEqual(["kubectl command", "link"]);
+});
