@@ -73,7 +73,11 @@ function certificate(clusterName: string): Resource {
     apiVersion: "certificates.mesh.gloo.solo.io/v1",
     kind: "IssuedCertificate",
     metadata: { name: `istiod-istio-system-${clusterName}`, namespace: "gloo-mesh", clusterName, labels },
-    spec: {},
+    // It repeats what it was asked for.
+    spec: {
+      glooMeshCa: { signingCertificateSecret: { name: "all.gloo-mesh", namespace: "gloo-mesh" } },
+      certOptions: { orgName: "Istio", ttlDays: 365, rsaKeySizeBytes: 4096, secretRotationGracePeriodRatio: 0.1 },
+    },
     status: { state: "FINISHED", installed: { notAfter: "2027-01-01T00:00:00Z" }, inForce: { trusted: [ROOT], signers: [ROOT] } },
   });
 }
