@@ -1,7 +1,7 @@
 import type { AuthorizationPolicy, VirtualService } from "@isthmus/api";
 import type { Check, CheckFinding } from "../checks/check.ts";
 import { hasIstio, istioMeshes } from "./istioMeshes.ts";
-import type { PeerAuthentication } from "./meshPolicies.ts";
+import type { MutualTlsPolicy } from "./meshPolicies.ts";
 import type { TargetState } from "./targetState.ts";
 
 /** Callers have an identity only over mutual TLS. */
@@ -44,11 +44,11 @@ export const identitiesAreRequired: Check<TargetState> = {
 
 const SHOWN = 5;
 
-function isForAll({ spec }: PeerAuthentication): boolean {
+function isForAll({ spec }: MutualTlsPolicy): boolean {
   return spec?.selector === undefined;
 }
 
-function modeOf({ spec }: PeerAuthentication): string {
+function modeOf({ spec }: MutualTlsPolicy): string {
   return spec?.mtls?.mode ?? "UNSET";
 }
 

@@ -4,15 +4,15 @@ import type { Cluster } from "@isthmus/plane/ports";
 
 /** What users wrote for Istio about identities, as commands read it: agents do not send the first two kinds. */
 export interface MeshPolicies {
-  readonly peerAuthentications: readonly PeerAuthentication[];
+  readonly peerAuthentications: readonly MutualTlsPolicy[];
   /** How many there are. */
   readonly requestAuthentications: number;
   readonly authorizationPolicies: readonly AuthorizationPolicy[];
   readonly virtualServices: readonly VirtualService[];
 }
 
-/** How much mutual TLS is asked for. Source: istio.io/docs/reference/config/security/peer_authentication. */
-export interface PeerAuthentication extends Resource {
+/** A PeerAuthentication: how much mutual TLS is asked for. Source: istio.io/docs/reference/config/security/peer_authentication. */
+export interface MutualTlsPolicy extends Resource {
   readonly spec?: { readonly selector?: unknown; readonly mtls?: { readonly mode?: string } };
 }
 
@@ -27,7 +27,7 @@ function securityKind<R extends Resource>(kind: string, plural: string): Kind<R>
   };
 }
 
-const PeerAuthentications = securityKind<PeerAuthentication>("PeerAuthentication", "peerauthentications");
+const PeerAuthentications = securityKind<MutualTlsPolicy>("PeerAuthentication", "peerauthentications");
 const RequestAuthentications = securityKind<Resource>("RequestAuthentication", "requestauthentications");
 
 /** Of kinds that the cluster does not serve there are none. Rejects with ClusterError. */
