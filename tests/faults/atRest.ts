@@ -26,12 +26,19 @@ export function problemsAtRest(fleet: Fleet, truth: Truth): readonly string[] {
   const world = translatedFrom(asReceived(truth.inputs, fleet));
   const problems: string[] = [];
   const foreign = new Set<string>();
+  const isRefusing = new Set<string>();
   for (const cluster of [fleet.management, ...fleet.clusters.values()]) {
     // Nobody looks after a cluster that is not registered.
     if (!truth.places.has(cluster.name)) continue;
+    const before = foreign.size;
     problems.push(...differences(cluster.objects(), wantedOf(world, cluster.name), foreign));
+    if (foreign.size > before) isRefusing.add(cluster.name);
   }
-  return [...problems, ...statusProblems(fleet, { world, places: truth.places }, foreign), ...registrationProblems(fleet, truth)];
+  return [
+    ...problems,
+    ...statusProblems(fleet, { world, places: truth.places }, foreign),
+    ...registrationProblems(fleet, truth, isRefusing),
+  ];
 }
 
 /**
@@ -149,15 +156,23 @@ function withoutEmpty(value: unknown): unknown {
 
 const OF_THE_MOMENT: ReadonlySet<string> = new Set(["lastTransitionTime", "observedGeneration", "firstSeen"]);
 
-function registrationProblems({ management }: Fleet, truth: Truth): string[] {
+/** `isRefusing`: clusters in which a desired object is somebody else's. */
+function registrationProblems({ management }: Fleet, truth: Truth, isRefusing: ReadonlySet<string>): string[] {
   return management
     .objects()
     .filter((object) => kindKeyOf(object) === kindKeyOf(KubernetesCluster) && truth.places.has(object.metadata.name))
     .flatMap((object) => {
       const { conditions = [] } = (object["status"] ?? {}) as { readonly conditions?: readonly { type: string; status: string }[] };
       const isGood = (type: string) => conditions.some((condition) => condition.type === type && condition.status === "True");
-      return ["Connected", "Synced"]
-        .filter((type) => !isGood(type))
-        .map((type) => `KubernetesCluster ${object.metadata.name} is not ${type}`);
+      const { name } = object.metadata;
+      const lacking = ["Connected", "Synced"].filter((type) => !isGood(type)).map((type) => `is not ${type}`);
+      // What could not be written for another reason was tried again by now.
+      const refused =
+        isGood("WritesRefused") === isRefusing.has(name)
+          ? []
+          : [
+              `is ${isRefusing.has(name) ? "not " : ""}WritesRefused: ${JSON.stringify(conditions.filter(({ type }) => type === "WritesRefused"))}`,
+            ];
+      return [...lacking, ...refused].map((problem) => `KubernetesCluster ${name} ${problem}`);
     });
 }

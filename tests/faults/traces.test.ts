@@ -221,6 +221,19 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
     trust: "own",
     steps: "setClock b 5 1;putTrust - 2 0;waitForPods - 1 0",
   },
+  {
+    name: "what an agent keeps without being asked for it, as the server has no memory, is no refused write of what is desired",
+    seed: 2246150909,
+    clusters: 2,
+    trust: "own",
+    steps: "occupy b 0 0;putTrust - 1 1;wait - 4 0;restoreManagementEtcd - 0 0",
+  },
+  {
+    name: "a write that was refused while a kind was not served is reported as such until it was tried again",
+    seed: 783369037,
+    clusters: 2,
+    steps: "deleteDefinition a 2 0;wait - 7 0;wait - 8 0;putSettings - 0 5;reopen b 0 2",
+  },
 ];
 
 test.for(sampled(TRACES))("$name", { timeout: 60_000 }, async ({ steps, ...schedule }) => {

@@ -246,7 +246,9 @@ describe("a mesh with several roots at a time", () => {
     }
     await eventually(() => expect(statesNow()).toEqual(["FINISHED", "FINISHED"]));
     expect(await uidsNow()).toEqual(pods);
-    const { conditions = [] } = await statusOf(fleet, trusting);
-    expect(conditions.find(({ type }) => type === "Applied")?.status).toBe("True");
+    await eventually(async () => {
+      const { conditions = [] } = await statusOf(fleet, trusting);
+      expect(conditions.find(({ type }) => type === "Applied")?.status).toBe("True");
+    });
   }, 240_000);
 });

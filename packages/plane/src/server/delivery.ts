@@ -69,7 +69,10 @@ export function deliveryLog(): DeliveryLog {
   function told(...[clusterName, answer, wanted]: Parameters<DeliveryLog["onSharedAnswer"]>): void {
     const { rejected, held, mode } = answer;
     const delivery = of(clusterName);
-    const size = (wanted ?? delivery.answered)?.size ?? 0;
+    const desired = wanted ?? delivery.answered;
+    const size = desired?.size ?? 0;
+    // An agent also reports what it keeps although it is not desired any more.
+    const asked = desired === undefined ? rejected : rejected.filter(({ ref }) => desired.at(resourceKeyOf(ref)) !== undefined);
     changing().set(clusterName, {
       ...delivery,
       // What has not changed since the last set that is known is still as it was answered then.
@@ -79,7 +82,7 @@ export function deliveryLog(): DeliveryLog {
       lacksCauses: rejected.some(({ code }) => code === "Unconfirmed"),
       mode,
       comparison: comparisonOf(answer, size),
-      refusals: writeRefusals(rejected),
+      refusals: writeRefusals(asked),
     });
   }
 
