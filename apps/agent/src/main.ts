@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { kindKeyOf } from "@isthmus/core";
 import {
   type AccessLogSink,
-  leafSecondsLeft,
+  leafValidity,
   type MeshScrape,
   startAccessLogSink,
   startMeshScrape,
@@ -116,7 +116,7 @@ async function run(config: AgentConfig, signal: AbortSignal): Promise<void> {
       ...roles,
       limits: config.limits,
       ...(config.vaultServers.length === 0 ? {} : { vault: { http: httpClient, servers: config.vaultServers, accountToken } }),
-      secondsLeft: (address, until) => leafSecondsLeft(address, {}, until),
+      leafValidity: (address, until) => leafValidity(address, {}, until),
       schemas: { http: httpClient },
       ...(election === undefined ? {} : { leadership: election }),
       clock,

@@ -15,7 +15,7 @@ export { expositionParser } from "./exposition.ts";
 export { type ExtensionConfigs, extensionConfigs } from "./extensionConfigService.ts";
 export type { ExtensionConfig } from "./extensionConfigStream.ts";
 export { type FleetTraffic, fleetTraffic } from "./fleetTraffic.ts";
-export { leafSecondsLeft } from "./leafCertificate.ts";
+export { type LeafValidity, leafValidity } from "./leafCertificate.ts";
 export { type MeshScrape, type MeshScrapeOptions, type ScrapeTarget, startMeshScrape } from "./meshScrape.ts";
 export { addressProblem } from "./moduleAddress.ts";
 export { PROXY_METRICS, proxySignals } from "./proxySignals.ts";

@@ -2,17 +2,29 @@ import { expositionParser, type MetricSample } from "./exposition.ts";
 import type { FetchAllowance } from "./moduleAddress.ts";
 import { type ScrapeAddress, scrapeOnce } from "./scrapeRequest.ts";
 
+/** Of the certificate of a proxy. */
+export interface LeafValidity {
+  /** For so many seconds it is still valid. */
+  readonly secondsLeft: number;
+  /** When it ends by the clock of its pod, in milliseconds since 1970, to a second; undefined: the pod does not say what time it is there. */
+  readonly endsAt: number | undefined;
+}
+
 /**
- * For how long the certificate of a pod's proxy is still valid, in seconds, as Istio's agent beside the proxy says at `address`; undefined
+ * For how long the certificate of a pod's proxy is still valid, as Istio's agent beside the proxy says at `address`; undefined
  * where it says nothing of it. Rejects with an Error when it does not answer, or when `signal` is aborted. Source: Istio,
  * security/pkg/nodeagent/cache/monitoring.go; pilot/cmd/pilot-agent/status/server.go writes its own metrics first.
  */
-export async function leafSecondsLeft(
+export async function leafValidity(
   address: string,
   { port = STATUS_PORT, allowance }: { readonly port?: number; readonly allowance?: FetchAllowance },
   signal: AbortSignal,
-): Promise<number | undefined> {
+): Promise<LeafValidity | undefined> {
   let left: number | undefined;
+  let answeredAt: number | undefined;
+  const dated = (moment: number | undefined) => {
+    answeredAt = moment;
+  };
   const parser = expositionParser(
     NAMES,
     ({ labels, value }: MetricSample) => {
@@ -23,9 +35,10 @@ export async function leafSecondsLeft(
   const at: ScrapeAddress = { address, port, path: "/stats/prometheus" };
   // Half a megabyte of Envoy's follows, which says nothing of it.
   const take = (part: Uint8Array) => parser.write(part) && left === undefined;
-  await scrapeOnce(at, { timeoutMs: TIMEOUT_MS, take, ...(allowance === undefined ? {} : { allowance }) }, signal);
+  await scrapeOnce(at, { timeoutMs: TIMEOUT_MS, take, dated, ...(allowance === undefined ? {} : { allowance }) }, signal);
   parser.end();
-  return left;
+  if (left === undefined) return undefined;
+  return { secondsLeft: left, endsAt: answeredAt === undefined ? undefined : answeredAt + left * 1_000 };
 }
 
 const NAMES = new Set(["istio_agent_cert_expiry_seconds"]);

@@ -17,6 +17,8 @@ export interface ScrapeOptions {
   readonly timeoutMs: number;
   /** Takes each part; false ends the request early. */
   readonly take: (part: Uint8Array) => boolean;
+  /** Called before, with the time of the answer by the clock of who gives it, in milliseconds since 1970; undefined: it does not say. */
+  readonly dated?: (at: number | undefined) => void;
   readonly allowance?: FetchAllowance;
 }
 
@@ -38,6 +40,8 @@ export function scrapeOnce({ address, port, path }: ScrapeAddress, options: Scra
         reject(new Error(`status ${response.statusCode ?? 0}`));
         return;
       }
+      const at = Date.parse(response.headers.date ?? "");
+      options.dated?.(Number.isNaN(at) ? undefined : at);
       response.on("data", (part: Uint8Array) => {
         if (options.take(part)) return;
         resolve();

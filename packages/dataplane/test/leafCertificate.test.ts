@@ -1,14 +1,14 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { leafSecondsLeft } from "../src/leafCertificate.ts";
+import { leafValidity } from "../src/leafCertificate.ts";
 
 const servers: Server[] = [];
 afterEach(() => {
   for (const server of servers.splice(0)) server.closeAllConnections();
 });
 
-async function asked(text: string, { status = 200, ends = true }: { status?: number; ends?: boolean } = {}): Promise<number | undefined> {
+async function asked(text: string, { status = 200, ends = true }: { status?: number; ends?: boolean } = {}) {
   const server = createServer((_, response) => {
     response.writeHead(status);
     if (ends) response.end(text);
@@ -17,7 +17,7 @@ async function asked(text: string, { status = 200, ends = true }: { status?: num
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
-  return leafSecondsLeft("127.0.0.1", { port, allowance: { loopback: true } }, new AbortController().signal);
+  return leafValidity("127.0.0.1", { port, allowance: { loopback: true } }, new AbortController().signal);
 }
 
 const PAGE = `# HELP istio_agent_cert_expiry_seconds The time remaining
@@ -28,8 +28,12 @@ istio_agent_cert_expiry_seconds{resource_name="default"} 86373.98
 
 describe("what is left of a proxy's certificate", () => {
   it("is read before the page has ended", async () => {
-    expect(await asked(PAGE)).toBe(86_373.98);
-    expect(await asked(PAGE, { ends: false })).toBe(86_373.98);
+    const start = Date.now();
+    const found = await asked(PAGE);
+    expect(found?.secondsLeft).toBe(86_373.98);
+    // A date has whole seconds.
+    expect((found?.endsAt ?? 0) - 86_373_980).toBeGreaterThan(start - 1_001);
+    expect((await asked(PAGE, { ends: false }))?.secondsLeft).toBe(86_373.98);
   });
 
   it("is unknown where it is not said, or is no number", async () => {
@@ -40,7 +44,7 @@ describe("what is left of a proxy's certificate", () => {
 
   it("is not asked of addresses of this machine, nor believed of a page that is refused", async () => {
     await expect(asked(PAGE, { status: 403 })).rejects.toThrow("status 403");
-    await expect(leafSecondsLeft("127.0.0.1", {}, new AbortController().signal)).rejects.toThrow("not one that pods have");
-    await expect(leafSecondsLeft("169.254.169.254", {}, new AbortController().signal)).rejects.toThrow("not one that pods have");
+    await expect(leafValidity("127.0.0.1", {}, new AbortController().signal)).rejects.toThrow("not one that pods have");
+    await expect(leafValidity("169.254.169.254", {}, new AbortController().signal)).rejects.toThrow("not one that pods have");
   });
 });

@@ -40,7 +40,7 @@ export interface AgentSettings extends Omit<ServerSettings, "store" | "presented
   /** The Vault that it may call. Default: none. */
   readonly vault?: AgentOptions["vault"];
   /** How it asks proxies for the age of their certificates. Default: it does not. */
-  readonly secondsLeft?: AgentOptions["secondsLeft"];
+  readonly leafValidity?: AgentOptions["leafValidity"];
   /** What scrapes proxies. Default: nothing does. */
   readonly meshMetrics?: AgentOptions["meshMetrics"];
   /** How it calls the Services that serve schemas. Default: not at all. */
@@ -145,7 +145,7 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
 
   function startAgentOf(
     clusterName: string,
-    { name = "", leadership, vault, secondsLeft, meshMetrics, schemas, wasmFilters, over = (cluster) => cluster }: AgentSettings = {},
+    { name = "", leadership, vault, leafValidity, meshMetrics, schemas, wasmFilters, over = (cluster) => cluster }: AgentSettings = {},
   ): void {
     const cluster = clusters[clusterName];
     if (cluster === undefined) throw new Error(`no cluster ${clusterName}`);
@@ -177,7 +177,7 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
         ...agentRoles(namespace),
         ...(leadership === undefined ? {} : { leadership }),
         ...(vault === undefined ? {} : { vault }),
-        ...(secondsLeft === undefined ? {} : { secondsLeft }),
+        ...(leafValidity === undefined ? {} : { leafValidity }),
         ...(meshMetrics === undefined ? {} : { meshMetrics }),
         ...(schemas === undefined ? {} : { schemas }),
         ...(wasmFilters === undefined ? {} : { wasmFilters, limits: { wasmFilters: true } }),

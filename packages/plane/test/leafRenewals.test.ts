@@ -14,13 +14,15 @@ function pods() {
     renew(name);
     return { namespace: "n", name, uid: name, createdAt: 0, isReady: true, isTerminating: false, address: `address of ${name}` };
   };
-  const secondsLeft = async (address: string) => {
+  /** By how much the clocks of pods have been set back. */
+  const setBack = { ms: 0 };
+  const leafValidity = async (address: string) => {
     const end = ends.get(address);
     if (end === undefined) throw new Error("no answer");
-    return (end - uptimeOf(clock)) / 1_000;
+    return { secondsLeft: (end + setBack.ms - uptimeOf(clock)) / 1_000, endsAt: end };
   };
-  const renewals = leafRenewals({ secondsLeft, clock }, new AbortController().signal);
-  return { pod, renew, ends, renewals };
+  const renewals = leafRenewals({ leafValidity, clock }, new AbortController().signal);
+  return { pod, renew, ends, setBack, renewals };
 }
 
 const SINCE = 1_000;
@@ -87,4 +89,17 @@ test("a certificate that ends a little later by how it was read is not another o
   await clock.advance(16_000);
   await renewals.next("s", all, SINCE);
   expect(renewals.applied(all)[0]?.createdAt).toBe(0);
+});
+
+test("a clock that is set back makes no certificate another one", async () => {
+  const { pod, renew, setBack, renewals } = pods();
+  const all = [pod("a")];
+  await renewals.next("s", all, SINCE);
+  await clock.advance(16_000);
+  setBack.ms = 60_000;
+  await renewals.next("s", all, SINCE);
+  expect(renewals.applied(all)[0]?.createdAt).toBe(0);
+  renew("a");
+  await renewals.next("s", all, SINCE);
+  expect(renewals.applied(all)[0]?.createdAt).toBe(SINCE);
 });

@@ -56,7 +56,7 @@ beforeEach(async () => {
   for (const name of CLUSTERS) {
     const cluster = fleet.clusters[name] as SimulatedCluster;
     await cluster.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "gloo-mesh" } });
-    fleet.startAgent(name, { secondsLeft: (address) => secondsLeft(name, address) });
+    fleet.startAgent(name, { leafValidity: (address) => validityOf(name, address) });
   }
   await quiet(10_000);
   for (const name of CLUSTERS) {
@@ -83,13 +83,13 @@ async function turnOn(cluster: SimulatedCluster): Promise<void> {
   }
 }
 
-async function secondsLeft(name: string, address: string): Promise<number | undefined> {
+async function validityOf(name: string, address: string) {
   const mesh = meshes[name];
   if (mesh === undefined) return undefined;
   mesh.isAsked++;
   const pod = (await rawPods(mesh)).find(({ status }) => status?.podIP === address);
   const leaf = mesh.leaves.get(pod?.metadata.uid ?? "");
-  return leaf === undefined ? undefined : (leaf.endsAt - clock.now()) / 1_000;
+  return leaf === undefined ? undefined : { secondsLeft: (leaf.endsAt - clock.now()) / 1_000, endsAt: leaf.endsAt };
 }
 
 type RawPod = Pod & { readonly status?: { readonly podIP?: string } };
@@ -242,7 +242,7 @@ describe("a mesh with several roots at a time", () => {
     for (let round = 0; round < 6; round++) {
       await passes(20_000);
       await fleet.stopAgent("cluster-1");
-      fleet.startAgent("cluster-1", { secondsLeft: (address) => secondsLeft("cluster-1", address) });
+      fleet.startAgent("cluster-1", { leafValidity: (address) => validityOf("cluster-1", address) });
     }
     await eventually(() => expect(statesNow()).toEqual(["FINISHED", "FINISHED"]));
     expect(await uidsNow()).toEqual(pods);

@@ -7,7 +7,7 @@ import type { Leadership, LinkState } from "../ports/clusterPort.ts";
 import type { HttpClient } from "../ports/httpPort.ts";
 import { eventHub } from "../runtime/eventHub.ts";
 import { startCertificateLoop } from "./certificateLoop.ts";
-import type { LeafSecondsLeft } from "./leafRenewals.ts";
+import type { ReadLeafValidity } from "./leafRenewals.ts";
 import { scopeLimit } from "./limits.ts";
 import { type PodLookup, podsAtAddress } from "./podAddresses.ts";
 import { processStarter } from "./processes.ts";
@@ -28,7 +28,7 @@ export interface AgentOptions extends AgentParts {
   /** The Vault servers that sign CAs of meshes here, and how they are called. Default: none may be. */
   readonly vault?: Pick<VaultAuthorityOptions, "http" | "servers" | "accountToken">;
   /** Asks proxies how old their certificates are. Default: nobody does, and each change of roots restarts them. */
-  readonly secondsLeft?: LeafSecondsLeft;
+  readonly leafValidity?: ReadLeafValidity;
   /** Calls the Services that serve schemas of APIs. Default: nobody does, as where no agent runs in the cluster. */
   readonly schemas?: { readonly http: HttpClient };
   /** Takes in what is removed, and why. Default: a log of its own. */
@@ -161,7 +161,7 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
         namespace,
         internal: () => loops?.internal,
         vault,
-        secondsLeft: options.secondsLeft,
+        leafValidity: options.leafValidity,
         clock,
         log,
       },

@@ -44,7 +44,7 @@ import { certificateReport, type MeshReport, requestReport } from "./certificate
 import { CLOCK_SKEW_MS, outdatedPods, reloads, unreadBy } from "./controlPlaneReads.ts";
 import { type ExternalOffer, externalAuthorities } from "./externalAuthorities.ts";
 import type { InternalResources } from "./internalResources.ts";
-import type { LeafSecondsLeft } from "./leafRenewals.ts";
+import type { ReadLeafValidity } from "./leafRenewals.ts";
 import { type ControlPlanes, haveRootsArrived, type MeshPods, rootsHandedOut } from "./meshProxies.ts";
 import { meshRestarts } from "./meshRestarts.ts";
 import { multiRootMeshes, type Renewal, renewingText, withOtherBytes, withTextOf } from "./multiRoot.ts";
@@ -67,7 +67,7 @@ export interface CertificateLoopOptions {
   /** Signs where the management server does not; undefined: no server outside may be called. */
   readonly vault: VaultAuthority | undefined;
   /** Asks proxies how old their certificates are; undefined: nobody does, and each change of roots restarts them. */
-  readonly secondsLeft: LeafSecondsLeft | undefined;
+  readonly leafValidity: ReadLeafValidity | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -77,7 +77,7 @@ export interface CertificateLoopOptions {
  * status of its IssuedCertificate unless it is transient; only a programming error rejects `ended`.
  */
 export function startCertificateLoop(options: CertificateLoopOptions, signal: AbortSignal): CertificateLoop {
-  const { cluster, namespace, internal, vault, secondsLeft, clock, log } = options;
+  const { cluster, namespace, internal, vault, leafValidity, clock, log } = options;
   const externals = externalAuthorities({ vault, clock, log });
   /** Texts of the last problem of each order, so that each is logged once. */
   const problems = new Map<string, string>();
@@ -87,7 +87,7 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
   const requests = new Map<string, { readonly key: string; readonly request: string }>();
   const firstFound = new Map<string, { readonly what: string; readonly since: number }>();
   const restarts = meshRestarts({ cluster, clock, log }, signal);
-  const multiRoot = multiRootMeshes({ cluster, secondsLeft, lookedFor, clock }, signal);
+  const multiRoot = multiRootMeshes({ cluster, leafValidity, lookedFor, clock }, signal);
   let isSettled = true;
   let isRestarting = false;
 

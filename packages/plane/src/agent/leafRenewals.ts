@@ -2,10 +2,13 @@ import { type Clock, semaphore, uptimeOf } from "@isthmus/core";
 import type { RestartablePod } from "./podRestarts.ts";
 
 /**
- * For how many seconds the certificate of the proxy at an address is still valid; undefined where that is not said. Rejects when there is no
- * answer, or when `signal` is aborted.
+ * How long the certificate of the proxy at an address is still valid: for so many seconds, and until when by the clock of its pod, in
+ * milliseconds since 1970, where that is known; undefined where nothing is said. Rejects when there is no answer, or when `signal` is aborted.
  */
-export type LeafSecondsLeft = (address: string, signal: AbortSignal) => Promise<number | undefined>;
+export type ReadLeafValidity = (
+  address: string,
+  signal: AbortSignal,
+) => Promise<{ readonly secondsLeft: number; readonly endsAt: number | undefined } | undefined>;
 
 /**
  * Which proxies have got a certificate, and the roots with it, since their control plane has read what is installed: in a mesh with several
@@ -23,10 +26,18 @@ export interface LeafRenewals {
   applied(pods: readonly RestartablePod[]): readonly RestartablePod[];
 }
 
+/** When a certificate ends, in milliseconds. */
+interface LeafEnd {
+  /** Of `uptimeOf`. */
+  readonly here: number;
+  /** By the clock of its pod, whatever that is set to meanwhile; undefined: not known. */
+  readonly there: number | undefined;
+}
+
 interface Watch {
   readonly since: number;
-  /** By uid of the pod, the end of its certificate as seen at first, in milliseconds of `uptimeOf`. */
-  readonly ends: Map<string, number>;
+  /** By uid of the pod, the end of its certificate as seen at first. */
+  readonly ends: Map<string, LeafEnd>;
   /** When one was seen at first last. */
   seenAt: number;
   /** One was seen at first since the last writing: what it has is not known to be renewed by it. */
@@ -37,7 +48,7 @@ interface Watch {
 
 /** Keeps what it saw in memory: an agent that starts again looks again, and has the roots written again. */
 export function leafRenewals(
-  { secondsLeft, clock }: { readonly secondsLeft: LeafSecondsLeft; readonly clock: Clock },
+  { leafValidity, clock }: { readonly leafValidity: ReadLeafValidity; readonly clock: Clock },
   signal: AbortSignal,
 ): LeafRenewals {
   const watches = new Map<string, Watch>();
@@ -45,8 +56,8 @@ export function leafRenewals(
   const renewed = new Map<string, number>();
 
   /** When the certificates of pods end. Those that do not answer are left out. */
-  async function endsOf(pods: readonly RestartablePod[]): Promise<Map<string, number>> {
-    const ends = new Map<string, number>();
+  async function endsOf(pods: readonly RestartablePod[]): Promise<Map<string, LeafEnd>> {
+    const ends = new Map<string, LeafEnd>();
     const places = semaphore(MOST_AT_ONCE);
     const asked = pods.filter(({ uid, address }) => uid !== "" && address !== undefined).slice(0, MOST_PODS);
     await Promise.all(
@@ -54,9 +65,11 @@ export function leafRenewals(
         places.run(async () => {
           if (signal.aborted) return;
           const sentAt = uptimeOf(clock);
-          const left = await secondsLeft(address, signal).catch(() => undefined);
+          const found = await leafValidity(address, signal).catch(() => undefined);
+          if (found === undefined) return;
           // What it said holds for some moment in between.
-          if (left !== undefined) ends.set(uid, (sentAt + uptimeOf(clock)) / 2 + left * 1_000);
+          const here = (sentAt + uptimeOf(clock)) / 2 + found.secondsLeft * 1_000;
+          ends.set(uid, { here, there: found.endsAt });
         }),
       ),
     );
@@ -75,7 +88,7 @@ export function leafRenewals(
         if (before === undefined) {
           watch.ends.set(uid, end);
           Object.assign(watch, { seenAt: uptimeOf(clock), isWriteDue: watch.writes < MOST_WRITES });
-        } else if (end > before + SHORTEST_GAIN_MS) renewed.set(uid, since);
+        } else if (endsLater(end, before)) renewed.set(uid, since);
       }
       const now = uptimeOf(clock);
       // A certificate that was new when it was seen has to end later than it by more than the reading is wrong.
@@ -92,6 +105,12 @@ export function leafRenewals(
       return pods.map((pod) => ({ ...pod, createdAt: Math.max(pod.createdAt, renewed.get(pod.uid) ?? 0) }));
     },
   };
+}
+
+/** By both: the clock of a node that is set back makes what is left longer, and of one that is not known nothing else is to be had. */
+function endsLater(now: LeafEnd, before: LeafEnd): boolean {
+  const isLaterThere = now.there === undefined || before.there === undefined || now.there > before.there + SHORTEST_GAIN_MS;
+  return now.here > before.here + SHORTEST_GAIN_MS && isLaterThere;
 }
 
 const MOST_AT_ONCE = 20;

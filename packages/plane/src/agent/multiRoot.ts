@@ -3,7 +3,7 @@ import { type Clock, uptimeOf } from "@isthmus/core";
 import type { Cluster } from "../ports/clusterPort.ts";
 import type { RootOrder } from "./certificateOrders.ts";
 import { takesOver } from "./controlPlaneReads.ts";
-import { type LeafSecondsLeft, leafRenewals } from "./leafRenewals.ts";
+import { leafRenewals, type ReadLeafValidity } from "./leafRenewals.ts";
 import { type ControlPlanes, isMultiRootMesh, type MeshPods, meshPods } from "./meshProxies.ts";
 import type { NotedGeneration } from "./trustTimes.ts";
 
@@ -39,15 +39,15 @@ export interface MultiRoot {
 export interface MultiRootOptions {
   readonly cluster: Cluster;
   /** Undefined: nobody can ask proxies, so that every change of roots restarts them. */
-  readonly secondsLeft: LeafSecondsLeft | undefined;
+  readonly leafValidity: ReadLeafValidity | undefined;
   /** For how long the same has been found at a place, in milliseconds. */
   readonly lookedFor: (place: string, what: string) => number;
   readonly clock: Clock;
 }
 
 /** Methods reject with ClusterError, or with the reason of `signal` when that is aborted. */
-export function multiRootMeshes({ cluster, secondsLeft, lookedFor, clock }: MultiRootOptions, signal: AbortSignal): MultiRoot {
-  const renewals = secondsLeft === undefined ? undefined : leafRenewals({ secondsLeft, clock }, signal);
+export function multiRootMeshes({ cluster, leafValidity, lookedFor, clock }: MultiRootOptions, signal: AbortSignal): MultiRoot {
+  const renewals = leafValidity === undefined ? undefined : leafRenewals({ leafValidity, clock }, signal);
   /** By namespace of the control plane. */
   const known = new Map<string, { readonly isMultiRoot: boolean | undefined; readonly at: number }>();
   /** By namespace of the control plane, its replicas when its Secret was written last. */
