@@ -2,7 +2,7 @@
 import "reflect-metadata";
 // Types alone: at run time WebCrypto is a global, in Node as in browsers.
 import type { webcrypto } from "node:crypto";
-import { messageOf } from "@isthmus/core";
+import { internPool, messageOf, textHashOf } from "@isthmus/core";
 import { InvalidPem, type PemBlock, pemBlocks, requireSequence } from "@isthmus/core/pem";
 import {
   AuthorityKeyIdentifierExtension,
@@ -101,11 +101,15 @@ export function fingerprints(pem: string): Promise<readonly string[]> {
 /** The library reads names and extensions when it is asked for them, and throws whatever it comes across. */
 function factsOf(certificate: X509Certificate): CertificateFacts {
   try {
-    return readFacts(certificate);
+    const facts = factsRead.get(certificate) ?? readFacts(certificate);
+    factsRead.set(certificate, facts);
+    return facts;
   } catch (cause) {
     throw new InvalidPem("not a certificate", { cause });
   }
 }
+
+const factsRead = new WeakMap<X509Certificate, CertificateFacts>();
 
 function readFacts(certificate: X509Certificate): CertificateFacts {
   // By OID: asking by class depends on which copy of the library registered it.
@@ -153,11 +157,23 @@ export async function isIssuedUnder(chain: string, authorities: string): Promise
 
 async function isSignedByAny(certificate: X509Certificate, authorities: readonly X509Certificate[]): Promise<boolean> {
   for (const authority of authorities) {
-    if (authority.subject !== certificate.issuer) continue;
-    if (await certificate.verify({ publicKey: await authority.publicKey.export(), signatureOnly: true })) return true;
+    if (authority.subject === certificate.issuer && (await isSignatureOf(certificate, authority))) return true;
   }
   return false;
 }
+
+/** Neither of them ever changes, nor does the answer. */
+async function isSignatureOf(certificate: X509Certificate, authority: X509Certificate): Promise<boolean> {
+  const answers = signatures.get(certificate) ?? new WeakMap<X509Certificate, boolean>();
+  signatures.set(certificate, answers);
+  const known = answers.get(authority);
+  if (known !== undefined) return known;
+  const answer = await certificate.verify({ publicKey: await authority.publicKey.export(), signatureOnly: true });
+  answers.set(authority, answer);
+  return answer;
+}
+
+const signatures = new WeakMap<X509Certificate, WeakMap<X509Certificate, boolean>>();
 
 /** A new key, and a certificate for it that it has signed itself. */
 export async function selfSigned(template: CertificateTemplate, kind: NewKey = "P-256"): Promise<KeyedCertificate> {
@@ -413,11 +429,29 @@ function parse(certificate: string | Uint8Array): X509Certificate {
   return first;
 }
 
-function parseChain(pem: string): X509Certificate[] {
-  return pemBlocks(pem)
-    .filter(({ label }) => label === "CERTIFICATE")
-    .map(({ der }) => parsed(der));
+/** What was parsed must not be changed: who asks for an equal text again is given the same. */
+function parseChain(pem: string): readonly X509Certificate[] {
+  const text = { pem, certificates: NONE };
+  // All of it: certificates of one authority begin alike.
+  const hash = textHashOf(pem, pem.length);
+  const known = recent.find(text, hash);
+  if (known !== undefined) return known.certificates;
+  const blocks = pemBlocks(pem);
+  const certificates = blocks.filter(({ label }) => label === "CERTIFICATE").map(({ der }) => parsed(der));
+  // A text with a key beside its certificates is not kept for longer than its owner does.
+  if (pem.length <= LONGEST_KEPT && certificates.length === blocks.length) recent.keep({ pem, certificates }, hash);
+  return certificates;
 }
+
+interface ParsedText {
+  readonly pem: string;
+  readonly certificates: readonly X509Certificate[];
+}
+
+const NONE: readonly X509Certificate[] = [];
+// Those who look after certificates ask for the same few at each of their turns, and parsing one takes as long as a hundred look-ups.
+const LONGEST_KEPT = 16 * 1024;
+const recent = internPool<ParsedText>(64, (known, { pem }) => known.pem === pem);
 
 function parsed(der: Uint8Array<ArrayBuffer>): X509Certificate {
   requireSequence(der);

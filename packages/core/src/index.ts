@@ -1,4 +1,5 @@
 export { type BackoffRange, backoffMs, doublingMs } from "./backoff.ts";
+export { bytesOfBase64 } from "./base64.ts";
 export { type Clock, uptimeOf } from "./clock.ts";
 export { type Collection, emptyCollection } from "./collection.ts";
 export { compact, parseCompact } from "./compact.ts";
@@ -8,7 +9,7 @@ export { equalContent, equalJson } from "./equality.ts";
 export { DuplicateOutput, fileProblem, InvalidResource, messageOf, type Problem, problemText, UsageError } from "./errors.ts";
 export { exactly } from "./exactly.ts";
 export { FIRST_SEEN, firstSeenOf, withFirstSeen, withoutFirstSeen } from "./firstSeen.ts";
-export { intern, internList } from "./intern.ts";
+export { intern, internList, internPool, textHashOf } from "./intern.ts";
 export type { Kind, ResourceOf } from "./kind.ts";
 export { excessOf, excessOfText, MAX_DEPTH, MAX_RESOURCE_BYTES, ResourceExcess } from "./limits.ts";
 export type { Log, LogFields } from "./log.ts";
@@ -26,7 +27,7 @@ export {
 } from "./metrics.ts";
 export { discoveredName, isClusterName, sanitizedName } from "./names.ts";
 export { nearestName } from "./nearestName.ts";
-export { onAbort } from "./onAbort.ts";
+export { abortedWith, onAbort } from "./onAbort.ts";
 export { emptyOutputSet, isOwnedBy, type Output, type OutputSet, type Owner, outputSet } from "./outputSet.ts";
 export {
   type ClusterObjectRef,

@@ -18,3 +18,19 @@ export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   callbacks.add(callback);
   return () => callbacks.delete(callback);
 }
+
+/**
+ * A controller that is aborted with its parent, for the same reason. Unlike the signal of `AbortSignal.any` it holds nothing once
+ * nobody holds the parent: Node keeps a composed signal that somebody listens to for as long as the process runs, with all that
+ * its listeners refer to. It stays with the parent until `signal` is aborted.
+ */
+export function abortedWith(parent: AbortSignal): AbortController {
+  const controller = new AbortController();
+  if (parent.aborted) {
+    controller.abort(parent.reason);
+    return controller;
+  }
+  const forget = onAbort(parent, () => controller.abort(parent.reason));
+  onAbort(controller.signal, forget);
+  return controller;
+}

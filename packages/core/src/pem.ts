@@ -1,3 +1,5 @@
+import { bytesOfBase64 } from "./base64.ts";
+
 /** A text that is no certificate, no key or no certificate request. */
 export class InvalidPem extends Error {
   override readonly name = "InvalidPem";
@@ -73,7 +75,7 @@ const BASE64: ReadonlySet<number> = new Set(
 
 function derOf(label: string, base64: string): Uint8Array<ArrayBuffer> {
   try {
-    return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+    return bytesOfBase64(base64);
   } catch (cause) {
     throw new InvalidPem(`its block ${label} is not base64`, { cause });
   }

@@ -1,5 +1,6 @@
 import { CiliumEndpoint, CiliumNetworkPolicy, CiliumPolicyReport } from "@isthmus/api";
 import {
+  abortedWith,
   type Clock,
   type Delta,
   emptyDelta,
@@ -189,12 +190,11 @@ function watchEndpoints(
   { changed }: { readonly changed: (delta: Delta) => void },
   signal: AbortSignal,
 ): EndpointWatch {
-  const stopped = new AbortController();
-  const isOver = AbortSignal.any([signal, stopped.signal]);
+  const stopped = abortedWith(signal);
   const onChange = (delta: Delta) => {
-    if (!isOver.aborted) changed(delta);
+    if (!stopped.signal.aborted) changed(delta);
   };
-  const view = startInformer({ cluster, kinds: [CiliumEndpoint], definitions, clock, random, log, changed: onChange }, isOver);
+  const view = startInformer({ cluster, kinds: [CiliumEndpoint], definitions, clock, random, log, changed: onChange }, stopped.signal);
   return { view, stop: () => stopped.abort(new Error("nobody asks for endpoints any more")) };
 }
 

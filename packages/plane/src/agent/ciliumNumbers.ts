@@ -1,5 +1,5 @@
 import { CILIUM_REPORT_NAME, CiliumIdentity, CiliumNetworkPolicy, CiliumNode, CiliumReport } from "@isthmus/api";
-import { equalJson, type Kind, kindKeyOf, refOf } from "@isthmus/core";
+import { abortedWith, equalJson, type Kind, kindKeyOf, refOf } from "@isthmus/core";
 import { type Informer, startInformer } from "../informer/informer.ts";
 import { coalesced } from "../runtime/coalesce.ts";
 import type { CiliumLoopOptions } from "./ciliumLoop.ts";
@@ -32,11 +32,10 @@ export function startCiliumNumbers(options: Omit<CiliumLoopOptions, "scope" | "o
     counted?.stop.abort(new Error("nobody asks for these numbers any more"));
     counted = undefined;
     if (!isWanted()) return;
-    const stop = new AbortController();
-    const until = AbortSignal.any([signal, stop.signal]);
+    const stop = abortedWith(signal);
     const kinds = [CiliumIdentity, CiliumNode];
     const { definitions } = view;
-    const counting = startInformer({ cluster, kinds, definitions, clock, random, log, changed: () => loop.request() }, until);
+    const counting = startInformer({ cluster, kinds, definitions, clock, random, log, changed: () => loop.request() }, stop.signal);
     counted = { view: counting, stop };
   }
 

@@ -1,4 +1,4 @@
-import { type Clock, type Log, messageOf } from "@isthmus/core";
+import { abortedWith, type Clock, type Log, messageOf } from "@isthmus/core";
 import { ClusterError, REVOCATIONS, type Store, StoreError } from "../ports/clusterPort.ts";
 import { startWorkQueue } from "../runtime/workQueue.ts";
 import { END_OF_TIME } from "./registrations.ts";
@@ -73,16 +73,15 @@ export function startRevocations(options: RevocationsOptions, signal: AbortSigna
   }
 
   async function asked(clusterName: string): Promise<{ readonly before: number | undefined } | "none"> {
-    const patience = new AbortController();
+    const patience = abortedWith(signal);
     const none = clock.sleep(ANSWER_MS, patience.signal).then(
       () => "none" as const,
       () => "none" as const,
     );
-    const within = AbortSignal.any([signal, patience.signal]);
-    const answer = ask(clusterName, within).then(
+    const answer = ask(clusterName, patience.signal).then(
       (before) => ({ before }),
       (error: unknown) => {
-        if (error instanceof ClusterError || within.aborted) return "none" as const;
+        if (error instanceof ClusterError || patience.signal.aborted) return "none" as const;
         throw error;
       },
     );

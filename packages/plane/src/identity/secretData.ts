@@ -1,5 +1,5 @@
 import { Secret } from "@isthmus/api";
-import { UsageError } from "@isthmus/core";
+import { bytesOfBase64, UsageError } from "@isthmus/core";
 import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
 
 /** The texts that a Secret holds, by key. */
@@ -64,5 +64,5 @@ export function encodedText(text: string): string {
 
 /** The reverse. Throws for what is not base64. */
 export function decodedText(base64: string): string {
-  return new TextDecoder().decode(Uint8Array.from(atob(base64), (character) => character.charCodeAt(0)));
+  return new TextDecoder().decode(bytesOfBase64(base64));
 }

@@ -1,4 +1,4 @@
-import { UsageError } from "@isthmus/core";
+import { bytesOfBase64, UsageError } from "@isthmus/core";
 import { ensureSecret, type SecretData } from "../identity/secretData.ts";
 import type { Cluster } from "../ports/clusterPort.ts";
 
@@ -47,7 +47,7 @@ function keyIn(data: SecretData, field: string, place: string): Uint8Array {
   if (problem !== "") {
     throw new UsageError(`${place}: ${field} ${problem}: it must be the base64 of 32 random bytes, such as from "openssl rand -base64 32"`);
   }
-  return Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (character) => character.charCodeAt(0));
+  return bytesOfBase64(text.replaceAll("-", "+").replaceAll("_", "/"));
 }
 
 // Either alphabet; up to a kilobyte, far more than any key.
