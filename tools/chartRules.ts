@@ -2,6 +2,7 @@ import {
   type AccessRule,
   accessRulesOn,
   CLUSTER_UID_RULE,
+  certificateAgentRules,
   KubernetesCluster,
   managementKinds,
   ownKinds,
@@ -31,6 +32,7 @@ const LEASES: AccessRule = {
 /** What an agent needs, from the table of kinds; `write` apart, so that it can be granted in some namespaces only. */
 export function agentRules(): ChartRules {
   const { read, write } = workloadClusterRules("agent");
+  const { everywhere, own } = certificateAgentRules();
   return {
     clusterRules: read,
     writeRules: write,
@@ -54,6 +56,16 @@ export function agentRules(): ChartRules {
         apiGroup: "",
         resources: ["secrets"],
         verbs: { create: "stores the first certificate in relay-client-tls-secret, the first key in mesh-certificate-keys" },
+      },
+    ],
+    standardRules: everywhere,
+    standardNamespaceRules: [
+      ...own,
+      {
+        about: "keys of meshes; Kubernetes cannot limit this verb to a name",
+        apiGroup: "",
+        resources: ["secrets"],
+        verbs: { create: "stores the first key in mesh-certificate-keys" },
       },
     ],
     ...CERTIFICATE_RULES,

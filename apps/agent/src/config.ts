@@ -27,7 +27,9 @@ export interface WasmConfig {
 export interface AgentConfig {
   /** The name under which this cluster is registered. */
   readonly clusterName: string;
-  /** host:port of the management server. */
+  /** Standard mode: the management server connects to this cluster itself, and the agent looks after certificates alone. */
+  readonly isStandard: boolean;
+  /** host:port of the management server; "" in standard mode. */
   readonly serverAddress: string;
   /** The name that the server's certificate must bear. */
   readonly authority: string;
@@ -70,10 +72,14 @@ type Defaulted = "wasm" | "adminTls" | "limits" | "instance" | "leaderElection" 
 
 /** What the command line gives. */
 interface Options
-  extends Omit<AgentConfig, "clusterName" | "serverAddress" | "authority" | "token" | "clientCertificates" | "verifiesServer" | Defaulted>,
+  extends Omit<
+      AgentConfig,
+      "clusterName" | "serverAddress" | "authority" | "isStandard" | "token" | "clientCertificates" | "verifiesServer" | Defaulted
+    >,
     AdminTlsFlags {
   readonly cluster: string;
-  readonly relayAddress: string;
+  readonly standard?: boolean;
+  readonly relayAddress?: string;
   readonly relayAuthority?: string;
   readonly instance?: string;
   readonly writeNamespaces: readonly string[];
@@ -98,7 +104,13 @@ export function readAgentConfig(argv: readonly string[]): AgentConfig {
     .version(version, "-V, --version", "print the version")
     .description("Reports the state of its cluster to the management server, and applies the desired state from the server.")
     .addOption(new Option("--cluster <name>", "name with which this cluster is registered").env("CLUSTER").makeOptionMandatory())
-    .addOption(new Option("--relay-address <host:port>", "address of the management server").env("RELAY_ADDRESS").makeOptionMandatory())
+    .addOption(new Option("--relay-address <host:port>", "address of the management server").env("RELAY_ADDRESS"))
+    .addOption(
+      new Option(
+        "--standard",
+        "the management server connects to this cluster itself, by a kubeconfig: carry out its orders for certificates of meshes, and nothing else",
+      ),
+    )
     .addOption(
       new Option(
         "--relay-authority <name>",
@@ -210,10 +222,12 @@ export function readAgentConfig(argv: readonly string[]): AgentConfig {
   if (!isClusterName(clusterName)) {
     throw new UsageError(`--cluster ${clusterName}: is not a valid cluster name: use at most 63 lower-case letters, digits and hyphens`);
   }
+  checkMode(options);
   const generation = options.legacyNames === true || isOn(process.env["LEGACY_NAMES"]) ? "enterprise" : "gloo-mesh";
   return {
     clusterName,
-    serverAddress: options.relayAddress,
+    isStandard: options.standard === true,
+    serverAddress: options.relayAddress ?? "",
     authority: options.relayAuthority ?? `${NAMES[generation].server}.${options.managementNamespace}`,
     namespace: options.namespace,
     managementNamespace: options.managementNamespace,
@@ -240,6 +254,22 @@ export function readAgentConfig(argv: readonly string[]): AgentConfig {
     generation,
     verbose: options.verbose === true,
   };
+}
+
+function checkMode({ standard = false, relayAddress, namespace, managementNamespace, wasmFilters = false }: Options): void {
+  if (!standard && relayAddress === undefined) {
+    throw new UsageError(
+      "--relay-address is required: set it to host:port of the management server, or set --standard if that connects to this cluster",
+    );
+  }
+  if (!standard) return;
+  if (relayAddress !== undefined) throw new UsageError("--relay-address and --standard are mutually exclusive: remove one of them");
+  if (wasmFilters) throw new UsageError("--wasm-filters has no effect with --standard: remove it");
+  if (namespace !== managementNamespace) {
+    throw new UsageError(
+      `--standard: the management server stores its orders in namespace ${managementNamespace} of this cluster: run the agent there, not in ${namespace}`,
+    );
+  }
 }
 
 function serverUrl(text: string): string {

@@ -28,6 +28,7 @@ import { grpcConnector, replicaKeys, startReplicaPort } from "@isthmus/relay";
 import { type RunningAgentLink, startAgentLink } from "@isthmus/relay/session";
 import { answerAccessLogs, answerOwnAccessLogs } from "./accessLogs.ts";
 import { agentAdminPages } from "./adminPages.ts";
+import { runForCertificates } from "./certificatesAlone.ts";
 import { type AgentConfig, readAgentConfig } from "./config.ts";
 import { httpClient } from "./httpClient.ts";
 import { answerMeshMetrics } from "./meshMetrics.ts";
@@ -176,4 +177,7 @@ async function run(config: AgentConfig, signal: AbortSignal): Promise<void> {
   await admin.close();
 }
 
-process.exitCode = await runProgram((signal) => run(readAgentConfig(process.argv.slice(2)), signal));
+process.exitCode = await runProgram((signal) => {
+  const config = readAgentConfig(process.argv.slice(2));
+  return config.isStandard ? runForCertificates(config, signal) : run(config, signal);
+});

@@ -43,6 +43,15 @@ describe("the agent's settings", () => {
     expect(() => readAgentConfig([...needed, "--registry-credentials", "/config.json"])).toThrow("have no effect without --wasm-filters");
   });
 
+  it("are for certificates alone in standard mode, in the namespace in which orders are stored", () => {
+    const standard = ["--cluster", "east", "--standard"];
+    expect(readAgentConfig(standard)).toMatchObject({ isStandard: true, serverAddress: "" });
+    expect(readAgentConfig(needed).isStandard).toBe(false);
+    expect(() => readAgentConfig([...needed, "--standard"])).toThrow("--relay-address and --standard are mutually exclusive");
+    expect(() => readAgentConfig([...standard, "--wasm-filters"])).toThrow("--wasm-filters has no effect with --standard");
+    expect(() => readAgentConfig([...standard, "--management-namespace", "mesh"])).toThrow("run the agent there, not in gloo-mesh");
+  });
+
   it("say loudly by their name that the server is not verified", () => {
     vi.stubEnv("RELAY_DISABLE_SERVER_CERTIFICATE_VALIDATION", "true");
     expect(readAgentConfig(needed).verifiesServer).toBe(false);
@@ -68,7 +77,7 @@ describe("the agent's settings", () => {
 
   it.each([
     [["--relay-address", "mgmt.example:9900"], /required option '--cluster/],
-    [["--cluster", "east"], /required option '--relay-address/],
+    [["--cluster", "east"], /--relay-address is required: set it to host:port .* or set --standard/],
     [
       ["--cluster", "East_1", "--relay-address", "a:1"],
       /is not a valid cluster name: use at most 63 lower-case letters, digits and hyphens/,

@@ -9,8 +9,10 @@ import {
   type ClusterRegistrations,
   clusterUid,
   type DeletionLog,
+  type Generation,
   keepConnected,
   type Leadership,
+  NAMES,
   type Server,
   startAgent,
   startConnections,
@@ -32,6 +34,8 @@ export interface DirectClustersOptions {
   readonly own: { readonly name: string; readonly cluster: Cluster } | undefined;
   /** What may be written in them: `*` is all namespaces but Kubernetes' own, and the default. */
   readonly writeNamespaces?: ReadonlySet<string>;
+  /** Which names the product bears. */
+  readonly generation: Generation;
   /** Each cluster is worked on by one replica. */
   readonly leadership: Leadership;
   readonly clock: Clock;
@@ -46,8 +50,8 @@ export interface DirectClustersOptions {
  * and its KubernetesCluster says why. Resolves when `signal` is aborted and all loops have ended; rejects on a programming error.
  */
 export async function workOnDirectClusters(options: DirectClustersOptions, signal: AbortSignal): Promise<void> {
-  const { management, connect, server, accept, registrations, namespace, own, writeNamespaces, leadership, clock, random, log, meter } =
-    options;
+  const { management, connect, server, accept, registrations, namespace, own, writeNamespaces, generation } = options;
+  const { leadership, clock, random, log, meter } = options;
   const network = inMemoryNetwork({ clock });
   network.listen(accept);
   // The one who orders and the one who carries out are one program: its Settings are as good as its flags.
@@ -55,7 +59,18 @@ export async function workOnDirectClusters(options: DirectClustersOptions, signa
     ...(writeNamespaces === undefined ? {} : { writeNamespaces }),
     deleteBudget: { percent: 100, objects: Number.MAX_SAFE_INTEGER },
   };
-  const shared = { network, registrations, namespace, limits, removals: server.removals, clock, random, log, meter };
+  const shared = {
+    network,
+    registrations,
+    namespace,
+    limits,
+    lease: NAMES[generation].agent,
+    removals: server.removals,
+    clock,
+    random,
+    log,
+    meter,
+  };
 
   function start(turn: AbortSignal): { readonly ended: Promise<void> } {
     const connections = startConnections(
@@ -102,6 +117,8 @@ interface DirectClusterOptions {
   readonly registrations: ClusterRegistrations;
   readonly namespace: string;
   readonly limits: AgentLimits;
+  /** Name of the Lease by which an agent for certificates shows that it is there. */
+  readonly lease: string;
   /** The server's: what is ordered and what became of it are reported together. */
   readonly removals: DeletionLog;
   readonly clock: Clock;
@@ -117,7 +134,7 @@ interface DirectClusterOptions {
  * is another cluster's, with ClusterError when the API server refuses.
  */
 async function workDirectly(options: DirectClusterOptions, signal: AbortSignal): Promise<void> {
-  const { cluster, network, registrations, namespace, limits, removals, clock, random, log, meter, connected } = options;
+  const { cluster, network, registrations, namespace, limits, lease, removals, clock, random, log, meter, connected } = options;
   const { name } = cluster;
   const uid = await clusterUid(cluster, { clock, log }, signal);
   await claim(name, uid, registrations);
@@ -143,8 +160,8 @@ async function workDirectly(options: DirectClusterOptions, signal: AbortSignal):
           turn,
         ),
       ...roles,
-      // No agent runs in the cluster that could make a key there: what is ordered is stored for the one who does.
-      computedKinds: [],
+      // Keys are made in the cluster alone: what is ordered is stored for the agent there that makes them.
+      storesOrders: { lease },
       limits,
       relistMs: RELIST_MS,
       removals,

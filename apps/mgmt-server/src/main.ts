@@ -144,6 +144,7 @@ async function run(config: ServerConfig, signal: AbortSignal): Promise<void> {
       namespace,
       own: ownName === undefined ? undefined : { name: ownName, cluster: kubernetesCluster({ name: ownName, kubeconfig, clock, random }) },
       writeNamespaces: config.writeNamespaces,
+      generation: config.generation,
       leadership,
       clock,
       random,

@@ -106,6 +106,7 @@ export async function startDirectFleet(options: DirectFleetOptions = {}): Promis
       accept: link.accept,
       registrations: clusterRegistrations(management, { namespace, view: () => server.view }),
       namespace,
+      generation: "gloo-mesh",
       own: own === undefined ? undefined : { name: own, cluster: over(renamed(management, own)) },
       leadership,
       clock,

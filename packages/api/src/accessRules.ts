@@ -1,5 +1,6 @@
 import { groupOf, type Kind } from "@isthmus/core";
 import { Namespace } from "./kubernetes/namespace.ts";
+import { Pod } from "./kubernetes/pod.ts";
 import { agentKinds, answeredKinds, computedKinds, contributedKinds, deliveredKinds, onDemandKinds, ownWrittenKinds } from "./roles.ts";
 
 /** One rule of a role: each verb with its reason. */
@@ -57,6 +58,34 @@ export const SERVED_KINDS_RULE: AccessRule = {
   verbs: READ_REASONS,
 };
 
+/** Whether an agent for certificates is alive. */
+const AGENT_LEASE_RULE: AccessRule = {
+  about: "whether the agent for certificates is there",
+  apiGroup: "coordination.k8s.io",
+  resources: ["leases"],
+  resourceNames: ["gloo-mesh-agent", "enterprise-agent"],
+  verbs: { get: "what it said last counts as long as it renews its Lease" },
+};
+
+/** What an agent needs that looks after certificates alone, beside what all agents need for them: `own` in its namespace. */
+export function certificateAgentRules(): { readonly everywhere: readonly AccessRule[]; readonly own: readonly AccessRule[] } {
+  const requested = computedKinds().filter((kind) => !deliveredKinds().includes(kind));
+  const orders = computedKinds().filter((kind) => deliveredKinds().includes(kind));
+  return {
+    everywhere: [...accessRulesOn([Pod], "which pods have a proxy, and since when", { list: "read for each step" }), SERVED_KINDS_RULE],
+    own: [
+      ...accessRulesOn(orders, "orders of the management server", { get: "who has written it", ...READ_REASONS }),
+      ...accessRulesOn(orders, "what became of orders", STATUS_REASONS, "/status"),
+      ...accessRulesOn(requested, "requests for certificates", {
+        ...READ_REASONS,
+        create: "server-side apply of the first request",
+        patch: "server-side apply of changes",
+        delete: "its own, when it is answered, with UID and resourceVersion as preconditions",
+      }),
+    ],
+  };
+}
+
 /**
  * What is needed in a workload cluster by its agent, or by a server that connects to it directly, from the table of kinds: an agent
  * never writes what it computes. Writes are apart, so that they can be granted in some namespaces only.
@@ -69,6 +98,8 @@ export function workloadClusterRules(by: "agent" | "server"): {
   const delivered = deliveredKinds().filter((kind) => !computed.includes(kind));
   const own = by === "agent" ? ownWrittenKinds() : [];
   const answered = by === "agent" ? [...own, ...answeredKinds()] : [];
+  // What an agent for certificates alone asks of a server that connects to its cluster.
+  const asked = by === "server" ? computedKinds().filter((kind) => !delivered.includes(kind)) : [];
   const reported = [...agentKinds(), ...contributedKinds()].filter((kind) => !delivered.includes(kind));
   return {
     read: [
@@ -78,6 +109,9 @@ export function workloadClusterRules(by: "agent" | "server"): {
       ...accessRulesOn(delivered, "applied for the management server; conflicts are found before", READ_BEFORE_WRITING_REASONS),
       ...accessRulesOn(contributedKinds(), "statuses of user resources in this cluster", STATUS_REASONS, "/status"),
       ...accessRulesOn(answered, "statuses of what the agent looks for and finds", STATUS_REASONS, "/status"),
+      ...accessRulesOn(asked, "what the agent for certificates requests", READ_REASONS),
+      ...accessRulesOn(asked, "certificates that were signed", STATUS_REASONS, "/status"),
+      ...(by === "server" ? [AGENT_LEASE_RULE] : []),
       SERVED_KINDS_RULE,
     ],
     write: [

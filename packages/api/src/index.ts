@@ -2,6 +2,7 @@ export {
   type AccessRule,
   accessRulesOn,
   CLUSTER_UID_RULE,
+  certificateAgentRules,
   READ_BEFORE_WRITING_REASONS,
   READ_REASONS,
   SERVED_KINDS_RULE,

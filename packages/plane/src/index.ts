@@ -1,5 +1,6 @@
 export { ACCESS_LOGS_TOPIC } from "./agent/accessLogsTopic.ts";
 export { type Agent, type AgentOptions, startAgent } from "./agent/agent.ts";
+export { type CertificateAgent, type CertificateAgentOptions, startCertificateAgent } from "./agent/certificateAgent.ts";
 export type { AgentLimits } from "./agent/limits.ts";
 export { MESH_METRICS_TOPIC } from "./agent/meshMetricsTopic.ts";
 export { podAddressesIn } from "./agent/podAddresses.ts";

@@ -45,6 +45,8 @@ export interface AgentSettings extends Omit<ServerSettings, "store" | "presented
   readonly meshMetrics?: AgentOptions["meshMetrics"];
   /** How it calls the Services that serve schemas. Default: not at all. */
   readonly schemas?: AgentOptions["schemas"];
+  /** Of the server's own in a cluster that it connects to itself: orders of CAs are stored there. Default: it is an agent's. */
+  readonly storesOrders?: AgentOptions["storesOrders"];
   /** What serves Wasm filters of the cluster, and that they may be written. Default: nothing, and they may not. */
   readonly wasmFilters?: AgentOptions["wasmFilters"];
 }
@@ -143,10 +145,8 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
     await meanwhile(one.server.ended);
   }
 
-  function startAgentOf(
-    clusterName: string,
-    { name = "", leadership, vault, leafValidity, meshMetrics, schemas, wasmFilters, over = (cluster) => cluster }: AgentSettings = {},
-  ): void {
+  function startAgentOf(clusterName: string, settings: AgentSettings = {}): void {
+    const { name = "", leadership, vault, leafValidity, meshMetrics, schemas, storesOrders, wasmFilters, over = (one) => one } = settings;
     const cluster = clusters[clusterName];
     if (cluster === undefined) throw new Error(`no cluster ${clusterName}`);
     const stop = quietController();
@@ -180,6 +180,7 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
         ...(leafValidity === undefined ? {} : { leafValidity }),
         ...(meshMetrics === undefined ? {} : { meshMetrics }),
         ...(schemas === undefined ? {} : { schemas }),
+        ...(storesOrders === undefined ? {} : { storesOrders }),
         ...(wasmFilters === undefined ? {} : { wasmFilters, limits: { wasmFilters: true } }),
         clock,
         random,

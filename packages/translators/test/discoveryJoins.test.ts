@@ -134,7 +134,7 @@ const CASES: Readonly<Record<string, Case>> = {
   "an EndpointSlice of another Service": { put: [changed(slice, { metadata: { labels: { "kubernetes.io/service-name": "a" } } })] },
   "the gateway's Service": { remove: [gateway] },
   "the node of a gateway's pod": { put: [changed(gatewayPod, { spec: { nodeName: "n2" } })] },
-  "the agent's pod": { remove: [agentPod] },
+  "the agent's pod, where none has registered": { without: [registration], remove: [agentPod] },
   "where an agent registered": {
     without: [agentPod],
     put: [changed(registration, { status: { agent: { version: "1" }, namespace: "elsewhere" } })],

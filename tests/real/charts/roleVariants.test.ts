@@ -152,8 +152,11 @@ function serverHere(): Expected {
   const reads = agentRights().everywhere.filter((right) => !/eviction|issuedcert|apimanagement.*(get|create|patch|delete)$/.test(right));
   const computed = computedKinds().filter((kind) => deliveredKinds().includes(kind));
   const ofComputed = computed.flatMap((kind) => ["get", "list", "watch"].map((verb) => `${resourceOf(kind)} ${verb}`));
+  // What an agent for certificates alone requests, and what is answered.
+  const requests = computedKinds().filter((kind) => !deliveredKinds().includes(kind));
+  const ofRequests = requests.map(resourceOf).flatMap((one) => [`${one} list`, `${one} watch`, `${one}/status patch`]);
   return {
-    everywhere: withoutPages([...everywhere, ...reads, ...ofComputed, ...writeRights("server")]),
+    everywhere: withoutPages([...everywhere, ...reads, ...ofComputed, ...ofRequests, ...writeRights("server")]),
     written: [],
     own: withoutElection(own),
   };

@@ -25,6 +25,11 @@ export const variants: readonly Variant[] = [
       alerts: { enabled: true },
     },
   },
+  {
+    name: "agent for certificates alone",
+    chart: "gloo-mesh-agent",
+    values: { mode: "standard", relay: { cluster: "east" }, meshCertificates: { namespaces: ["istio-system"], restartPods: true } },
+  },
   { name: "agent with an election in one replica", chart: "gloo-mesh-agent", values: { relay: agent, leaderElection: true } },
   {
     name: "agent with legacy names",

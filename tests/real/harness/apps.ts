@@ -63,7 +63,8 @@ export async function startManagementServer({
 
 export interface AgentOptions extends Where {
   readonly cluster: string;
-  readonly relayAddress: string;
+  /** Undefined: for certificates alone, in a cluster that the server connects to. */
+  readonly relayAddress: string | undefined;
   /** Whether `bin` is of the version before, which has no port for proxies. */
   readonly isEarlier?: boolean;
   /** Of its log. Default: after its cluster. */
@@ -85,7 +86,7 @@ export async function startAgent({
   const args = [
     `--cluster=${cluster}`,
     `--kubeconfig=${server.planeKubeconfig}`,
-    `--relay-address=${relayAddress}`,
+    relayAddress === undefined ? "--standard" : `--relay-address=${relayAddress}`,
     "--admin-host=127.0.0.1",
     `--admin-port=${adminPort}`,
     ...(isEarlier ? [] : ["--workload-host=127.0.0.1", "--workload-port=0"]),

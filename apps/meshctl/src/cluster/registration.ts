@@ -81,6 +81,7 @@ async function makeRegistration(registration: Registration, changed: (change: Ch
   const metadata = { name: clusterName, namespace: managementNamespace };
   await tellRules(management, { apiVersion, kind, metadata, status: { namespace: remoteNamespace, policyRules: policyRules() } });
   say(`Successfully registered cluster: ${clusterName}`);
+  say("Certificates of meshes need an agent for certificates alone in the cluster: install the chart gloo-mesh-agent with mode=standard");
 }
 
 /** Says how to take back what was made, or undoes it. */

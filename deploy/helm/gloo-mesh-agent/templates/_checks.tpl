@@ -9,6 +9,20 @@
 {{- if and .Values.relay.tokenSecret.name (hasKey .Values.extraEnvs "RELAY_TOKEN") }}
 {{- fail "relay.tokenSecret.name and extraEnvs.RELAY_TOKEN both give the token: set one of them" }}
 {{- end }}
+{{- if eq .Values.mode "standard" }}
+{{- if .Values.relay.serverAddress }}
+{{- fail "relay.serverAddress has no effect with mode: standard, in which the management server connects to this cluster: remove one of them" }}
+{{- end }}
+{{- if .Values.dataPlane.enabled }}
+{{- fail "dataPlane.enabled has no effect with mode: standard, in which the agent looks after certificates alone: remove one of them" }}
+{{- end }}
+{{- if ne .Release.Namespace .Values.relay.managementNamespace }}
+{{- fail (printf "mode: standard: the management server stores its orders in namespace %s of this cluster: install the chart there, not in %s" .Values.relay.managementNamespace .Release.Namespace) }}
+{{- end }}
+{{- if not .Values.meshCertificates.namespaces }}
+{{- fail "mode: standard: without meshCertificates.namespaces the agent may do nothing: name the namespaces of the control planes, such as istio-system" }}
+{{- end }}
+{{- end }}
 {{- if and .Values.dataPlane.wasm.enabled (not .Values.dataPlane.enabled) }}
 {{- fail "dataPlane.wasm.enabled has no effect without dataPlane.enabled, as proxies could not connect: enable both" }}
 {{- end }}

@@ -19,7 +19,7 @@ app.kubernetes.io/part-of: gloo-mesh
 {{- end }}
 
 {{- define "gloo-mesh-agent.electsLeader" -}}
-{{- if or .Values.leaderElection (gt (int .Values.replicas) 1) }}true{{ end }}
+{{- if or .Values.leaderElection (eq .Values.mode "standard") (gt (int .Values.replicas) 1) }}true{{ end }}
 {{- end }}
 
 {{- /* Whether all namespaces are written, so that a ClusterRole has to say so. */}}

@@ -238,6 +238,49 @@
     - create # stores the first certificate in relay-client-tls-secret, the first key in mesh-certificate-keys
 {{- end }}
 
+{{- define "gloo-mesh-agent.standardRules" -}}
+# which pods have a proxy, and since when
+- apiGroups: [""]
+  resources: [pods]
+  verbs:
+    - list # read for each step
+# which kinds the cluster serves, and since when not
+- apiGroups: ["apiextensions.k8s.io"]
+  resources: [customresourcedefinitions]
+  verbs:
+    - list # the state at the start, and after a watch has expired
+    - watch # changes as they happen
+{{- end }}
+
+{{- define "gloo-mesh-agent.standardNamespaceRules" -}}
+# orders of the management server
+- apiGroups: ["certificates.mesh.gloo.solo.io"]
+  resources: [issuedcertificates]
+  verbs:
+    - get # who has written it
+    - list # the state at the start, and after a watch has expired
+    - watch # changes as they happen
+# what became of orders
+- apiGroups: ["certificates.mesh.gloo.solo.io"]
+  resources: [issuedcertificates/status]
+  verbs:
+    - patch # server-side apply of the status alone
+# requests for certificates
+- apiGroups: ["certificates.mesh.gloo.solo.io"]
+  resources: [certificaterequests]
+  verbs:
+    - list # the state at the start, and after a watch has expired
+    - watch # changes as they happen
+    - create # server-side apply of the first request
+    - patch # server-side apply of changes
+    - delete # its own, when it is answered, with UID and resourceVersion as preconditions
+# keys of meshes; Kubernetes cannot limit this verb to a name
+- apiGroups: [""]
+  resources: [secrets]
+  verbs:
+    - create # stores the first key in mesh-certificate-keys
+{{- end }}
+
 {{- define "gloo-mesh-agent.pendingKeyRules" -}}
 # keys of CAs that are requested, and not installed yet
 - apiGroups: [""]

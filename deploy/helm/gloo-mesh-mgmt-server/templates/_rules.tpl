@@ -295,6 +295,23 @@
   resources: [accesslogrecords/status]
   verbs:
     - patch # server-side apply of the status alone
+# what the agent for certificates requests
+- apiGroups: ["certificates.mesh.gloo.solo.io"]
+  resources: [certificaterequests]
+  verbs:
+    - list # the state at the start, and after a watch has expired
+    - watch # changes as they happen
+# certificates that were signed
+- apiGroups: ["certificates.mesh.gloo.solo.io"]
+  resources: [certificaterequests/status]
+  verbs:
+    - patch # server-side apply of the status alone
+# whether the agent for certificates is there
+- apiGroups: ["coordination.k8s.io"]
+  resources: [leases]
+  resourceNames: [gloo-mesh-agent, enterprise-agent]
+  verbs:
+    - get # what it said last counts as long as it renews its Lease
 # which kinds the cluster serves, and since when not
 - apiGroups: ["apiextensions.k8s.io"]
   resources: [customresourcedefinitions]

@@ -74,6 +74,13 @@ export const IssuedCertificate = defineKind({
     spec: issuedCertificateSpec,
     status: fields({
       ...workflowFields,
+      requestSha256: Type.String({
+        description:
+          "In clusters that the management server connects to: SHA-256 of spec.certificateSigningRequest that the agent has written, hex.",
+      }),
+      reportedBy: Type.String({
+        description: "In clusters that the management server connects to: the process of the agent, as its Lease names it.",
+      }),
       state: oneOfWords(["PENDING", "REQUESTED", "ISSUED", "FINISHED", "FAILED"], {
         description:
           "PENDING: no key yet. REQUESTED: waiting for the signature. ISSUED: pods are being restarted. FINISHED: in use. FAILED: will be retried.",

@@ -1,4 +1,4 @@
-import { EnvoyFilter } from "@isthmus/api";
+import { EnvoyFilter, IssuedCertificate } from "@isthmus/api";
 import { type Delta, kindKeyOf, type Meter, type Metric, noMeter, type Resource } from "@isthmus/core";
 import { type DeletionLog, deletionLog } from "../apply/deletionLog.ts";
 import { type Informer, startInformer } from "../informer/informer.ts";
@@ -6,6 +6,7 @@ import { alwaysLeader, leaderOnlyCluster } from "../leader/leadership.ts";
 import type { Leadership, LinkState } from "../ports/clusterPort.ts";
 import type { HttpClient } from "../ports/httpPort.ts";
 import { eventHub } from "../runtime/eventHub.ts";
+import { startCertificateExchange } from "./certificateExchange.ts";
 import { startCertificateLoop } from "./certificateLoop.ts";
 import type { ReadLeafValidity } from "./leafRenewals.ts";
 import { scopeLimit } from "./limits.ts";
@@ -99,7 +100,8 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
     removals = deletionLog(() => clock.now()),
     meter = noMeter,
   } = options;
-  const applied = writtenKinds.filter((kind) => !options.computedKinds.includes(kind));
+  const { storesOrders } = options;
+  const applied = writtenKinds.filter((kind) => storesOrders !== undefined || !options.computedKinds.includes(kind));
   const processes = processStarter(leadership, signal);
   const changes = eventHub<ClusterChanges>();
   const view = processes.everyReplica("clusterWatch", (until) =>
@@ -153,7 +155,16 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
   const certificates = processes.leader("certificates", (term) => {
     // Of the same term: it was started just before.
     const loops = relay.current;
-    const { namespace } = options;
+    const { namespace, owners } = options;
+    if (storesOrders !== undefined) {
+      const { lease } = storesOrders;
+      const internal = () => loops?.internal;
+      const desiredOf = (key: string) => loops?.desiredOf(key);
+      return startCertificateExchange(
+        { cluster: loops?.cluster ?? cluster, namespace, lease, owners, view: () => view, desiredOf, internal, clock, random, log },
+        term,
+      );
+    }
     const vault = options.vault && vaultAuthority({ ...options.vault, namespace, tokenIn: (ref) => vaultToken(cluster, ref, term) });
     return startCertificateLoop(
       {
@@ -189,8 +200,9 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
   changes.on("changed", (delta) => relay.current?.observed(delta));
   // Other labels of a pod mean other filters for it; those of its proxy that is connected are compared by themselves.
   changes.on("changed", ({ put, remove }) => {
-    if ([...put, ...remove].some((one) => kindKeyOf(one) === WASM_CARRIER)) wasm?.changed();
+    if (isAbout({ put, remove }, WASM_CARRIER)) wasm?.changed();
   });
+  if (storesOrders !== undefined) changes.on("changed", (delta) => (isAbout(delta, ORDER) ? ordered() : undefined));
   changes.on("changed", (delta) => apis.current?.observed(delta));
   changes.on("listed", (kindKey) => relay.current?.listed(kindKey));
   changes.on("servedAgain", (kindKey) => relay.current?.servedAgain(kindKey));
@@ -212,6 +224,11 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
 }
 
 const WASM_CARRIER = kindKeyOf(EnvoyFilter);
+const ORDER = kindKeyOf(IssuedCertificate);
+
+function isAbout({ put, remove }: Pick<Delta, "put" | "remove">, kindKey: string): boolean {
+  return [...put, ...remove].some((one) => kindKeyOf(one) === kindKey);
+}
 
 /** What changes in the cluster that is watched. */
 interface ClusterChanges {

@@ -63,7 +63,8 @@ export interface CertificateLoopOptions {
   readonly cluster: Cluster;
   /** Where keys of requested CAs are kept. */
   readonly namespace: string;
-  readonly internal: () => InternalResources | undefined;
+  /** Where orders come from, and reports go to. */
+  readonly internal: () => Pick<InternalResources, "ordered" | "report"> | undefined;
   /** Signs where the management server does not; undefined: no server outside may be called. */
   readonly vault: VaultAuthority | undefined;
   /** Asks proxies how old their certificates are; undefined: nobody does, and each change of roots restarts them. */

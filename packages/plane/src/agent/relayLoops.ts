@@ -27,6 +27,7 @@ import { type InternalResources, internalResources } from "./internalResources.t
 import { type AgentLimits, isNamespaceWritten, requestCheck, scopeLimit, withinLimit } from "./limits.ts";
 import { noticeBoard } from "./notices.ts";
 import { type AgentSettings, DEFAULT_SETTINGS } from "./settings.ts";
+import { storedOrders } from "./storedOrders.ts";
 import { upstream } from "./upstream.ts";
 import { startWasmReports, type WasmFilters } from "./wasmReports.ts";
 import { writeGate } from "./writeGate.ts";
@@ -55,6 +56,8 @@ export interface RelayLoops {
   wasmChanged(): void;
   resumeDeletes(by: "server" | "cluster"): number;
   desired(): readonly Resource[];
+  /** What is desired of an object, by `resourceKeyOf`. */
+  desiredOf(key: string): Resource | undefined;
   metrics(): readonly Metric[];
   readonly ended: Promise<void>;
 }
@@ -76,8 +79,13 @@ export interface AgentParts {
   readonly writtenKinds: readonly Kind[];
   /** Of those, per `kindKeyOf`, the kinds to whose objects they refer. Default: none. */
   readonly refersTo?: ReadonlyMap<string, readonly Kind[]>;
-  /** Kinds that the agent holds in memory and reports, and that its cluster does not store: none where no agent runs in the cluster. */
+  /** Kinds that the agent holds in memory and reports, and that its cluster does not store, but where `storesOrders`. */
   readonly computedKinds: readonly Kind[];
+  /**
+   * What is ordered of computed kinds is stored in the cluster, for an agent there that no server is connected to and that renews a Lease of
+   * this name. Default: this agent carries it out.
+   */
+  readonly storesOrders?: { readonly lease: string };
   /** Whose objects are outputs of ours. */
   readonly owners: readonly Owner[];
   /** Kinds that discovery makes. */
@@ -127,6 +135,7 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
     limits = {},
     resumption,
     computedKinds,
+    storesOrders,
   } = options;
   const limited = scopeLimit(limits);
   let linkState: LinkState = "connecting";
@@ -136,7 +145,7 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
     {
       desired(desired) {
         isReleased = false;
-        down.desired(internal.withoutInternal(desired));
+        down.desired(storesOrders !== undefined ? orders.withOrders(desired) : internal.withoutInternal(desired));
       },
       notices(notices) {
         board.onNotices(notices);
@@ -153,7 +162,16 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
     },
     signal,
   );
-  const internal = internalResources({ link, kinds: new Set(computedKinds.map(kindKeyOf)), changed: options.ordered });
+  const computed = new Set(computedKinds.map(kindKeyOf));
+  const internal = internalResources({
+    link,
+    kinds: computed,
+    changed() {
+      if (storesOrders !== undefined) orders.changed();
+      options.ordered();
+    },
+  });
+  const orders = storedOrders({ kinds: computed, ordered: () => internal.ordered, applier: () => applier });
   const up = upstream({
     link,
     kinds: sentKinds,
@@ -313,6 +331,7 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
     },
     resumeDeletes: (by) => down.resumeDeletes(by),
     desired: () => [...applier.desired].sort(([a], [b]) => compareKeys(a, b)).map(([, resource]) => resource),
+    desiredOf: (key) => applier.desired.get(key),
     metrics: () => [
       ...workQueueMetrics({ apply: applier.sizes, status: writer.sizes }),
       { name: "gloo_mesh_removals_held", labels: {}, value: down.held },

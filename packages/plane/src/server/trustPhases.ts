@@ -100,7 +100,10 @@ function phaseOf(
 }
 
 function unreported(cluster: string): string {
-  return `the agent of cluster ${cluster} has reported nothing: check that it is connected`;
+  return (
+    `the agent of cluster ${cluster} has reported nothing: check that it is connected; in a cluster that is connected without an agent, that an agent ` +
+    "for certificates runs there (value mode: standard of its chart)"
+  );
 }
 
 function conditionOf(meshes: readonly (readonly [string, MeshPhase | undefined])[]): Condition {

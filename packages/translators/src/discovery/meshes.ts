@@ -66,13 +66,16 @@ function daemonSetsInScope(context: DiscoveryContext, lookup: ControlPlaneLookup
   });
 }
 
-/** Where the agent of a cluster runs: an agent that discovers says so itself; else by its pods, or as it said when it registered. */
+/**
+ * Where the agent of a cluster runs: an agent that discovers says so itself; else as it said when it registered. Before, by its pods: their labels
+ * are anybody's who may run pods.
+ */
 function agentNamespace({ namespace, agentCluster }: DiscoveryOptions, lookup: ControlPlaneLookup): string {
   if (agentCluster !== undefined) return namespace;
-  const [pod] = lookup("agentPods");
-  if (pod !== undefined) return pod.metadata.namespace ?? "";
   const registration = lookup("registrations").find(
     ({ metadata }) => metadata.namespace === namespace && (metadata.clusterName ?? "") === "",
   );
-  return registration?.status?.agent === undefined ? "" : (registration.status.namespace ?? "");
+  if (registration?.status?.agent !== undefined) return registration.status.namespace ?? "";
+  const [pod] = lookup("agentPods");
+  return pod?.metadata.namespace ?? "";
 }

@@ -1,5 +1,8 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Mesh } from "@isthmus/api";
+import { KubernetesCluster, Mesh } from "@isthmus/api";
+import type { AnyResource } from "@isthmus/core";
+import { KUBECONFIG_SECRET_TYPE } from "@isthmus/plane";
 import type { Cluster } from "@isthmus/plane/ports";
 import { type App, startAgent, startManagementServer } from "../../harness/apps.ts";
 import { clusterAt } from "../../harness/clusters.ts";
@@ -40,7 +43,10 @@ export interface RequestPath extends Pick<RequestOptions, "host" | "port" | "pat
 }
 
 /** What the testbed begins with. */
-export type EndToEndOptions = Partial<Pick<TestbedOptions, "topology" | "topologyName" | "hasOwnRoots">>;
+export interface EndToEndOptions extends Partial<Pick<TestbedOptions, "topology" | "topologyName" | "hasOwnRoots">> {
+  /** Whether the server connects to the clusters itself, with agents for certificates alone. Default: agents connect to it. */
+  readonly isStandard?: boolean;
+}
 
 /** Two real meshes, their users' API server, and our programs as processes between them. */
 export interface EndToEnd extends UserObjects {
@@ -62,7 +68,7 @@ export interface EndToEnd extends UserObjects {
 }
 
 /** Starts everything; resolves when the meshes of both clusters are discovered. Whatever ran is stopped when something does not start. */
-export async function startEndToEnd(parts: MeshParts, options: EndToEndOptions = {}): Promise<EndToEnd> {
+export async function startEndToEnd(parts: MeshParts, { isStandard = false, ...options }: EndToEndOptions = {}): Promise<EndToEnd> {
   const testbed = await startTestbed({ parts, topology: writeTopology, ...options, management: true });
   const apps: App[] = [];
   const streams: Pick<Traffic | Stream, "stop">[] = [];
@@ -87,8 +93,9 @@ export async function startEndToEnd(parts: MeshParts, options: EndToEndOptions =
 
     async function agentOf(cluster: Cluster): Promise<App> {
       const planeKubeconfig = kubeconfig(cluster.name as PairedCluster);
-      await giveRelaySecrets(management, cluster);
-      const { relayAddress } = server;
+      if (isStandard) await giveKubeconfig(management, cluster.name, planeKubeconfig);
+      else await giveRelaySecrets(management, cluster);
+      const relayAddress = isStandard ? undefined : server.relayAddress;
       const agent = await startAgent({ server: { planeKubeconfig }, cluster: cluster.name, relayAddress, directory });
       apps.push(agent);
       return agent;
@@ -130,6 +137,16 @@ export async function startEndToEnd(parts: MeshParts, options: EndToEndOptions =
     await stop();
     throw error;
   }
+}
+
+/** As `meshctl cluster register --standard` leaves it. */
+async function giveKubeconfig(management: Cluster, name: string, file: string): Promise<void> {
+  const metadata = { name, namespace: "gloo-mesh" };
+  const data = { kubeconfig: btoa(readFileSync(file, "utf8")) };
+  await applyAll(management, [
+    { apiVersion: "v1", kind: "Secret", metadata, type: KUBECONFIG_SECRET_TYPE, data },
+    { apiVersion: KubernetesCluster.apiVersion, kind: KubernetesCluster.kind, metadata, spec: { secretName: name } },
+  ] as readonly AnyResource[]);
 }
 
 function requestFrom({ client = DEFAULT_CLIENT, ...path }: RequestPath): RequestOptions {

@@ -32,7 +32,7 @@ function stateOf(mesh: Mesh, issued: IssuedCertificate | undefined, asked: Issue
   if (issued?.status === undefined) {
     return (
       `has no certificates of the root: the agent of cluster ${cluster} has not reported any: check that it is connected and ` +
-      "that it is not of an earlier version; clusters that are connected without an agent get none"
+      "that it is not of an earlier version; in a cluster that is connected without an agent, that an agent for certificates runs there"
     );
   }
   const { state, error } = issued.status;
