@@ -14,6 +14,7 @@ import {
   type Server,
   serverRoles,
   startElection,
+  startFigureSharing,
   startServer,
   storeKeys,
   systemClock,
@@ -153,6 +154,9 @@ async function run(config: ServerConfig, signal: AbortSignal): Promise<void> {
     signal,
   );
   const traffic = startMeshTraffic({ server, ask: link.ask, clock }, signal);
+  const isRegistered = (name: string) => (server.view.isComplete ? server.store.clusters.has(name) : undefined);
+  const { figures } = traffic;
+  const counted = store && startFigureSharing({ store, instance: server.sharing.instance, figures, isRegistered, clock, log }, signal);
   const admin = await startAdmin({
     host: config.adminHost,
     port: config.adminPort,
@@ -195,7 +199,7 @@ async function run(config: ServerConfig, signal: AbortSignal): Promise<void> {
     log.warn({}, "client certificates are disabled: any holder of the relay token can impersonate any cluster");
 
   signal.addEventListener("abort", () => log.info({}, "stopping"), { once: true });
-  await Promise.all([server.ended, direct, traffic.ended, kept.ended, mirrored, link.closed.then(() => grpc?.close())]);
+  await Promise.all([server.ended, direct, traffic.ended, counted?.ended, kept.ended, mirrored, link.closed.then(() => grpc?.close())]);
   await election?.resign();
   await Promise.all([admin.close(), store?.close()]);
 }
