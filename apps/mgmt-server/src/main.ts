@@ -13,8 +13,8 @@ import {
   RESUME_DELETES_TOPIC,
   type Server,
   serverRoles,
+  startActivitySharing,
   startElection,
-  startFigureSharing,
   startServer,
   storeKeys,
   systemClock,
@@ -155,8 +155,8 @@ async function run(config: ServerConfig, signal: AbortSignal): Promise<void> {
   );
   const traffic = startMeshTraffic({ server, ask: link.ask, clock }, signal);
   const isRegistered = (name: string) => (server.view.isComplete ? server.store.clusters.has(name) : undefined);
-  const { figures } = traffic;
-  const counted = store && startFigureSharing({ store, instance: server.sharing.instance, figures, isRegistered, clock, log }, signal);
+  const { activity } = traffic;
+  const counted = store && startActivitySharing({ store, instance: server.sharing.instance, activity, isRegistered, clock, log }, signal);
   const admin = await startAdmin({
     host: config.adminHost,
     port: config.adminPort,

@@ -1,6 +1,6 @@
 import { type Clock, messageOf } from "@isthmus/core";
 import { clusterReport, type FleetTraffic, fleetTraffic, parseTrafficAnswer, trafficText, windowsOf } from "@isthmus/dataplane";
-import { type ClusterFigures, FIGURE_MINUTES, MESH_METRICS_TOPIC, MOST_FIGURE_EDGES, type Server } from "@isthmus/plane";
+import { ACTIVITY_MINUTES, type ClusterActivity, MESH_METRICS_TOPIC, MOST_ACTIVITY_EDGES, type Server } from "@isthmus/plane";
 import { listPage, type Page, type TypedPage, textPage } from "@isthmus/process";
 import type { AskAgent } from "./accessLogs.ts";
 
@@ -11,7 +11,7 @@ export interface MeshTraffic {
   /** `?cluster=NAME&minutes=5`: one item for each cluster. */
   readonly page: Page;
   /** Of the clusters whose agents have answered the last question: what happened within the last hour. */
-  figures(): readonly ClusterFigures[];
+  activity(): readonly ClusterActivity[];
   readonly ended: Promise<void>;
 }
 
@@ -96,14 +96,14 @@ export function startMeshTraffic({ server, ask, clock }: MeshTrafficOptions, sig
     return problems.get(cluster) ?? "its agent has not answered yet";
   }
 
-  function figuresOf(clusterName: string, at: number): ClusterFigures {
+  function activityOf(clusterName: string, at: number): ClusterActivity {
     const known = { clusterName, at, sync: server.syncDurations(clusterName) };
-    const counted = windowsOf(traffic, clusterName, { minutes: FIGURE_MINUTES, now: at, most: MOST_FIGURE_EDGES });
+    const counted = windowsOf(traffic, clusterName, { minutes: ACTIVITY_MINUTES, now: at, most: MOST_ACTIVITY_EDGES });
     return counted === undefined ? { ...known, traffic: undefined, problem: problemOf(clusterName) } : { ...known, traffic: counted };
   }
 
   return {
-    figures: () => [...answered].flatMap(([cluster, at]) => (isConnected(cluster) ? [figuresOf(cluster, at)] : [])),
+    activity: () => [...answered].flatMap(([cluster, at]) => (isConnected(cluster) ? [activityOf(cluster, at)] : [])),
     metricsPage: textPage((query) => trafficText(clusters(query, 1))),
     page(query) {
       const minutes = Number(query.get("minutes") ?? DEFAULT_MINUTES);

@@ -53,7 +53,7 @@ async function asked(states: Record<string, readonly [connected: boolean, isServ
   return {
     items,
     clusters,
-    figures: traffic.figures,
+    activity: traffic.activity,
     metrics: (query = "") => [...traffic.metricsPage(new URLSearchParams(query)).text].join(""),
   };
 }
@@ -114,13 +114,13 @@ it.each([
   ]);
 });
 
-it("has figures of the clusters whose agents answered the last question: with numbers, or why there are none", async () => {
+it("has activity of the clusters whose agents answered the last question: with numbers, or why there are none", async () => {
   const states = { east: [true, true], west: [true, true], off: [true, true], elsewhere: [false, true] } as const;
-  const { figures, clusters } = await asked(states, async (cluster) => {
+  const { activity, clusters } = await asked(states, async (cluster) => {
     if (cluster === "west") throw new Error("this agent does not support the query mesh-metrics: upgrade it");
     return encoded(cluster === "off" ? { off: true } : answer());
   });
-  const [east, off, ...others] = figures();
+  const [east, off, ...others] = activity();
   expect(others).toEqual([]);
   expect(east).toMatchObject({ clusterName: "east", at: 1_000_000 * 60_000, sync: [1], traffic: { targets: 3, scraped: 3, left: 0 } });
   expect(east?.traffic?.windows).toEqual([
@@ -136,5 +136,5 @@ it("has figures of the clusters whose agents answered the last question: with nu
   });
   // Another replica has it now.
   clusters.set("east", { connected: false, isServed: true });
-  expect(figures().map(({ clusterName }) => clusterName)).toEqual(["off"]);
+  expect(activity().map(({ clusterName }) => clusterName)).toEqual(["off"]);
 });

@@ -1,9 +1,9 @@
-import { type SignalFigures, signalFigures, type TrafficEdge } from "@isthmus/core";
+import { type SignalRates, signalRates, type TrafficEdge } from "@isthmus/core";
 import type { ClusterTraffic, FleetEdge } from "./fleetTraffic.ts";
 import type { ControlPlaneState } from "./trafficAnswer.ts";
 
 /** What somebody reads of an edge. */
-export interface EdgeReport extends SignalFigures {
+export interface EdgeReport extends SignalRates {
   readonly source: { readonly namespace: string; readonly workload: string };
   /** `cluster`: empty for the same one. */
   readonly destination: Pick<TrafficEdge, "namespace" | "service" | "workload" | "cluster">;
@@ -35,6 +35,6 @@ function edgeReport({ edge, recent }: FleetEdge, seconds: number): EdgeReport {
   return {
     source: { namespace: sourceNamespace, workload: sourceWorkload },
     destination: { namespace, service, workload, cluster },
-    ...signalFigures(recent, seconds),
+    ...signalRates(recent, seconds),
   };
 }

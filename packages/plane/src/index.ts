@@ -28,15 +28,15 @@ export { type Election, type ElectionOptions, type ElectionTiming, startElection
 export { alwaysLeader, whileLeading } from "./leader/leadership.ts";
 export * from "./ports/clusterPort.ts";
 export * from "./ports/httpPort.ts";
+export { type ActivitySharing, startActivitySharing } from "./replication/activitySharing.ts";
 export {
-  type ClusterFigures,
-  type EdgeFigures,
-  FIGURE_MINUTES,
-  MOST_FIGURE_EDGES,
+  ACTIVITY_MINUTES,
+  type ClusterActivity,
+  type EdgeActivity,
+  MOST_ACTIVITY_EDGES,
   SYNC_BOUNDS,
-  type TrafficFigures,
-} from "./replication/clusterFigures.ts";
-export { type FigureSharing, startFigureSharing } from "./replication/figureSharing.ts";
+  type TrafficActivity,
+} from "./replication/clusterActivity.ts";
 export { type StoredState, type StoreReader, type StoreReaderOptions, storeReader } from "./replication/storeReader.ts";
 export { agentRoles, serverRoles } from "./roles.ts";
 export { systemClock } from "./runtime/systemClock.ts";

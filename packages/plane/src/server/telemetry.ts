@@ -7,7 +7,7 @@ import { countMerged } from "./serverMetrics.ts";
 import { type SyncDurations, syncDurations } from "./syncDurations.ts";
 import { tracing } from "./tracing.ts";
 
-/** Sees what passes through the server, and keeps what people ask for later: ids of changes, figures, removals, and lags. It changes nothing. */
+/** Sees what passes through the server, and keeps what people ask for later: ids of changes, activity, removals, and lags. It changes nothing. */
 export interface Telemetry {
   readonly deletions: DeletionLog;
   readonly lags: Lags;

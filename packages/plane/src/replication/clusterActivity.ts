@@ -12,32 +12,32 @@ import {
 import type { PartitionContent } from "./partitionWriter.ts";
 
 /** What happened in a cluster within the last hour, by the word of its agent. */
-export interface ClusterFigures {
+export interface ClusterActivity {
   readonly clusterName: string;
   /** When its agent said so, in milliseconds since 1970. */
   readonly at: number;
   /** How many changes took how long to be applied there, in the last hour: by the buckets of `SYNC_BOUNDS`, and one for what took longer. */
   readonly sync: readonly number[];
   /** Undefined: nobody counts it, as `problem` says. */
-  readonly traffic: TrafficFigures | undefined;
+  readonly traffic: TrafficActivity | undefined;
   /** Why there is no traffic, and what to do. */
   readonly problem?: string;
 }
 
 /** The traffic of the workloads of a cluster, where it is sent. */
-export interface TrafficFigures {
+export interface TrafficActivity {
   /** The last five minutes, and the last hour. */
   readonly windows: readonly TrafficWindow[];
   /** How many proxies and control planes there are, and how many of them were read last. */
   readonly targets: number;
   readonly scraped: number;
-  /** The busiest of the last hour, at most `MOST_FIGURE_EDGES`; what the others had is one of them, `(other)`. */
-  readonly edges: readonly EdgeFigures[];
+  /** The busiest of the last hour, at most `MOST_ACTIVITY_EDGES`; what the others had is one of them, `(other)`. */
+  readonly edges: readonly EdgeActivity[];
   /** Edges that are part of `(other)`. */
   readonly left: number;
 }
 
-/** A time that figures are of. */
+/** A time that activity are of. */
 export interface TrafficWindow {
   readonly minutes: number;
   /** Of these, so many seconds were counted: of the rest nothing is known. */
@@ -45,30 +45,30 @@ export interface TrafficWindow {
 }
 
 /** An edge, with its numbers in each of the windows. */
-export interface EdgeFigures {
+export interface EdgeActivity {
   readonly edge: TrafficEdge;
   readonly signals: readonly Float64Array[];
 }
 
 /** The minutes of the windows. */
-export const FIGURE_MINUTES = [5, 60] as const;
+export const ACTIVITY_MINUTES = [5, 60] as const;
 /** Edges of a cluster in the store, and in each browser. */
-export const MOST_FIGURE_EDGES = 1_000;
+export const MOST_ACTIVITY_EDGES = 1_000;
 /** Upper bounds of the durations of synchronization, in seconds: those of the metric. */
 export const SYNC_BOUNDS: readonly number[] = METRICS.gloo_mesh_propagation_time_sec.buckets;
 
-const GROUP = "figures.isthmus.mesh/v1";
-const HEAD = { apiVersion: GROUP, kind: "ClusterFigures" } as const;
-const PART = { apiVersion: GROUP, kind: "TrafficFigures" } as const;
+const GROUP = "activity.isthmus.mesh/v1";
+const HEAD = { apiVersion: GROUP, kind: "ClusterActivity" } as const;
+const PART = { apiVersion: GROUP, kind: "TrafficActivity" } as const;
 const HEAD_KEY = kindKeyOf(HEAD);
 const PART_KEY = kindKeyOf(PART);
 // With the longest names there are, 400 kB.
 const EDGES_OF_PART = 250;
-const MOST_PARTS = Math.ceil(MOST_FIGURE_EDGES / EDGES_OF_PART);
+const MOST_PARTS = Math.ceil(MOST_ACTIVITY_EDGES / EDGES_OF_PART);
 const MOST_PROBLEM = 300;
 
 /** As the partition of a cluster holds it. */
-export function figureObjects({ clusterName, at, sync, traffic, problem }: ClusterFigures): readonly Resource[] {
+export function activityObjects({ clusterName, at, sync, traffic, problem }: ClusterActivity): readonly Resource[] {
   const metadata = (name: string) => ({ name, namespace: "", clusterName });
   const { edges = [], ...about } = traffic ?? {};
   const parts: Resource[] = [];
@@ -82,11 +82,11 @@ export function figureObjects({ clusterName, at, sync, traffic, problem }: Clust
     parts.push({ ...PART, metadata: metadata(String(parts.length)), at, rows } as Resource);
   }
   const said = { at, sync, ...(traffic === undefined ? {} : { traffic: about }), ...(problem === undefined ? {} : { problem }) };
-  return [{ ...HEAD, metadata: metadata("figures"), ...said, parts: parts.length } as Resource, ...parts];
+  return [{ ...HEAD, metadata: metadata("activity"), ...said, parts: parts.length } as Resource, ...parts];
 }
 
 /** Objects as what a partition shall hold. */
-export function figureContent(objects: readonly Resource[], keyOf: (resource: Resource) => string): PartitionContent {
+export function activityContent(objects: readonly Resource[], keyOf: (resource: Resource) => string): PartitionContent {
   const ofKind = (kindKey: string) => objects.filter((resource) => kindKeyOf(resource) === kindKey);
   return {
     kinds: [...new Set(objects.map(kindKeyOf))],
@@ -96,7 +96,7 @@ export function figureContent(objects: readonly Resource[], keyOf: (resource: Re
 }
 
 /** What a partition says; undefined for one that is half written, and for what no server of this version writes. Nothing in it is taken unchecked. */
-export function figuresIn(clusterName: string, snapshot: Snapshot): ClusterFigures | undefined {
+export function activityIn(clusterName: string, snapshot: Snapshot): ClusterActivity | undefined {
   const [head] = snapshot.collections().get(HEAD_KEY) ?? [];
   const { at, sync, traffic, problem, parts } = (head ?? {}) as Unchecked;
   if (!isTime(at) || !isSync(sync) || typeof parts !== "number" || parts > MOST_PARTS) return undefined;
@@ -114,23 +114,23 @@ export function figuresIn(clusterName: string, snapshot: Snapshot): ClusterFigur
 
 type Unchecked = { readonly [M in "at" | "sync" | "traffic" | "problem" | "parts" | "rows"]?: unknown };
 
-function edgeIn(row: unknown): EdgeFigures | undefined {
-  const read = edgeOfRow(row, FIGURE_MINUTES.length * SIGNAL_COUNT);
+function edgeIn(row: unknown): EdgeActivity | undefined {
+  const read = edgeOfRow(row, ACTIVITY_MINUTES.length * SIGNAL_COUNT);
   if (read === undefined) return undefined;
-  return { edge: read.edge, signals: FIGURE_MINUTES.map((_, at) => read.numbers.slice(at * SIGNAL_COUNT, (at + 1) * SIGNAL_COUNT)) };
+  return { edge: read.edge, signals: ACTIVITY_MINUTES.map((_, at) => read.numbers.slice(at * SIGNAL_COUNT, (at + 1) * SIGNAL_COUNT)) };
 }
 
-function trafficIn(traffic: unknown): Omit<TrafficFigures, "edges"> | undefined {
+function trafficIn(traffic: unknown): Omit<TrafficActivity, "edges"> | undefined {
   if (typeof traffic !== "object" || traffic === null) return undefined;
-  const { windows, targets, scraped, left }: { readonly [M in keyof TrafficFigures]?: unknown } = traffic;
-  if (!Array.isArray(windows) || windows.length !== FIGURE_MINUTES.length || !windows.every(isWindow)) return undefined;
+  const { windows, targets, scraped, left }: { readonly [M in keyof TrafficActivity]?: unknown } = traffic;
+  if (!Array.isArray(windows) || windows.length !== ACTIVITY_MINUTES.length || !windows.every(isWindow)) return undefined;
   return isSignalCount(targets) && isSignalCount(scraped) && isSignalCount(left) ? { windows, targets, scraped, left } : undefined;
 }
 
 function isWindow(value: unknown, at: number): value is TrafficWindow {
   if (typeof value !== "object" || value === null) return false;
   const { minutes, seconds }: { readonly [M in keyof TrafficWindow]?: unknown } = value;
-  return minutes === FIGURE_MINUTES[at] && isSignalCount(seconds);
+  return minutes === ACTIVITY_MINUTES[at] && isSignalCount(seconds);
 }
 
 function isSync(value: unknown): value is readonly number[] {

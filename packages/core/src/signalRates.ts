@@ -1,7 +1,7 @@
 import { CODE_CLASSES, DURATION_BOUNDS, SIGNAL_AT, type Signals } from "./goldenSignals.ts";
 
 /** What somebody reads of the traffic between two workloads: means over the time in which it was counted. */
-export interface SignalFigures {
+export interface SignalRates {
   readonly requests: number;
   /** Responses with 5xx, and requests without a response. */
   readonly errors: number;
@@ -17,7 +17,7 @@ export interface SignalFigures {
 }
 
 /** Of what was counted in `seconds`, with two places. */
-export function signalFigures(signals: Signals, seconds: number): SignalFigures {
+export function signalRates(signals: Signals, seconds: number): SignalRates {
   const requests = requestsIn(signals);
   const errors = errorsIn(signals);
   const perSecond = (count: number | undefined) => rounded((count ?? 0) / Math.max(1, seconds));
@@ -37,12 +37,11 @@ export function requestsIn(signals: Signals): number {
   return CODE_CLASSES.reduce((sum, _, at) => sum + (signals[SIGNAL_AT.codes + at] ?? 0), 0);
 }
 
-/** Requests that got a 5xx, or no response. */
-export function errorsIn(signals: Signals): number {
+function errorsIn(signals: Signals): number {
   return (signals[SIGNAL_AT.codes] ?? 0) + (signals[SIGNAL_AT.codes + CODE_CLASSES.indexOf("5xx")] ?? 0);
 }
 
-function quantiles(signals: Signals): Pick<SignalFigures, "p50Ms" | "p90Ms" | "p95Ms" | "p99Ms"> {
+function quantiles(signals: Signals): Pick<SignalRates, "p50Ms" | "p90Ms" | "p95Ms" | "p99Ms"> {
   const buckets = signals.subarray(SIGNAL_AT.buckets, SIGNAL_AT.buckets + DURATION_BOUNDS.length + 1);
   const [p50Ms, p90Ms, p95Ms, p99Ms] = [0.5, 0.9, 0.95, 0.99].map((part) => {
     const value = bucketQuantile(buckets, DURATION_BOUNDS, part);

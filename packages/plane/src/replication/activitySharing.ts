@@ -1,19 +1,19 @@
 import { type Clock, keyOfResource, kindKeyOf, type Log, messageOf, type Resource } from "@isthmus/core";
 import { isSameVersion, type Store, StoreError, type StoreNotice } from "../ports/clusterPort.ts";
-import { type ClusterFigures, figureContent, figureObjects } from "./clusterFigures.ts";
+import { activityContent, activityObjects, type ClusterActivity } from "./clusterActivity.ts";
 import { type PartitionWriter, partitionWriter } from "./partitionWriter.ts";
 
-/** Keeps figures of clusters in the store, for those who look at a fleet. No server reads them there. */
-export interface FigureSharing {
+/** Keeps activity of clusters in the store, for those who look at a fleet. No server reads them there. */
+export interface ActivitySharing {
   readonly ended: Promise<void>;
 }
 
-export interface FigureSharingOptions {
+export interface ActivitySharingOptions {
   readonly store: Store;
   /** Names this replica among all that run or ran. */
   readonly instance: string;
   /** Of clusters whose agents have answered this replica lately. */
-  readonly figures: () => readonly ClusterFigures[];
+  readonly activity: () => readonly ClusterActivity[];
   /** Undefined while that is not known. */
   readonly isRegistered: (clusterName: string) => boolean | undefined;
   /** How often they are written, in milliseconds. Default: once a minute. */
@@ -22,7 +22,7 @@ export interface FigureSharingOptions {
   readonly log: Log;
 }
 
-/** A cluster whose figures this replica writes. */
+/** A cluster whose activity this replica writes. */
 interface Written {
   readonly writer: PartitionWriter;
   objects: readonly Resource[];
@@ -30,10 +30,10 @@ interface Written {
 }
 
 /**
- * Writes until the signal is aborted; nothing waits for it. Each replica writes the figures of the clusters whose agents answer it: it takes over with the fence of the cluster,
+ * Writes until the signal is aborted; nothing waits for it. Each replica writes the activity of the clusters whose agents answer it: it takes over with the fence of the cluster,
  * and writes no more once another replica has. What nobody writes any more stays as it is, with its time, until its cluster is no longer registered.
  */
-export function startFigureSharing(options: FigureSharingOptions, signal: AbortSignal): FigureSharing {
+export function startActivitySharing(options: ActivitySharingOptions, signal: AbortSignal): ActivitySharing {
   const { store, instance, clock, log, everyMs = EVERY_MS } = options;
   const writers = new Map<string, Written>();
 
@@ -46,7 +46,7 @@ export function startFigureSharing(options: FigureSharingOptions, signal: AbortS
         partition: { section: SECTION, clusterName },
         fence,
         store,
-        content: () => figureContent(made.objects, keyOfResource),
+        content: () => activityContent(made.objects, keyOfResource),
         meta: () => ({ writtenBy: instance }),
         clock,
         log,
@@ -56,12 +56,12 @@ export function startFigureSharing(options: FigureSharingOptions, signal: AbortS
     return made;
   }
 
-  async function write(figures: ClusterFigures): Promise<void> {
-    const { clusterName, at } = figures;
+  async function write(activity: ClusterActivity): Promise<void> {
+    const { clusterName, at } = activity;
     const one = writers.get(clusterName) ?? (await begin(clusterName));
     if (one.at === at && !one.writer.isDirty) return;
     const before = one.objects;
-    one.objects = figureObjects(figures);
+    one.objects = activityObjects(activity);
     one.at = at;
     one.writer.mark(changesBetween(before, one.objects));
     if ((await one.writer.flush()) === "superseded") writers.delete(clusterName);
@@ -80,16 +80,16 @@ export function startFigureSharing(options: FigureSharingOptions, signal: AbortS
   async function run(): Promise<void> {
     while (!signal.aborted) {
       try {
-        const all = options.figures();
+        const all = options.activity();
         const names = new Set(all.map(({ clusterName }) => clusterName));
         // Another replica may have its agent now: who has it again takes over again.
         for (const name of writers.keys()) if (!names.has(name)) writers.delete(name);
-        for (const figures of all) await write(figures);
+        for (const activity of all) await write(activity);
         await clear();
       } catch (error) {
         // Sharing reports a store that cannot be reached.
         if (!(error instanceof StoreError)) throw error;
-        log.debug({ instance }, `cannot write figures of clusters: ${messageOf(error)}; retrying`);
+        log.debug({ instance }, `cannot write activity of clusters: ${messageOf(error)}; retrying`);
       }
       await clock.sleep(everyMs, signal).catch(() => undefined);
     }
@@ -106,7 +106,7 @@ export function startFigureSharing(options: FigureSharingOptions, signal: AbortS
   return { ended: run() };
 }
 
-const SECTION = "figures";
+const SECTION = "activity";
 const EVERY_MS = 60_000;
 
 function fenceOf(clusterName: string): string {

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { noSignals, type Resource, SIGNAL_AT, snapshotOf, type TrafficEdge } from "@isthmus/core";
 import { type MemoryStore, memoryStore } from "@isthmus/store";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type ClusterFigures, type StoreReader, SYNC_BOUNDS, serverRoles, startFigureSharing, storeReader } from "../src/index.ts";
-import { figureObjects, figuresIn } from "../src/replication/clusterFigures.ts";
+import { type ClusterActivity, type StoreReader, SYNC_BOUNDS, serverRoles, startActivitySharing, storeReader } from "../src/index.ts";
+import { activityIn, activityObjects } from "../src/replication/clusterActivity.ts";
 import { recordingLog } from "./recordingLog.ts";
 import { clock, eventually, meanwhile, quiet } from "./virtualTime.ts";
 
@@ -26,7 +26,7 @@ const edgeTo = (service: string): TrafficEdge => ({
 });
 
 /** Of each service so many requests in an hour, and a tenth of them in five minutes. */
-function figures(clusterName: string, at: number, requests: Readonly<Record<string, number>>): ClusterFigures {
+function activity(clusterName: string, at: number, requests: Readonly<Record<string, number>>): ClusterActivity {
   const counted = (count: number) => {
     const signals = noSignals();
     signals[SIGNAL_AT.codes + 2] = count;
@@ -50,29 +50,29 @@ function figures(clusterName: string, at: number, requests: Readonly<Record<stri
   };
 }
 
-/** A replica that has these figures, until it is stopped. */
-function replica(instance: string, said: () => readonly ClusterFigures[], registered: ReadonlySet<string> = new Set(["east", "west"])) {
+/** A replica that has these activity, until it is stopped. */
+function replica(instance: string, said: () => readonly ClusterActivity[], registered: ReadonlySet<string> = new Set(["east", "west"])) {
   const own = new AbortController();
   const signal = AbortSignal.any([own.signal, stop.signal]);
   const isRegistered = (name: string) => registered.has(name);
-  startFigureSharing({ store, instance, figures: said, isRegistered, everyMs: 1_000, clock, log }, signal);
+  startActivitySharing({ store, instance, activity: said, isRegistered, everyMs: 1_000, clock, log }, signal);
   return own;
 }
 
 const requestsOf = (name: string) =>
   Object.fromEntries(
-    reader.figures.get(name)?.traffic?.edges.map(({ edge, signals }) => [edge.service, signals.map((one) => one[SIGNAL_AT.codes + 2])]) ??
+    reader.activity.get(name)?.traffic?.edges.map(({ edge, signals }) => [edge.service, signals.map((one) => one[SIGNAL_AT.codes + 2])]) ??
       [],
   );
 const update = () => meanwhile(reader.update(stop.signal));
 
-describe("figures of clusters in the store", () => {
+describe("activity of clusters in the store", () => {
   it("are what an agent has said, with its time, in both windows", async () => {
-    const said = figures("east", clock.now() + 1, { reviews: 100, ratings: 7 });
+    const said = activity("east", clock.now() + 1, { reviews: 100, ratings: 7 });
     replica("one", () => [said]);
     await eventually(async () => {
       await update();
-      expect(reader.figures.get("east")).toEqual(said);
+      expect(reader.activity.get("east")).toEqual(said);
     });
     expect(requestsOf("east")).toEqual({ reviews: [10, 100], ratings: [0.7, 7] });
     expect(reader.problems).toEqual([]);
@@ -80,13 +80,13 @@ describe("figures of clusters in the store", () => {
 
   it("follow what is said next, also to fewer edges, and say why there are none", async () => {
     const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`s${i}`, i]));
-    let said: ClusterFigures = figures("east", clock.now() + 1, many);
+    let said: ClusterActivity = activity("east", clock.now() + 1, many);
     replica("one", () => [said]);
     await eventually(async () => {
       await update();
       expect(Object.keys(requestsOf("east"))).toHaveLength(1_000);
     });
-    said = figures("east", clock.now() + 1, { reviews: 5 });
+    said = activity("east", clock.now() + 1, { reviews: 5 });
     await eventually(async () => {
       await update();
       expect(requestsOf("east")).toEqual({ reviews: [0.5, 5] });
@@ -94,19 +94,19 @@ describe("figures of clusters in the store", () => {
     said = { clusterName: "east", at: clock.now() + 1, sync: said.sync, traffic: undefined, problem: "its agent scrapes no proxies" };
     await eventually(async () => {
       await update();
-      expect(reader.figures.get("east")).toEqual(said);
+      expect(reader.activity.get("east")).toEqual(said);
     });
   });
 
   it("are those of the replica that took over: one that has nothing new to say does not write over them", async () => {
-    const old = figures("east", clock.now() + 1, { reviews: 1 });
+    const old = activity("east", clock.now() + 1, { reviews: 1 });
     replica("one", () => [old]);
     await eventually(async () => {
       await update();
       expect(requestsOf("east")).toEqual({ reviews: [0.1, 1] });
     });
     // Of the first one the connection hangs: it still says what it said before.
-    replica("two", () => [figures("east", clock.now(), { reviews: 2 })]);
+    replica("two", () => [activity("east", clock.now(), { reviews: 2 })]);
     await eventually(async () => {
       await update();
       expect(requestsOf("east")).toEqual({ reviews: [0.2, 2] });
@@ -116,46 +116,46 @@ describe("figures of clusters in the store", () => {
       await update();
       expect(requestsOf("east")).toEqual({ reviews: [0.2, 2] });
     }
-    expect((await store.head({ section: "figures", clusterName: "east" }))?.meta["writtenBy"]).toBe("two");
+    expect((await store.head({ section: "activity", clusterName: "east" }))?.meta["writtenBy"]).toBe("two");
   });
 
   it("stay with their time when nobody says anything, and go with the registration", async () => {
     const registered = new Set(["east", "west"]);
-    const said = [figures("east", clock.now() + 1, { reviews: 1 }), figures("west", clock.now() + 1, { ratings: 2 })];
+    const said = [activity("east", clock.now() + 1, { reviews: 1 }), activity("west", clock.now() + 1, { ratings: 2 })];
     let now = said;
     replica("one", () => now, registered);
     await eventually(async () => {
       await update();
-      expect([...reader.figures.keys()].sort()).toEqual(["east", "west"]);
+      expect([...reader.activity.keys()].sort()).toEqual(["east", "west"]);
     });
     now = [];
     await quiet();
     await update();
-    expect(reader.figures.get("east")).toEqual(said[0]);
+    expect(reader.activity.get("east")).toEqual(said[0]);
     registered.delete("west");
     await eventually(async () => {
       await update();
-      expect([...reader.figures.keys()]).toEqual(["east"]);
+      expect([...reader.activity.keys()]).toEqual(["east"]);
     });
-    expect([...(await store.overview("figures")).versions.keys()]).toEqual(["east"]);
+    expect([...(await store.overview("activity")).versions.keys()]).toEqual(["east"]);
   });
 
   it("are written again into a store that was emptied", async () => {
-    replica("one", () => [figures("east", clock.now(), { reviews: 1 })]);
+    replica("one", () => [activity("east", clock.now(), { reviews: 1 })]);
     await eventually(async () => {
       await update();
-      expect(reader.figures.size).toBe(1);
+      expect(reader.activity.size).toBe(1);
     });
     store.faults.wipe();
-    await eventually(async () => expect((await store.head({ section: "figures", clusterName: "east" }))?.complete).toBe(true));
+    await eventually(async () => expect((await store.head({ section: "activity", clusterName: "east" }))?.complete).toBe(true));
   });
 });
 
-/** What is read of the objects of good figures, with some members of others in the first of them. */
-function readOf(members: object, rows?: readonly unknown[]): ClusterFigures | undefined {
-  const [head, part, ...others] = figureObjects(figures("east", 5, { reviews: 1 }));
+/** What is read of the objects of good activity, with some members of others in the first of them. */
+function readOf(members: object, rows?: readonly unknown[]): ClusterActivity | undefined {
+  const [head, part, ...others] = activityObjects(activity("east", 5, { reviews: 1 }));
   expect(others).toEqual([]);
-  return figuresIn("east", snapshotOf([{ ...head, ...members } as Resource, { ...part, ...(rows && { rows }) } as Resource]));
+  return activityIn("east", snapshotOf([{ ...head, ...members } as Resource, { ...part, ...(rows && { rows }) } as Resource]));
 }
 
 describe("what is read of them", () => {
@@ -163,7 +163,7 @@ describe("what is read of them", () => {
   const zeros = Array.from({ length: 40 }, () => 0);
 
   it("is what was written", () => {
-    expect(readOf({})).toEqual(figures("east", 5, { reviews: 1 }));
+    expect(readOf({})).toEqual(activity("east", 5, { reviews: 1 }));
     expect(readOf({ traffic: { windows, targets: 1, scraped: 1, left: 0 } })).toMatchObject({ traffic: { targets: 1 } });
     expect(readOf({}, [["", "", "", "s", "", "", ...zeros]])?.traffic?.edges).toHaveLength(1);
   });
