@@ -207,7 +207,7 @@ export const folderTable: Readonly<Record<string, Readonly<Record<string, Folder
     login: { holds: "Who somebody is: the page for logging in, sessions.", imports: [] },
     viewers: {
       holds: "What each user may see: rights, and a filtered stream for each.",
-      imports: ["wire.ts", "events", "sources", "login"],
+      imports: ["wire.ts", "events", "login"],
     },
     http: { holds: "The stream and the files, on a socket.", imports: ["wire.ts", "events", "login", "viewers"] },
     "file.ts": {

@@ -14,6 +14,7 @@ const edge = (workload: string, service: string, more: object = {}) => ({
   errorPercent: 0,
   p50Ms: 2.5,
   p90Ms: 8,
+  p95Ms: 8,
   p99Ms: 40,
   requestBytesPerSecond: 100,
   responseBytesPerSecond: 5_000,
@@ -32,7 +33,14 @@ const EAST = {
       errorPercent: 10,
       destination: { namespace: "bookinfo", service: "ratings", workload: "ratings-v1", cluster: "west" },
     }),
-    edge("\u001b[2Jevil", "details", { p50Ms: undefined, p90Ms: undefined, p99Ms: undefined, requestsPerSecond: 0, requests: 0 }),
+    edge("\u001b[2Jevil", "details", {
+      p50Ms: undefined,
+      p90Ms: undefined,
+      p95Ms: undefined,
+      p99Ms: undefined,
+      requestsPerSecond: 0,
+      requests: 0,
+    }),
   ],
 };
 const PAGE = { items: [EAST, { cluster: "west", problem: "its agent is not connected to this replica of the server" }] };

@@ -13,6 +13,7 @@ import {
   RESUME_DELETES_TOPIC,
   type Server,
   serverRoles,
+  startActivitySharing,
   startElection,
   startServer,
   storeKeys,
@@ -154,6 +155,9 @@ async function run(config: ServerConfig, signal: AbortSignal): Promise<void> {
     signal,
   );
   const traffic = startMeshTraffic({ server, ask: link.ask, clock }, signal);
+  const isRegistered = (name: string) => (server.view.isComplete ? server.store.clusters.has(name) : undefined);
+  const { activity } = traffic;
+  const counted = store && startActivitySharing({ store, instance: server.sharing.instance, activity, isRegistered, clock, log }, signal);
   const admin = await startAdmin({
     host: config.adminHost,
     port: config.adminPort,
@@ -196,7 +200,7 @@ async function run(config: ServerConfig, signal: AbortSignal): Promise<void> {
     log.warn({}, "client certificates are disabled: any holder of the relay token can impersonate any cluster");
 
   signal.addEventListener("abort", () => log.info({}, "stopping"), { once: true });
-  await Promise.all([server.ended, direct, traffic.ended, kept.ended, mirrored, link.closed.then(() => grpc?.close())]);
+  await Promise.all([server.ended, direct, traffic.ended, counted?.ended, kept.ended, mirrored, link.closed.then(() => grpc?.close())]);
   await election?.resign();
   await Promise.all([admin.close(), store?.close()]);
 }

@@ -1,6 +1,6 @@
 import { type Clock, messageOf } from "@isthmus/core";
-import { clusterReport, type FleetTraffic, fleetTraffic, parseTrafficAnswer, trafficText } from "@isthmus/dataplane";
-import { MESH_METRICS_TOPIC, type Server } from "@isthmus/plane";
+import { clusterReport, type FleetTraffic, fleetTraffic, parseTrafficAnswer, trafficText, windowsOf } from "@isthmus/dataplane";
+import { ACTIVITY_MINUTES, type ClusterActivity, MESH_METRICS_TOPIC, MOST_ACTIVITY_EDGES, type Server } from "@isthmus/plane";
 import { listPage, type Page, type TypedPage, textPage } from "@isthmus/process";
 import type { AskAgent } from "./accessLogs.ts";
 
@@ -10,11 +10,13 @@ export interface MeshTraffic {
   readonly metricsPage: TypedPage;
   /** `?cluster=NAME&minutes=5`: one item for each cluster. */
   readonly page: Page;
+  /** Of the clusters whose agents have answered the last question: what happened within the last hour. */
+  activity(): readonly ClusterActivity[];
   readonly ended: Promise<void>;
 }
 
 interface MeshTrafficOptions {
-  readonly server: Pick<Server, "store">;
+  readonly server: Pick<Server, "store" | "syncDurations">;
   readonly ask: AskAgent;
   readonly clock: Clock;
 }
@@ -27,6 +29,8 @@ export function startMeshTraffic({ server, ask, clock }: MeshTrafficOptions, sig
   const traffic: FleetTraffic = fleetTraffic();
   const received = new Map<string, { readonly epoch: string; readonly sequence: number }>();
   const problems = new Map<string, string>();
+  /** When an agent answered last; of one that did not answer what it was asked last, nothing. */
+  const answered = new Map<string, number>();
 
   function isConnected(cluster: string): boolean {
     return server.store.clusters.get(cluster)?.connected === true;
@@ -44,25 +48,29 @@ export function startMeshTraffic({ server, ask, clock }: MeshTrafficOptions, sig
       if (answer === undefined) {
         traffic.forget(cluster);
         received.delete(cluster);
-        problems.set(cluster, "its agent scrapes no proxies: set agentServices.metrics of the Settings to ENABLED");
+        problems.set(cluster, SCRAPES_NOTHING);
+        answered.set(cluster, clock.now());
         return;
       }
       traffic.take(cluster, answer, clock.now());
       received.set(cluster, { epoch: answer.epoch, sequence: answer.sequence });
       problems.delete(cluster);
+      answered.set(cluster, clock.now());
     } catch (error) {
+      answered.delete(cluster);
       problems.set(cluster, messageOf(error));
     }
   }
 
   async function round(): Promise<void> {
     const names = connectedClusters();
-    for (const known of [...traffic.clusters, ...received.keys(), ...problems.keys()]) {
+    for (const known of [...traffic.clusters, ...received.keys(), ...problems.keys(), ...answered.keys()]) {
       if (names.includes(known)) continue;
       // Its agent may be connected to another replica, which counts on: two would give the same twice.
       traffic.forget(known);
       received.delete(known);
       problems.delete(known);
+      answered.delete(known);
     }
     for (let at = 0; at < names.length && !signal.aborted; at += AT_ONCE) await Promise.all(names.slice(at, at + AT_ONCE).map(askOne));
   }
@@ -88,7 +96,14 @@ export function startMeshTraffic({ server, ask, clock }: MeshTrafficOptions, sig
     return problems.get(cluster) ?? "its agent has not answered yet";
   }
 
+  function activityOf(clusterName: string, at: number): ClusterActivity {
+    const known = { clusterName, at, sync: server.syncDurations(clusterName) };
+    const counted = windowsOf(traffic, clusterName, { minutes: ACTIVITY_MINUTES, now: at, most: MOST_ACTIVITY_EDGES });
+    return counted === undefined ? { ...known, traffic: undefined, problem: problemOf(clusterName) } : { ...known, traffic: counted };
+  }
+
   return {
+    activity: () => [...answered].flatMap(([cluster, at]) => (isConnected(cluster) ? [activityOf(cluster, at)] : [])),
     metricsPage: textPage((query) => trafficText(clusters(query, 1))),
     page(query) {
       const minutes = Number(query.get("minutes") ?? DEFAULT_MINUTES);
@@ -103,6 +118,7 @@ export function startMeshTraffic({ server, ask, clock }: MeshTrafficOptions, sig
   };
 }
 
+const SCRAPES_NOTHING = "its agent scrapes no proxies: set agentServices.metrics of the Settings to ENABLED";
 const AT_ONCE = 20;
 const ANSWER_MS = 10_000;
 const PAUSE_MS = 15_000;

@@ -45,11 +45,17 @@ async function asked(states: Record<string, readonly [connected: boolean, isServ
         signal?.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
       }),
   };
-  const traffic = startMeshTraffic({ server: { store: { clusters } } as unknown as Pick<Server, "store">, ask, clock }, stop.signal);
+  const server = { store: { clusters }, syncDurations: () => [1] } as unknown as Pick<Server, "store" | "syncDurations">;
+  const traffic = startMeshTraffic({ server, ask, clock }, stop.signal);
   await isDone;
   const items = (query = "") =>
     (JSON.parse([...traffic.page(new URLSearchParams(query))].join("")) as { readonly items: readonly object[] }).items;
-  return { items, clusters, metrics: (query = "") => [...traffic.metricsPage(new URLSearchParams(query)).text].join("") };
+  return {
+    items,
+    clusters,
+    activity: traffic.activity,
+    metrics: (query = "") => [...traffic.metricsPage(new URLSearchParams(query)).text].join(""),
+  };
 }
 
 it("knows the clusters whose agents are connected here, and says of each other one why not", async () => {
@@ -106,4 +112,29 @@ it.each([
     { cluster: "east", edges: [{ requests: 10 }] },
     { cluster: "evil", problem: expect.stringMatching(/^the agent's answer /) },
   ]);
+});
+
+it("has activity of the clusters whose agents answered the last question: with numbers, or why there are none", async () => {
+  const states = { east: [true, true], west: [true, true], off: [true, true], elsewhere: [false, true] } as const;
+  const { activity, clusters } = await asked(states, async (cluster) => {
+    if (cluster === "west") throw new Error("this agent does not support the query mesh-metrics: upgrade it");
+    return encoded(cluster === "off" ? { off: true } : answer());
+  });
+  const [east, off, ...others] = activity();
+  expect(others).toEqual([]);
+  expect(east).toMatchObject({ clusterName: "east", at: 1_000_000 * 60_000, sync: [1], traffic: { targets: 3, scraped: 3, left: 0 } });
+  expect(east?.traffic?.windows).toEqual([
+    { minutes: 5, seconds: 30 },
+    { minutes: 60, seconds: 30 },
+  ]);
+  expect(east?.traffic?.edges.map(({ edge, signals }) => [edge.service, ...signals.map((one) => [one[2], one[5]])])).toEqual([
+    ["reviews", [9, 1], [9, 1]],
+  ]);
+  expect(off).toEqual({
+    ...{ clusterName: "off", at: 1_000_000 * 60_000, sync: [1], traffic: undefined },
+    problem: "its agent scrapes no proxies: set agentServices.metrics of the Settings to ENABLED",
+  });
+  // Another replica has it now.
+  clusters.set("east", { connected: false, isServed: true });
+  expect(activity().map(({ clusterName }) => clusterName)).toEqual(["off"]);
 });

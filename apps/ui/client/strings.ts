@@ -9,6 +9,7 @@ import { panelStrings } from "./strings/panel.ts";
 import { pastStrings } from "./strings/past.ts";
 import { pauseStrings } from "./strings/pause.ts";
 import { scopeStrings } from "./strings/scope.ts";
+import { trafficStrings } from "./strings/traffic.ts";
 import { viewerStrings } from "./strings/viewer.ts";
 import { whatIfStrings } from "./strings/whatIf.ts";
 
@@ -260,6 +261,7 @@ export const t = {
   effect: effectStrings,
   past: pastStrings,
   pause: pauseStrings,
+  traffic: trafficStrings,
   scope: scopeStrings,
   viewer: viewerStrings,
   whatIf: whatIfStrings,
@@ -358,7 +360,7 @@ export const t = {
     table: "Table",
     view: "View",
     show: "Show",
-    edges: { route: "routing", mirror: "mirroring", access: "access", federation: "federation" },
+    edges: { route: "routing", mirror: "mirroring", access: "access", federation: "federation", traffic: "traffic" },
     from: "From",
     to: "To",
     share: "Share",
@@ -366,7 +368,8 @@ export const t = {
     why: "Because of",
     layout: "Laying out the graph …",
     layoutFailed: "The graph could not be laid out.",
-    configured: "Edges come from configuration, not from traffic. Each leads to the policy behind it.",
+    configured:
+      "Edges come from configuration and lead to the policy behind them; rates, and edges of traffic, come from what proxies have counted.",
     nodes: (count: number) => `${count} services`,
     grouped: "Services are grouped by namespace, as there are more than 300.",
     noEdges: "No policy connects these services.",

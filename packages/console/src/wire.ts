@@ -16,6 +16,8 @@ export interface ConsoleEvents {
   /** Insights that have ended, beside those that were sent before. */
   readonly ended: readonly ConsoleEndedInsight[];
   readonly certificates: readonly ConsoleCertificate[];
+  /** What happened in one cluster, as its agent said it last. */
+  readonly activity: ConsoleActivity;
   /** Who reads this stream; only where there is a login. */
   readonly viewer: ConsoleViewer;
   /** Everything that was known when the stream began has been sent. */
@@ -84,6 +86,33 @@ export interface ConsoleCertificate {
   readonly next?: string;
   /** The VirtualMesh that uses it, as namespace/name. */
   readonly virtualMesh?: string;
+}
+
+/** What happened in a cluster within the last hour. */
+export interface ConsoleActivity {
+  readonly cluster: string;
+  /** When its agent said so, in ISO 8601; null: nothing is known any more. */
+  readonly at: string | null;
+  /** How many changes took how long to be applied, by the buckets of `syncBounds`, in seconds, and one for what took longer. */
+  readonly sync: readonly number[];
+  readonly syncBounds: readonly number[];
+  /** Absent: nobody counts it, as `problem` says, or the reader may not see it. */
+  readonly traffic?: ConsoleTraffic;
+  /** Why there is no traffic, and what to do. */
+  readonly problem?: string;
+}
+
+/** The traffic of the workloads of a cluster, where it is sent. */
+export interface ConsoleTraffic {
+  /** Of so many minutes, so many seconds were counted: of the rest nothing is known. */
+  readonly windows: readonly { readonly minutes: number; readonly seconds: number }[];
+  /** How many proxies and control planes there are, and how many of them were read last. */
+  readonly targets: number;
+  readonly scraped: number;
+  /** The names of an edge, then its numbers in each of the windows, as `edgeRow` of core makes them. */
+  readonly edges: readonly (readonly (string | number)[])[];
+  /** Edges that are part of the one that stands for others. */
+  readonly left: number;
 }
 
 /** Whom a stream is for, and what is left out of it. */

@@ -47,6 +47,34 @@ describe("the events between two moments", () => {
     );
   });
 
+  it("say what happened in a cluster when it is said again, and when nothing is known any more", () => {
+    const activity = (cluster: string) => ({ cluster, at: "2026-01-01T00:00:00Z", sync: [1], syncBounds: [] });
+    const [east, west] = [activity("east"), activity("west")];
+    const before: FleetMoment = {
+      ...NOTHING_KNOWN,
+      activity: new Map([
+        ["east", east],
+        ["west", west],
+      ]),
+    };
+    const told = (one: FleetMoment, other: FleetMoment) =>
+      received(one, other).map(({ event: name, data }) => [
+        name,
+        (data as { cluster: string; at: string | null }).cluster,
+        (data as { at: string }).at,
+      ]);
+    expect(told(NOTHING_KNOWN, before)).toEqual([
+      ["activity", "east", east.at],
+      ["activity", "west", west.at],
+    ]);
+    const newer = { ...west, at: "2026-01-01T00:01:00Z" };
+    expect(told(before, { ...before, activity: new Map([["west", newer]]) })).toEqual([
+      ["activity", "west", newer.at],
+      ["activity", "east", null],
+    ]);
+    expect(told(before, { ...before, activity: new Map(before.activity) })).toEqual([]);
+  });
+
   it("cost what changed, and are of bounded size", () => {
     const many = Array.from({ length: 5_000 }, (_, i) => object("Service", `s${i}`, { text: "x".repeat(200) }));
     const before = momentOf(many);

@@ -36,6 +36,14 @@ describe("the history of a fleet", () => {
     for (const time of ["", "yesterday", "NaN", "9".repeat(1_000)]) expect(history.at(time)).toBeUndefined();
   });
 
+  it("has nothing of what happens in the clusters, nor a moment because of it", () => {
+    const fleet = momentOf([object("Service", "a")]);
+    const activity = (at: string) => new Map([["cluster-1", { cluster: "cluster-1", at, sync: [], syncBounds: [] }]]);
+    const history = taken([0, MINUTE, 2 * MINUTE], {}, (i) => ({ ...fleet, activity: activity(iso(i)) }));
+    expect(history.times).toEqual([iso(0)]);
+    expect(history.at(iso(2 * MINUTE))?.moment).toEqual(fleet);
+  });
+
   it("takes nothing while nothing changes", () => {
     const same = momentOf([]);
     expect(taken([0, MINUTE, HOUR], {}, () => same).times).toEqual([iso(0)]);

@@ -19,6 +19,7 @@ const silent: Log = { debug: nothing, info: nothing, warn: nothing, error: nothi
 const soon = { timeout: 5_000, interval: 10 };
 const kinds = {
   kindOf: (apiVersion: string, kind: string) => (kind === "Service" ? ({ apiVersion, kind, plural: "services" } as Kind) : undefined),
+  discovery: [],
   registration: { apiVersion: "multicluster.solo.io/v1alpha1", plural: "kubernetesclusters" } as never,
 };
 

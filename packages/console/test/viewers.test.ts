@@ -1,21 +1,22 @@
 import { discoveryKinds, KubernetesCluster, kindOf } from "@isthmus/api";
-import { type Log, type Resource, type ResourceRef, refOf, resourceKeyOf, snapshotOf } from "@isthmus/core";
+import { type Log, OTHER_EDGES, type Resource, type ResourceRef, refOf, resourceKeyOf, snapshotOf } from "@isthmus/core";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type FleetMoment, NO_INSIGHTS, NOTHING_KNOWN } from "../src/events/fleet.ts";
 import { startConsoleHub } from "../src/events/hub.ts";
 import { plainSegment } from "../src/events/segment.ts";
 import { currentRights } from "../src/viewers/currentRights.ts";
-import { placesIn } from "../src/viewers/places.ts";
+import { discoveredPlaces, hasActivity, placesIn } from "../src/viewers/places.ts";
 import { startViewerHubs } from "../src/viewers/viewerHubs.ts";
 import { viewerSource } from "../src/viewers/viewerSource.ts";
+import type { ConsoleActivity } from "../src/wire.ts";
 import { movedClock, type Rule, scriptedReviews } from "./accessFixture.ts";
 import { scriptedSource } from "./consoleFixture.ts";
 
 const nothing = () => undefined;
 const silent: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 const namespace = "gloo-mesh";
-const KINDS = { kindOf, registration: KubernetesCluster };
+const KINDS = { kindOf, registration: KubernetesCluster, discovery: discoveryKinds() };
 const CLUSTERS = "kubernetesclusters.multicluster.solo.io";
 
 let stop: AbortController;
@@ -69,15 +70,22 @@ function viewed(
       problem: "cluster-2 is broken",
     }),
   };
-  const places = async () => (hub.moment === undefined ? [] : placesIn(hub.moment, clock, stop.signal));
-  const asked = { user: { username: "alice" }, reviews, namespace, ...KINDS, places, clock, log: silent };
+  const places = async () =>
+    hub.moment === undefined
+      ? []
+      : [
+          ...(hasActivity(hub.moment) ? discoveredPlaces(discoveryKinds(), namespace) : []),
+          ...(await placesIn(hub.moment, clock, stop.signal)),
+        ];
+  const asked = { user: { username: "alice" }, reviews, namespace, kindOf, registration: KubernetesCluster, places, clock, log: silent };
   const rights = currentRights(
     { ...asked, ...(most === undefined ? {} : { most }), ...(mostOfCluster === undefined ? {} : { mostOfCluster }) },
     stop.signal,
   );
-  const source = viewerSource({ username: "alice", rights, hub, clock });
+  const source = viewerSource({ username: "alice", rights, discovery: discoveryKinds(), hub, clock });
   const read = async () => (await source.read(stop.signal)) as FleetMoment;
-  const past = async () => (await viewerSource({ username: "alice", rights, hub, clock }).read(stop.signal)) as FleetMoment;
+  const past = async () =>
+    (await viewerSource({ username: "alice", rights, discovery: discoveryKinds(), hub, clock }).read(stop.signal)) as FleetMoment;
   return { hub, clock, source, read, past };
 }
 
@@ -473,5 +481,73 @@ describe("hubs of users", () => {
     await clock.move(60_000);
     await clock.move(60_000);
     expect(hubs.of({ username: "bob" })).toBeDefined();
+  });
+});
+
+describe("what a user sees of what happened in clusters", () => {
+  const DISCOVERED = discoveryKinds().map(({ apiVersion, plural }) => `${plural}.${apiVersion.split("/")[0]}`);
+  const mayList = DISCOVERED.map((resource) => ({ resource, namespace }));
+  const mayGet = (name: string) => ({ resource: CLUSTERS, namespace, name, verb: "get" });
+  const row = (service: string, cluster = "") => ["shop", "web", "books", service, "v1", cluster, 1];
+  const activityOf = (cluster: string, edges: readonly (readonly (string | number)[])[]): ConsoleActivity => ({
+    ...{ cluster, at: "2026-01-01T00:00:00Z", sync: [1], syncBounds: [] },
+    traffic: { windows: [], targets: 1, scraped: 1, edges, left: 9 },
+  });
+  const HAPPENED: FleetMoment = {
+    ...FLEET,
+    activity: new Map([
+      ["cluster-1", activityOf("cluster-1", [row("reviews"), row("secret", "cluster-2"), row("invented", "cluster-9"), row(OTHER_EDGES)])],
+      ["cluster-2", activityOf("cluster-2", [row("ratings")])],
+    ]),
+  };
+  const servicesIn = ({ activity }: FleetMoment) =>
+    [...(activity ?? [])].map(([cluster, { traffic }]) => [cluster, traffic?.edges.map((names) => names[3])]);
+
+  it("without any right is nothing", async () => {
+    expect(servicesIn(await viewed([], { moment: HAPPENED }).read())).toEqual([]);
+  });
+
+  it("with a cluster and what was discovered are the edges that stay there: none to clusters that are not seen, nor what is added up of some", async () => {
+    const seen = await viewed([...mayList, mayGet("cluster-1")], { moment: HAPPENED }).read();
+    expect(servicesIn(seen)).toEqual([["cluster-1", ["reviews"]]]);
+    expect(JSON.stringify([...(seen.activity ?? [])])).not.toMatch(/secret|invented|ratings|"left":9/);
+    const both = await viewed([...mayList, mayGet("cluster-1"), mayGet("cluster-2")], { moment: HAPPENED }).read();
+    expect(servicesIn(both)).toEqual([
+      ["cluster-1", ["reviews", "secret"]],
+      ["cluster-2", ["ratings"]],
+    ]);
+    expect(servicesIn(await viewed([{}], { moment: HAPPENED }).read())[0]).toEqual([
+      "cluster-1",
+      ["reviews", "secret", "invented", OTHER_EDGES],
+    ]);
+  });
+
+  it.each(DISCOVERED)("without the right to list %s is how long changes take, and no traffic", async (missing) => {
+    const rules = [...mayList.filter(({ resource }) => resource !== missing), { resource: CLUSTERS }];
+    const seen = await viewed(rules, { moment: HAPPENED }).read();
+    expect(servicesIn(seen)).toEqual([
+      ["cluster-1", undefined],
+      ["cluster-2", undefined],
+    ]);
+    expect(seen.activity?.get("cluster-1")?.sync).toEqual([1]);
+    // Nor with rights in the namespaces of the workloads alone.
+    expect(
+      servicesIn(await viewed([{ namespace: "shop" }, { namespace: "books" }, mayGet("cluster-1")], { moment: HAPPENED }).read()),
+    ).toEqual([["cluster-1", undefined]]);
+  });
+
+  it("is nothing any more once a right is taken away, and the same again while nothing changes", async () => {
+    const { read, hub, clock } = viewed([...mayList, mayGet("cluster-1")], { moment: HAPPENED });
+    const first = await read();
+    expect(servicesIn(first)).toEqual([["cluster-1", ["reviews"]]]);
+    expect(await read()).toBe(first);
+    reviews.rules.set("alice", [mayGet("cluster-1")]);
+    await clock.move(61_000);
+    const later = await read();
+    expect(servicesIn(later)).toEqual([["cluster-1", undefined]]);
+    // What was sent may not be sent again.
+    expect(later.revision).not.toBe(first.revision);
+    hub.moment = FLEET;
+    expect(servicesIn(await read())).toEqual([]);
   });
 });

@@ -9,6 +9,25 @@ export { equalContent, equalJson } from "./equality.ts";
 export { DuplicateOutput, fileProblem, InvalidResource, messageOf, type Problem, problemText, UsageError } from "./errors.ts";
 export { exactly } from "./exactly.ts";
 export { FIRST_SEEN, firstSeenOf, withFirstSeen, withoutFirstSeen } from "./firstSeen.ts";
+export {
+  addSignals,
+  CODE_CLASSES,
+  DURATION_BOUNDS,
+  edgeKey,
+  edgeOfRow,
+  edgeRow,
+  hasSignals,
+  isEdgeName,
+  isSignalCount,
+  isTrafficName,
+  noSignals,
+  OTHER_EDGES,
+  otherEdge,
+  SIGNAL_AT,
+  SIGNAL_COUNT,
+  type Signals,
+  type TrafficEdge,
+} from "./goldenSignals.ts";
 export { intern, internList, internPool, textHashOf } from "./intern.ts";
 export type { Kind, ResourceOf } from "./kind.ts";
 export { excessOf, excessOfText, MAX_DEPTH, MAX_RESOURCE_BYTES, ResourceExcess } from "./limits.ts";
@@ -58,6 +77,7 @@ export {
 } from "./resource.ts";
 export { type LabelRequirement, type LabelSelector, matchesLabels, matchesSelector } from "./selector.ts";
 export { type Semaphore, semaphore } from "./semaphore.ts";
+export { bucketQuantile, requestsIn, type SignalRates, signalRates } from "./signalRates.ts";
 export { applyDelta, deltaBetween, emptySnapshot, mergeSnapshots, type Snapshot, snapshotOf } from "./snapshot.ts";
 export { type EntryChange, SortedMap } from "./sortedMap.ts";
 export { type Condition, type TimedCondition, timedConditions } from "./status.ts";

@@ -1,5 +1,5 @@
+import { addSignals, edgeKey, noSignals, otherEdge, SIGNAL_COUNT, type Signals, type TrafficEdge } from "@isthmus/core";
 import { fairTable } from "./fairTable.ts";
-import { addSignals, edgeKey, noSignals, otherEdge, SIGNAL_COUNT, type Signals, type TrafficEdge } from "./goldenSignals.ts";
 import type { ControlPlaneState, EdgeCounts, TrafficAnswer } from "./trafficAnswer.ts";
 
 /** An edge with what happened on it since this server first saw it, and what happened in a window. */

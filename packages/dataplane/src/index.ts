@@ -23,6 +23,7 @@ export { registryUserIn } from "./registryUsers.ts";
 export { parseTrafficAnswer, type TrafficAnswer } from "./trafficAnswer.ts";
 export { type ClusterReport, clusterReport, type EdgeReport } from "./trafficReport.ts";
 export { TRAFFIC_METRICS, trafficText } from "./trafficText.ts";
+export { windowsOf } from "./trafficWindows.ts";
 export { failUnanswered } from "./unanswered.ts";
 export { wasmFilterConfig } from "./wasmFilter.ts";
 export { MAX_OUTCOMES_BYTES, parseWasmOutcomes, wasmOutcomesText } from "./wasmOutcomes.ts";

@@ -1,15 +1,15 @@
-import type { MetricSample } from "./exposition.ts";
 import {
-  AT,
   CODE_CLASSES,
   DURATION_BOUNDS,
   edgeKey,
   hasSignals,
   isTrafficName,
   noSignals,
+  SIGNAL_AT,
   type Signals,
   type TrafficEdge,
-} from "./goldenSignals.ts";
+} from "@isthmus/core";
+import type { MetricSample } from "./exposition.ts";
 
 /** An edge with its numbers since the proxy started. */
 export interface EdgeSignals {
@@ -152,26 +152,26 @@ function clusterEdge({ labels }: MetricSample, owner: ProxyOwner): TrafficEdge |
 function placeOf({ name, labels }: MetricSample): number | undefined {
   switch (name) {
     case "istio_requests_total":
-      return AT.codes + codeClass(labels.get("response_code") ?? "", labels.get("grpc_response_status") ?? "");
+      return SIGNAL_AT.codes + codeClass(labels.get("response_code") ?? "", labels.get("grpc_response_status") ?? "");
     case "istio_request_duration_milliseconds_bucket":
     case "envoy_cluster_upstream_rq_time_bucket":
-      return AT.buckets + bucketOf(labels.get("le") ?? "");
+      return SIGNAL_AT.buckets + bucketOf(labels.get("le") ?? "");
     case "istio_request_duration_milliseconds_sum":
     case "envoy_cluster_upstream_rq_time_sum":
-      return AT.durationMs;
+      return SIGNAL_AT.durationMs;
     // Of a TCP connection, "received" is said of the end that was called.
     case "istio_request_bytes_sum":
     case "istio_tcp_received_bytes_total":
     case "envoy_cluster_upstream_cx_tx_bytes_total":
-      return AT.requestBytes;
+      return SIGNAL_AT.requestBytes;
     case "istio_response_bytes_sum":
     case "istio_tcp_sent_bytes_total":
     case "envoy_cluster_upstream_cx_rx_bytes_total":
-      return AT.responseBytes;
+      return SIGNAL_AT.responseBytes;
     default: {
       // Envoy counts each request twice: by its exact code, and by the class.
       const of = labels.get("response_code_class") ?? labels.get("envoy_response_code_class");
-      return of === undefined ? undefined : AT.codes + codeClass(`${of[0] ?? ""}00`, "");
+      return of === undefined ? undefined : SIGNAL_AT.codes + codeClass(`${of[0] ?? ""}00`, "");
     }
   }
 }

@@ -1,5 +1,5 @@
+import { edgeOfRow, edgeRow, isEdgeName, isSignalCount, SIGNAL_COUNT, type Signals, type TrafficEdge } from "@isthmus/core";
 import { CONTROL_PLANE_COUNTERS } from "./controlPlaneSignals.ts";
-import { isTrafficName, noSignals, OTHER, SIGNAL_COUNT, type Signals, type TrafficEdge } from "./goldenSignals.ts";
 
 /** What a server asks its agents for. */
 export interface TrafficQuery {
@@ -50,12 +50,10 @@ export const MOST_SPAN_MS = 5 * 60_000;
 
 /** As JSON: each edge is a list of its six names and its numbers. */
 export function trafficAnswerText({ edges, controlPlanes, ...about }: TrafficAnswer): string {
-  const rows = edges.map(({ edge, signals }) => [...EDGE_NAMES.map((name) => edge[name]), ...signals.map((count) => round(count))]);
+  const rows = edges.map(({ edge, signals }) => edgeRow(edge, signals));
   const planes = controlPlanes.map(({ namespace, workload, proxies, counts }) => [namespace, workload, proxies, ...counts.map(round)]);
   return JSON.stringify({ ...about, edges: rows, controlPlanes: planes });
 }
-
-const EDGE_NAMES = ["sourceNamespace", "sourceWorkload", "namespace", "service", "workload", "cluster"] as const;
 
 /** Sums of durations have long fractions that nobody reads. */
 function round(count: number): number {
@@ -102,13 +100,9 @@ export function parseTrafficAnswer(body: Uint8Array): TrafficAnswer | undefined 
 export const SCRAPES_NOTHING = JSON.stringify({ off: true });
 
 function edgeIn(row: unknown): EdgeCounts {
-  if (!Array.isArray(row) || row.length !== EDGE_NAMES.length + SIGNAL_COUNT) throw unreadable();
-  const [sourceNamespace, sourceWorkload, namespace, service, workload, cluster] = row.slice(0, EDGE_NAMES.length).map(nameIn);
-  const signals = noSignals();
-  row.slice(EDGE_NAMES.length).forEach((count, at) => {
-    signals[at] = countIn(count);
-  });
-  return { edge: { sourceNamespace, sourceWorkload, namespace, service, workload, cluster } as TrafficEdge, signals };
+  const read = edgeOfRow(row, SIGNAL_COUNT);
+  if (read === undefined) throw unreadable();
+  return { edge: read.edge, signals: read.numbers };
 }
 
 function controlPlaneIn(row: unknown): ControlPlaneState {
@@ -117,12 +111,12 @@ function controlPlaneIn(row: unknown): ControlPlaneState {
 }
 
 function nameIn(value: unknown): string {
-  if (typeof value === "string" && (value === "" || value === OTHER || isTrafficName(value))) return value;
+  if (isEdgeName(value)) return value;
   throw unreadable();
 }
 
 function countIn(value: unknown): number {
-  if (typeof value === "number" && value >= 0 && value <= Number.MAX_SAFE_INTEGER) return value;
+  if (isSignalCount(value)) return value;
   throw unreadable();
 }
 

@@ -1,6 +1,6 @@
+import { addSignals, edgeKey, hasSignals, noSignals, otherEdge } from "@isthmus/core";
 import { CONTROL_PLANE_COUNTERS, type ControlPlaneCounts } from "./controlPlaneSignals.ts";
 import { fairTable } from "./fairTable.ts";
-import { addSignals, edgeKey, hasSignals, noSignals, otherEdge } from "./goldenSignals.ts";
 import { proxyMemory } from "./proxyMemory.ts";
 import type { EdgeSignals, ProxyOwner, ProxyTraffic } from "./proxySignals.ts";
 import {

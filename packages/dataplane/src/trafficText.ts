@@ -1,6 +1,6 @@
+import { CODE_CLASSES, DURATION_BOUNDS, SIGNAL_AT, type TrafficEdge } from "@isthmus/core";
 import { CONTROL_PLANE_COUNTERS } from "./controlPlaneSignals.ts";
 import type { ClusterTraffic, FleetEdge } from "./fleetTraffic.ts";
-import { AT, CODE_CLASSES, DURATION_BOUNDS, type TrafficEdge } from "./goldenSignals.ts";
 
 /** A cluster that is registered, and what is known of its traffic here: undefined where that is nothing. */
 export interface NamedTraffic {
@@ -42,7 +42,7 @@ export const TRAFFIC_METRICS: readonly Family[] = [
     help: "Number of requests, by class of the response code; none: there was no response.",
     lines: eachEdge(function* (labels, { totals }) {
       for (const [at, code] of CODE_CLASSES.entries()) {
-        const count = totals[AT.codes + at] ?? 0;
+        const count = totals[SIGNAL_AT.codes + at] ?? 0;
         if (count > 0) yield sample("gloo_mesh_requests_total", { ...labels, response_code_class: code }, count);
       }
     }),
@@ -54,10 +54,10 @@ export const TRAFFIC_METRICS: readonly Family[] = [
     lines: eachEdge(function* (labels, { totals }) {
       let sum = 0;
       for (let at = 0; at <= DURATION_BOUNDS.length; at++) {
-        sum += totals[AT.buckets + at] ?? 0;
+        sum += totals[SIGNAL_AT.buckets + at] ?? 0;
         yield sample("gloo_mesh_request_duration_milliseconds_bucket", { ...labels, le: String(DURATION_BOUNDS[at] ?? "+Inf") }, sum);
       }
-      yield sample("gloo_mesh_request_duration_milliseconds_sum", labels, totals[AT.durationMs] ?? 0);
+      yield sample("gloo_mesh_request_duration_milliseconds_sum", labels, totals[SIGNAL_AT.durationMs] ?? 0);
       yield sample("gloo_mesh_request_duration_milliseconds_count", labels, sum);
     }),
   },
@@ -65,13 +65,13 @@ export const TRAFFIC_METRICS: readonly Family[] = [
     name: "gloo_mesh_request_bytes_total",
     type: "counter",
     help: "Bytes that callers sent, of requests and of TCP connections.",
-    lines: eachEdge((labels, { totals }) => [sample("gloo_mesh_request_bytes_total", labels, totals[AT.requestBytes] ?? 0)]),
+    lines: eachEdge((labels, { totals }) => [sample("gloo_mesh_request_bytes_total", labels, totals[SIGNAL_AT.requestBytes] ?? 0)]),
   },
   {
     name: "gloo_mesh_response_bytes_total",
     type: "counter",
     help: "Bytes that callers received, of responses and of TCP connections.",
-    lines: eachEdge((labels, { totals }) => [sample("gloo_mesh_response_bytes_total", labels, totals[AT.responseBytes] ?? 0)]),
+    lines: eachEdge((labels, { totals }) => [sample("gloo_mesh_response_bytes_total", labels, totals[SIGNAL_AT.responseBytes] ?? 0)]),
   },
   {
     name: "gloo_mesh_control_plane_proxies",

@@ -1,7 +1,7 @@
+import { CODE_CLASSES, noSignals, OTHER_EDGES, SIGNAL_AT } from "@isthmus/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fleetTraffic } from "../src/fleetTraffic.ts";
-import { AT, CODE_CLASSES, noSignals, OTHER } from "../src/goldenSignals.ts";
 import type { EdgeCounts, TrafficAnswer } from "../src/trafficAnswer.ts";
 import { clusterReport } from "../src/trafficReport.ts";
 import { trafficText } from "../src/trafficText.ts";
@@ -11,12 +11,12 @@ const START = 1_000_000 * MINUTE;
 
 function edge(service: string, requests: number, errors = 0): EdgeCounts {
   const signals = noSignals();
-  signals[AT.codes + CODE_CLASSES.indexOf("2xx")] = requests - errors;
-  signals[AT.codes + CODE_CLASSES.indexOf("5xx")] = errors;
+  signals[SIGNAL_AT.codes + CODE_CLASSES.indexOf("2xx")] = requests - errors;
+  signals[SIGNAL_AT.codes + CODE_CLASSES.indexOf("5xx")] = errors;
   // Half of them took up to 10 ms, the others up to 100 ms.
-  signals[AT.buckets + 2] = requests / 2;
-  signals[AT.buckets + 5] = requests / 2;
-  signals[AT.requestBytes] = requests * 100;
+  signals[SIGNAL_AT.buckets + 2] = requests / 2;
+  signals[SIGNAL_AT.buckets + 5] = requests / 2;
+  signals[SIGNAL_AT.requestBytes] = requests * 100;
   return { edge: { sourceNamespace: "shop", sourceWorkload: "web", namespace: "books", service, workload: "v1", cluster: "" }, signals };
 }
 
@@ -51,6 +51,7 @@ describe("the traffic of a fleet", () => {
         errorPercent: 1,
         p50Ms: 10,
         p90Ms: 90,
+        p95Ms: 95,
         p99Ms: 99,
         requestBytesPerSecond: 1_000,
         responseBytesPerSecond: 0,
@@ -63,7 +64,7 @@ describe("the traffic of a fleet", () => {
     const traffic = fleetTraffic();
     for (let minute = 1; minute <= 90; minute++) traffic.take("east", answer([edge("reviews", 60)], MINUTE), START + minute * MINUTE);
     const now = START + 90 * MINUTE;
-    expect(traffic.of("east", 60, now)?.edges[0]?.recent[AT.codes + 2]).toBeCloseTo(59 * 60);
+    expect(traffic.of("east", 60, now)?.edges[0]?.recent[SIGNAL_AT.codes + 2]).toBeCloseTo(59 * 60);
     expect(traffic.of("east", 60, now)?.seconds).toBeCloseTo(59 * 60);
     for (let minute = 91; minute <= 151; minute++) traffic.take("east", answer([], MINUTE), START + minute * MINUTE);
     expect(traffic.edges).toBe(0);
@@ -85,9 +86,9 @@ describe("the traffic of a fleet", () => {
     expect(traffic.edges).toBe(100);
     expect(traffic.of("good", 5, START)?.edges).toHaveLength(40);
     const evil = traffic.of("evil", 5, START)?.edges ?? [];
-    const other = evil.find((row) => row.edge.service === OTHER);
-    expect(other?.totals[AT.codes + 2]).toBe(400 + 440);
-    expect(evil.reduce((sum, { recent }) => sum + (recent[AT.codes + 2] ?? 0), 0)).toBe(500 + 500);
+    const other = evil.find((row) => row.edge.service === OTHER_EDGES);
+    expect(other?.totals[SIGNAL_AT.codes + 2]).toBe(400 + 440);
+    expect(evil.reduce((sum, { recent }) => sum + (recent[SIGNAL_AT.codes + 2] ?? 0), 0)).toBe(500 + 500);
     traffic.forget("evil");
     expect([traffic.edges, [...traffic.clusters]]).toEqual([40, ["good"]]);
   });
@@ -101,9 +102,9 @@ describe("the traffic of a fleet", () => {
       traffic.take("east", answer([...invented, edge("reviews", 1), ...late]), now);
     }
     const found = traffic.of("east", 30, now - 30_000)?.edges ?? [];
-    const totalOf = (service: string) => found.find((row) => row.edge.service === service)?.totals[AT.codes + 2];
+    const totalOf = (service: string) => found.find((row) => row.edge.service === service)?.totals[SIGNAL_AT.codes + 2];
     expect([totalOf("reviews"), totalOf("late"), traffic.edges]).toEqual([20, 10, 100]);
-    const inWindow = found.reduce((sum, { recent }) => sum + (recent[AT.codes + 2] ?? 0), 0);
+    const inWindow = found.reduce((sum, { recent }) => sum + (recent[SIGNAL_AT.codes + 2] ?? 0), 0);
     expect(inWindow).toBeCloseTo(20 * 21 + 10, 3);
   });
 
@@ -112,8 +113,8 @@ describe("the traffic of a fleet", () => {
     const crowd = Array.from({ length: 300 }, (_, i) => edge(`s${i}`, 1));
     for (let round = 1; round <= 4; round++) traffic.take("east", answer(round % 2 === 0 ? [...crowd].reverse() : crowd), START);
     const found = traffic.of("east", 5, START)?.edges ?? [];
-    const rows = found.filter((row) => row.edge.service !== OTHER);
-    expect(rows.map(({ totals }) => totals[AT.codes + 2])).toEqual(Array.from({ length: 100 }, () => 4));
+    const rows = found.filter((row) => row.edge.service !== OTHER_EDGES);
+    expect(rows.map(({ totals }) => totals[SIGNAL_AT.codes + 2])).toEqual(Array.from({ length: 100 }, () => 4));
   });
 
   it("is a text that Prometheus reads, with a 0 for each cluster that is not known", () => {
@@ -138,7 +139,7 @@ describe("the traffic of a fleet", () => {
   });
 
   it("is a text without two lines of the same labels, whatever an agent sends", () => {
-    const name = fc.constantFrom("", "a", "b", "a.b", "b.a", "east", OTHER);
+    const name = fc.constantFrom("", "a", "b", "a.b", "b.a", "east", OTHER_EDGES);
     const names = fc.record({
       sourceNamespace: name,
       sourceWorkload: name,
@@ -150,7 +151,7 @@ describe("the traffic of a fleet", () => {
     const plane = fc.record({ namespace: name, workload: name, proxies: fc.constant(1), counts: fc.constant([1, 1, 1, 1, 1]) });
     const { signals } = edge("reviews", 2, 1);
     const one = (of: EdgeCounts["edge"]): EdgeCounts => ({ edge: of, signals });
-    const other = one({ ...edge(OTHER, 1).edge, sourceNamespace: "", sourceWorkload: OTHER, namespace: "", workload: "" });
+    const other = one({ ...edge(OTHER_EDGES, 1).edge, sourceNamespace: "", sourceWorkload: OTHER_EDGES, namespace: "", workload: "" });
     // Edges that differ in one name alone, and one that there is no room for.
     const pairs = fc
       .tuple(names, names)

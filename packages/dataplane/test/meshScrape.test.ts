@@ -1,8 +1,8 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Clock } from "@isthmus/core";
+import { CODE_CLASSES, SIGNAL_AT } from "@isthmus/core";
 import { afterEach, describe, expect, it } from "vitest";
-import { AT, CODE_CLASSES } from "../src/goldenSignals.ts";
 import { type MeshScrape, SCRAPE_LIMITS, type ScrapeLimits, type ScrapeTarget, startMeshScrape } from "../src/meshScrape.ts";
 import { parseTrafficAnswer } from "../src/trafficAnswer.ts";
 import { silent, wallClock } from "./wallClock.ts";
@@ -90,7 +90,7 @@ function answered(scrape: MeshScrape) {
   const answer = parseTrafficAnswer(scrape.answer(new TextEncoder().encode("{}")));
   const counts = answer?.edges.map(({ edge, signals }) => [
     `${edge.sourceWorkload}>${edge.service}`,
-    signals[AT.codes + CODE_CLASSES.indexOf("2xx")],
+    signals[SIGNAL_AT.codes + CODE_CLASSES.indexOf("2xx")],
   ]);
   return { ...answer, counts: Object.fromEntries(counts ?? []) as Readonly<Record<string, number>> };
 }

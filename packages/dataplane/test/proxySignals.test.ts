@@ -1,7 +1,7 @@
+import { CODE_CLASSES, DURATION_BOUNDS, SIGNAL_AT } from "@isthmus/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { expositionParser } from "../src/exposition.ts";
-import { AT, CODE_CLASSES, DURATION_BOUNDS } from "../src/goldenSignals.ts";
 import { type EdgeSignals, PROXY_METRICS, proxySignals } from "../src/proxySignals.ts";
 
 const OWNER = { namespace: "shop", workload: "web" };
@@ -20,8 +20,10 @@ const ENDS =
   'source_workload="web",source_workload_namespace="shop",source_cluster="c1",destination_service_name="reviews",' +
   'destination_service_namespace="books",destination_workload="reviews-v1",destination_workload_namespace="books",destination_cluster="c1"';
 const line = (metric: string, value: number, more = "", ends = ENDS) => `${metric}{reporter="source",${ends}${more}} ${value}\n`;
-const codes = (row: EdgeSignals | undefined) => [...(row?.signals.subarray(AT.codes, AT.codes + CODE_CLASSES.length) ?? [])];
-const buckets = (row: EdgeSignals | undefined) => [...(row?.signals.subarray(AT.buckets, AT.buckets + DURATION_BOUNDS.length + 1) ?? [])];
+const codes = (row: EdgeSignals | undefined) => [...(row?.signals.subarray(SIGNAL_AT.codes, SIGNAL_AT.codes + CODE_CLASSES.length) ?? [])];
+const buckets = (row: EdgeSignals | undefined) => [
+  ...(row?.signals.subarray(SIGNAL_AT.buckets, SIGNAL_AT.buckets + DURATION_BOUNDS.length + 1) ?? []),
+];
 
 describe("what a proxy counted", () => {
   it("is summed by workload, destination and class of the code", () => {
@@ -40,7 +42,7 @@ describe("what a proxy counted", () => {
       { sourceNamespace: "shop", sourceWorkload: "web", namespace: "books", service: "reviews", workload: "reviews-v1", cluster: "" },
     ]);
     expect(codes(sent[0])).toEqual([2, 1, 95, 0, 0, 3]);
-    expect([sent[0]?.signals[AT.requestBytes], sent[0]?.signals[AT.responseBytes]]).toEqual([1024, 5000]);
+    expect([sent[0]?.signals[SIGNAL_AT.requestBytes], sent[0]?.signals[SIGNAL_AT.responseBytes]]).toEqual([1024, 5000]);
   });
 
   it("counts a gRPC call by its status: the server's faults are 5xx, the caller's 4xx", () => {

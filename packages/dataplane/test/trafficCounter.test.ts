@@ -1,10 +1,10 @@
+import { CODE_CLASSES, edgeKey, noSignals, OTHER_EDGES, SIGNAL_AT, type TrafficEdge } from "@isthmus/core";
 import { describe, expect, it } from "vitest";
-import { AT, CODE_CLASSES, edgeKey, noSignals, OTHER, type TrafficEdge } from "../src/goldenSignals.ts";
 import type { EdgeSignals, ProxyTraffic } from "../src/proxySignals.ts";
 import { MOST_ANSWER_BYTES, parseTrafficAnswer, trafficAnswerText } from "../src/trafficAnswer.ts";
 import { type TrafficCounter, trafficCounter } from "../src/trafficCounter.ts";
 
-const OK = AT.codes + CODE_CLASSES.indexOf("2xx");
+const OK = SIGNAL_AT.codes + CODE_CLASSES.indexOf("2xx");
 const EDGE: TrafficEdge = {
   sourceNamespace: "shop",
   sourceWorkload: "web",
@@ -145,7 +145,7 @@ describe("traffic of a cluster", () => {
     const answer = counter.answer({});
     expect(answer.edges.length).toBe(5_001);
     expect(answer.edges.some(({ edge }) => edge.service === "late")).toBe(true);
-    const other = answer.edges.find(({ edge }) => edge.service === OTHER);
+    const other = answer.edges.find(({ edge }) => edge.service === OTHER_EDGES);
     expect([other?.edge.sourceNamespace, other?.signals[OK]]).toEqual(["evil", 2_001]);
     const text = trafficAnswerText(answer);
     expect(text.length).toBeLessThan(MOST_ANSWER_BYTES);

@@ -29,6 +29,15 @@ export { type Election, type ElectionOptions, type ElectionTiming, startElection
 export { alwaysLeader, whileLeading } from "./leader/leadership.ts";
 export * from "./ports/clusterPort.ts";
 export * from "./ports/httpPort.ts";
+export { type ActivitySharing, startActivitySharing } from "./replication/activitySharing.ts";
+export {
+  ACTIVITY_MINUTES,
+  type ClusterActivity,
+  type EdgeActivity,
+  MOST_ACTIVITY_EDGES,
+  SYNC_BOUNDS,
+  type TrafficActivity,
+} from "./replication/clusterActivity.ts";
 export { type StoredState, type StoreReader, type StoreReaderOptions, storeReader } from "./replication/storeReader.ts";
 export { agentRoles, serverRoles } from "./roles.ts";
 export { systemClock } from "./runtime/systemClock.ts";

@@ -325,6 +325,7 @@ export const OUTPUTS: Readonly<Record<string, Output>> = {
           errorPercent: measure,
           p50Ms: maybe(measure),
           p90Ms: maybe(measure),
+          p95Ms: maybe(measure),
           p99Ms: maybe(measure),
           requestBytesPerSecond: measure,
           responseBytesPerSecond: measure,

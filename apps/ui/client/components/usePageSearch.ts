@@ -25,6 +25,8 @@ export interface PageSearch {
   readonly scope?: string | undefined;
   /** The policy, of those that are rejected on a Destination, that is compared with what is in force. */
   readonly compare?: string;
+  /** Minutes that rates are of. */
+  readonly minutes?: string;
   /** Path of the object that is shown beside the table. */
   readonly open?: string;
   /** Columns of the table that are not shown, with commas between them. */
@@ -48,6 +50,7 @@ const MEMBERS = [
   "at",
   "scope",
   "compare",
+  "minutes",
 ] as const;
 const LONGEST = 2_000;
 const LONGEST_POLICY = 16_000;

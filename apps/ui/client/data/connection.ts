@@ -14,6 +14,7 @@ const EVENTS: readonly (keyof ConsoleEvents)[] = [
   "insights",
   "ended",
   "certificates",
+  "activity",
   "viewer",
   "ready",
   "clock",

@@ -1,4 +1,5 @@
 import type {
+  ConsoleActivity,
   ConsoleCertificate,
   ConsoleEndedInsight,
   ConsoleInsight,
@@ -30,6 +31,8 @@ export interface Fleet {
   readonly ended: readonly ConsoleEndedInsight[];
   readonly unknownClusters: readonly string[];
   readonly certificates: readonly ConsoleCertificate[];
+  /** What happened in each cluster within the last hour, by its name; of one that is missing nothing is known. */
+  readonly activity: ReadonlyMap<string, ConsoleActivity>;
   /** Who reads it, and what is left out; undefined where there is no login. */
   readonly viewer: ConsoleViewer | undefined;
   readonly clock: SnapshotClock | undefined;
@@ -50,6 +53,7 @@ export function emptyFleet(): Fleet {
     ended: [],
     unknownClusters: [],
     certificates: [],
+    activity: new Map(),
     viewer: undefined,
     clock: undefined,
     isReady: false,

@@ -1,4 +1,4 @@
-import type { ConsoleEvents, InsightChanges, ObjectChanges } from "@isthmus/console/wire";
+import type { ConsoleActivity, ConsoleEvents, InsightChanges, ObjectChanges } from "@isthmus/console/wire";
 import { fullKeyOf, type Resource, type ResourceRef, resourceKeyOf, type Snapshot } from "@isthmus/core";
 import { emptyFleet, type Fleet } from "./fleet.ts";
 
@@ -54,6 +54,8 @@ function withEvent(stream: FleetStream, event: Exclude<FleetEvent, { readonly ty
       return withCurrent(stream, (fleet) => ({ ...fleet, ended: [...fleet.ended, ...event.data].slice(-MOST_ENDED) }));
     case "certificates":
       return withCurrent(stream, (fleet) => ({ ...fleet, certificates: event.data }));
+    case "activity":
+      return withCurrent(stream, (fleet) => withActivity(fleet, event.data));
     case "viewer":
       return withCurrent(stream, (fleet) => ({ ...fleet, viewer: event.data }));
     case "clock":
@@ -93,6 +95,13 @@ function withChanges(snapshot: Snapshot, changes: readonly ObjectChanges[]): Sna
     }
   }
   return snapshot.apply({ put: [...put.values()], remove: [...remove.values()] });
+}
+
+function withActivity(fleet: Fleet, activity: ConsoleActivity): Fleet {
+  const all = new Map(fleet.activity);
+  if (activity.at === null) all.delete(activity.cluster);
+  else all.set(activity.cluster, activity);
+  return { ...fleet, activity: all };
 }
 
 function withInsights(fleet: Fleet, { at, changed, unknown }: InsightChanges): Fleet {

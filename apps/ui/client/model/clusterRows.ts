@@ -8,6 +8,7 @@ import { objectCounts } from "./objectCounts.ts";
 import { registrationsIn } from "./registrations.ts";
 import { clusterNames } from "./scope.ts";
 import { clusterStatus, type Status } from "./status.ts";
+import { syncTimes } from "./syncTimes.ts";
 
 /** How far a cluster is behind what is desired: since when, in ISO 8601; or `none`, `short` (less than is said of), `unknown`. */
 export type ClusterLag = { readonly since: string } | "none" | "short" | "unknown";
@@ -25,6 +26,8 @@ export interface ClusterRow {
   /** When its client certificate ends, in ISO 8601. */
   readonly certificateEnds: string | undefined;
   readonly lag: ClusterLag;
+  /** p95 of the time that changes took to be applied within the last hour, in seconds; undefined: there was none, or it is not known. */
+  readonly syncP95: number | undefined;
   /** The replica to which its agent is connected; undefined: it is not known. */
   readonly replica: string | undefined;
   /** When it was last heard of, in ISO 8601. */
@@ -48,6 +51,7 @@ export function clusterRows(fleet: Fleet): readonly ClusterRow[] {
       insights: byCluster.get(name) ?? NO_COUNTS,
       certificateEnds: cluster?.status?.agent?.certificateNotAfter,
       lag: lagOf(fleet, cluster, heard.get(name)),
+      syncP95: syncP95Of(fleet, name),
       replica: heard.get(name)?.replica,
       heardAt: heard.get(name)?.at ?? undefined,
     };
@@ -59,6 +63,11 @@ function statusOf(cluster: KubernetesCluster | undefined, clock: ClusterClock | 
   if (cluster !== undefined || clock === undefined) return clusterStatus(cluster);
   if (clock.phase === "stale" || clock.connected === false) return { tone: "bad", word: t.states.offline };
   return clock.connected === true ? { tone: "good", word: t.states.connected } : clusterStatus(undefined);
+}
+
+function syncP95Of({ activity }: Fleet, name: string): number | undefined {
+  const known = activity.get(name);
+  return known === undefined ? undefined : syncTimes([known])?.p95;
 }
 
 const SILENT_MS = 150_000;

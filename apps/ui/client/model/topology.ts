@@ -1,4 +1,4 @@
-import { type ClusterObjectRef, type Index, keyOf, keyOfResource, type ResourceRef } from "@isthmus/core";
+import { type ClusterObjectRef, type Index, keyOf, keyOfResource, type ResourceRef, type SignalRates } from "@isthmus/core";
 import type { Fleet } from "../data/fleet.ts";
 import { AccessPolicy, Destination, Mesh, TrafficPolicy, VirtualMesh, Workload } from "../data/kinds.ts";
 import { clusterOf } from "./clusterOf.ts";
@@ -13,9 +13,11 @@ export interface TopologyNode {
   /** Undefined for a namespace. */
   readonly destination: Destination | undefined;
   readonly isFederated: boolean;
+  /** What sends or gets requests and is no Destination: a workload behind no Service, a host outside. */
+  readonly isOutside?: true;
 }
 
-export type EdgeType = "route" | "mirror" | "access" | "federation";
+export type EdgeType = "route" | "mirror" | "access" | "federation" | "traffic";
 
 /** Why traffic may go, or is sent, from one service to another; of a federation from one cluster to another. */
 export interface TopologyEdge {
@@ -25,7 +27,10 @@ export interface TopologyEdge {
   readonly from: string;
   readonly to: string;
   readonly label: string;
-  readonly because: ResourceRef;
+  /** Of traffic, what is known of one of its ends. */
+  readonly because: ResourceRef | undefined;
+  /** What was counted of it. */
+  readonly rates?: SignalRates;
 }
 
 export interface Topology {
@@ -42,7 +47,7 @@ const MOST_SERVICES = 300;
 export function topologyOf(fleet: Fleet, most = MOST_SERVICES): Topology {
   const services = [...fleet.snapshot.of(Destination)].map(nodeOf);
   const edges = new Map<string, TopologyEdge>();
-  const add = (edge: Omit<TopologyEdge, "id">): void => {
+  const add = (edge: Omit<TopologyEdge, "id"> & { readonly because: ResourceRef }): void => {
     const id = `${edge.type} ${edge.from} ${edge.to} ${keyOf(edge.because)}`;
     if (edge.from !== edge.to && !edges.has(id)) edges.set(id, { ...edge, id });
   };

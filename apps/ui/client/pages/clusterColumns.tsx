@@ -9,6 +9,7 @@ import type { Column } from "../components/tableColumns.ts";
 import { KubernetesCluster } from "../data/kinds.ts";
 import { millisecondsOf } from "../model/age.ts";
 import type { ClusterRow } from "../model/clusterRows.ts";
+import { secondsText } from "../model/syncTimes.ts";
 import { formatFilter } from "../model/tokens.ts";
 import { t } from "../strings.ts";
 
@@ -50,6 +51,15 @@ export const CLUSTER_COLUMNS: readonly Column<ClusterRow>[] = [
     text: ({ lag }) => (typeof lag === "string" ? "" : lag.since),
     sort: ({ lag }) => (typeof lag === "string" ? 0 : -(millisecondsOf(lag.since) ?? 0)),
     cell: ({ lag }) => <LagText lag={lag} />,
+  },
+  {
+    id: "sync",
+    title: t.traffic.syncColumn,
+    width: [5.5, 0.7],
+    text: ({ syncP95 }) => (syncP95 === undefined ? "" : secondsText(syncP95)),
+    sort: ({ syncP95 }) => syncP95 ?? -1,
+    cell: ({ syncP95 }) =>
+      syncP95 === undefined ? <span className="muted">–</span> : <span className="number">{secondsText(syncP95)}</span>,
   },
   {
     id: "heard",

@@ -6,7 +6,8 @@ import { PlainTable } from "../components/PlainTable.tsx";
 import { Section } from "../components/Section.tsx";
 import { SeverityTotals } from "../components/Severity.tsx";
 import { StatusMark } from "../components/StatusMark.tsx";
-import { Until, When } from "../components/Times.tsx";
+import { SyncText } from "../components/SyncText.tsx";
+import { Until, useServerNow, When } from "../components/Times.tsx";
 import type { KubernetesCluster } from "../data/kinds.ts";
 import { useFleet } from "../data/store.ts";
 import { certificatesOf, lagOf } from "../model/clusterRows.ts";
@@ -22,6 +23,7 @@ import { ObjectFacts } from "./ObjectFacts.tsx";
 /** A cluster: its agent, what is pending, its certificates, what it holds. */
 export function ClusterSummary({ cluster }: { readonly cluster: KubernetesCluster }) {
   const fleet = useFleet();
+  const now = useServerNow();
   const { name } = cluster.metadata;
   const { status = {} } = cluster;
   const clock = fleet.clock?.clusters.find((each) => each.name === name);
@@ -41,6 +43,7 @@ export function ClusterSummary({ cluster }: { readonly cluster: KubernetesCluste
             [t.columns.agent, status.agent?.version],
             [t.columns.heard, <When key="heard" time={clock?.at} />],
             [t.columns.lag, <LagText key="lag" lag={lagOf(fleet, cluster, clock)} />],
+            [t.traffic.sync, <SyncText key="sync" activity={fleet.activity.get(name)} now={now} />],
             [t.columns.replica, clock?.replica === undefined ? undefined : <Name key="replica" text={clock.replica} />],
             [t.columns.certificate, <Until key="until" time={status.agent?.certificateNotAfter} />],
             [t.clusters.mode, status.mode ?? cluster.spec?.mode],

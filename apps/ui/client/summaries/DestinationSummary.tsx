@@ -11,6 +11,7 @@ import { AllowedCallersTable } from "./AllowedCallersTable.tsx";
 import { EffectiveRouting } from "./EffectiveRouting.tsx";
 import { Labels } from "./Labels.tsx";
 import { ObjectFacts } from "./ObjectFacts.tsx";
+import { TrafficTable } from "./TrafficTable.tsx";
 
 /** A Destination: what traffic to it meets and by which policy, who may call it, where else it is reached, what is behind it. */
 export function DestinationSummary({ destination }: { readonly destination: Destination }) {
@@ -24,6 +25,7 @@ export function DestinationSummary({ destination }: { readonly destination: Dest
     <>
       <EffectiveRouting destination={destination} />
       <AllowedCallersTable destination={destination} />
+      <TrafficTable object={destination} />
       <Section title={t.destinations.federation}>
         {(federation?.federatedToMeshes ?? []).length === 0 ? (
           <p className="muted">{t.destinations.federationNone}</p>

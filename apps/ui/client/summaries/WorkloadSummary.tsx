@@ -12,6 +12,7 @@ import { t } from "../strings.ts";
 import { AccessLink } from "./AccessLink.tsx";
 import { Labels } from "./Labels.tsx";
 import { ObjectFacts } from "./ObjectFacts.tsx";
+import { TrafficTable } from "./TrafficTable.tsx";
 
 /** A workload: its identity, which Destinations select it, and the policies there. */
 export function WorkloadSummary({ workload }: { readonly workload: Workload }) {
@@ -54,6 +55,7 @@ export function WorkloadSummary({ workload }: { readonly workload: Workload }) {
           ]}
         />
       </Section>
+      <TrafficTable object={workload} />
       <Section title={t.workloads.selectedBy}>
         {destinations.length === 0 ? <p className="muted">{t.workloads.selectedByNone}</p> : null}
         <ul className="links">

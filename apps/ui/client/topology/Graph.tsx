@@ -1,9 +1,9 @@
 import type { ResourceRef } from "@isthmus/core";
 import { useMantineColorScheme } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
-import { Controls, ReactFlow } from "@xyflow/react";
+import { Controls, type Edge, ReactFlow } from "@xyflow/react";
 import "@xyflow/react/dist/base.css";
-import { useEffect, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
 import { save } from "../components/save.ts";
 import { paramsOf } from "../model/objectPath.ts";
 import type { Topology } from "../model/topology.ts";
@@ -19,7 +19,13 @@ export function Graph({ topology }: { readonly topology: Topology }) {
   const navigate = useNavigate();
   const [drawing, setDrawing] = useState<Drawing>();
   const [hasFailed, setHasFailed] = useState(false);
-  const shape = [...topology.nodes.map(({ id }) => id), ...topology.edges.map(({ id, label }) => `${id} ${label}`)].join("\n");
+  const shape = [
+    ...topology.nodes.map(({ id }) => id),
+    ...topology.edges.map(({ id, label, rates }) => `${id} ${rates === undefined ? label : ""}`),
+  ].join("\n");
+  // What was counted changes each minute, and moves nothing.
+  const labels = useMemo(() => new Map(topology.edges.map(({ id, label }) => [id, label])), [topology]);
+  const edges = useMemo(() => drawing?.edges.map((edge) => withLabel(edge, labels.get(edge.id))) ?? [], [drawing, labels]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the graph changes with its shape, not with each status
   useEffect(() => {
     let isCurrent = true;
@@ -42,7 +48,7 @@ export function Graph({ topology }: { readonly topology: Topology }) {
       <ReactFlow
         key={shape}
         nodes={drawing.nodes}
-        edges={drawing.edges}
+        edges={edges}
         nodeTypes={NODE_TYPES}
         colorMode={colorScheme === "auto" ? "system" : colorScheme}
         fitView
@@ -66,11 +72,15 @@ export function Graph({ topology }: { readonly topology: Topology }) {
         type="button"
         className="button small graph-export"
         title={t.topology.exportWhy}
-        onClick={() => save("topology.svg", svgText(drawing), "image/svg+xml")}
+        onClick={() => save("topology.svg", svgText({ nodes: drawing.nodes, edges }), "image/svg+xml")}
       >
         {t.topology.exportSvg}
       </button>
       {topology.edges.length > MOST_EDGES ? <p className="note">{t.topology.mostEdges(MOST_EDGES)}</p> : null}
     </div>
   );
+}
+
+function withLabel({ label: _, ...edge }: Edge, label: string | undefined): Edge {
+  return label ? { ...edge, label } : edge;
 }

@@ -1,8 +1,9 @@
-import { refOf } from "@isthmus/core";
+import { refOf, type SignalRates } from "@isthmus/core";
 import { Name } from "../components/Name.tsx";
 import { ClusterChip, ObjectLink } from "../components/ObjectLink.tsx";
 import type { Column } from "../components/tableColumns.ts";
 import type { Topology, TopologyEdge, TopologyNode } from "../model/topology.ts";
+import { trafficTexts } from "../model/trafficText.ts";
 import { t } from "../strings.ts";
 
 /** A row of the graph as a table: an edge, or a node without one. */
@@ -49,7 +50,12 @@ function End({ end }: { readonly end: EdgeRow["to"] }) {
   );
 }
 
-export const EDGE_COLUMNS: readonly Column<EdgeRow>[] = [
+/** Of what is routed; rates have columns of their own. */
+function shareOf(edge: TopologyEdge | undefined): string {
+  return edge?.rates === undefined ? (edge?.label ?? "") : "";
+}
+
+const EDGE_COLUMNS: readonly Column<EdgeRow>[] = [
   { id: "from", title: t.topology.from, width: [11.5, 2], text: ({ from }) => textOf(from), cell: ({ from }) => <End end={from} /> },
   { id: "to", title: t.topology.to, width: [11.5, 2], text: ({ to }) => textOf(to), cell: ({ to }) => <End end={to} /> },
   {
@@ -64,8 +70,8 @@ export const EDGE_COLUMNS: readonly Column<EdgeRow>[] = [
     id: "label",
     title: t.topology.share,
     width: [4, 0.5],
-    text: ({ edge }) => edge?.label ?? "",
-    cell: ({ edge }) => <Name text={edge?.label ?? ""} />,
+    text: ({ edge }) => shareOf(edge),
+    cell: ({ edge }) => <Name text={shareOf(edge)} />,
   },
   {
     id: "cluster",
@@ -89,7 +95,37 @@ export const EDGE_COLUMNS: readonly Column<EdgeRow>[] = [
     id: "because",
     title: t.topology.why,
     width: [12.5, 2],
-    text: ({ edge }) => (edge === undefined ? "" : `${edge.because.kind} ${edge.because.namespace}/${edge.because.name}`),
-    cell: ({ edge }) => (edge === undefined ? <span className="muted">–</span> : <ObjectLink to={edge.because} hasKind />),
+    text: ({ edge }) => (edge?.because === undefined ? "" : `${edge.because.kind} ${edge.because.namespace}/${edge.because.name}`),
+    cell: ({ edge }) => (edge?.because === undefined ? <span className="muted">–</span> : <ObjectLink to={edge.because} hasKind />),
   },
 ];
+
+/** What an edge without rates has in their place: `–` where nothing could be counted. */
+type NoRates = (row: EdgeRow) => string;
+
+/** The columns with what was counted. */
+export function edgeColumns(noRates: NoRates): readonly Column<EdgeRow>[] {
+  const column = (id: "rate" | "errors" | "p95" | "p99", sort: (rates: SignalRates) => number | undefined): Column<EdgeRow> => {
+    const textOf = (row: EdgeRow) => (row.edge?.rates === undefined ? noRates(row) : trafficTexts(row.edge.rates)[id]);
+    return {
+      id,
+      title: t.traffic[id],
+      width: [5.5, 0.6],
+      text: textOf,
+      sort: ({ edge }) => (edge?.rates === undefined ? -1 : (sort(edge.rates) ?? -1)),
+      cell: (row) =>
+        row.edge?.rates === undefined ? <span className="muted">{textOf(row)}</span> : <span className="number">{textOf(row) || "–"}</span>,
+    };
+  };
+  const [from, to, type, ...others] = EDGE_COLUMNS as readonly [Column<EdgeRow>, Column<EdgeRow>, Column<EdgeRow>, ...Column<EdgeRow>[]];
+  return [
+    from,
+    to,
+    type,
+    column("rate", ({ requestsPerSecond }) => requestsPerSecond),
+    column("errors", ({ errorPercent }) => errorPercent),
+    column("p95", ({ p95Ms }) => p95Ms),
+    column("p99", ({ p99Ms }) => p99Ms),
+    ...others,
+  ];
+}

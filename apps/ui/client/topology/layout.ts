@@ -19,6 +19,7 @@ const OPTIONS = {
   "elk.spacing.componentComponent": "22",
   "elk.aspectRatio": "1",
 } as const;
+const WIDE = { "elk.layered.spacing.nodeNodeBetweenLayers": "210" } as const;
 const BOX_OPTIONS = { "elk.padding": "[top=44,left=18,bottom=18,right=18]" } as const;
 
 let elk: InstanceType<typeof ELK> | undefined;
@@ -71,22 +72,24 @@ export async function drawingOf({ nodes, edges }: Topology): Promise<Drawing> {
   };
 }
 
-const COLORS = { route: "var(--accent)", mirror: "var(--text)", access: "var(--good)" } as const;
+const COLORS = { route: "var(--accent)", mirror: "var(--text)", access: "var(--good)", traffic: "var(--muted)" } as const;
 
 /** What is laid out of clusters that belong together. One alone is laid out for itself, so that services without edges fill a square. */
 function rootOf(clusters: readonly string[], { nodes, edges }: Pick<Topology, "nodes" | "edges">): ElkNode {
   const isAlone = clusters.length === 1;
+  // Rates need more room than shares.
+  const options = edges.some(({ rates }) => rates !== undefined) ? { ...OPTIONS, ...WIDE } : OPTIONS;
   const lines = edges.map(({ id, from, to }) => ({ id, sources: [from], targets: [to] }));
   return {
     id: "root",
     layoutOptions: {
-      ...OPTIONS,
+      ...options,
       "elk.padding": "[top=0,left=0,bottom=0,right=0]",
       ...(isAlone ? {} : { "elk.hierarchyHandling": "INCLUDE_CHILDREN" }),
     },
     children: clusters.map((cluster) => ({
       id: clusterId(cluster),
-      layoutOptions: isAlone ? { ...OPTIONS, ...BOX_OPTIONS } : BOX_OPTIONS,
+      layoutOptions: isAlone ? { ...options, ...BOX_OPTIONS } : BOX_OPTIONS,
       children: nodes.filter((node) => node.cluster === cluster).map(({ id }) => ({ id, ...NODE })),
       edges: isAlone ? lines : [],
     })),

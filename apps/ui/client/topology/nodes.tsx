@@ -14,7 +14,9 @@ function ServiceNode({ data }: NodeProps) {
       <Ends />
       {node.destination === undefined ? <Name text={node.name} /> : <ObjectLink to={refOf(node.destination)} text={node.name} />}
       <span className="muted">
-        <Name text={`${node.namespace}${node.isFederated ? ` · ${t.topology.federated}` : ""}`} />
+        <Name
+          text={`${node.namespace}${node.isFederated ? ` · ${t.topology.federated}` : ""}${node.isOutside ? ` · ${t.traffic.outside}` : ""}`}
+        />
       </span>
     </div>
   );

@@ -16,10 +16,12 @@ const EDGES: ReadonlyMap<string, { readonly color: string; readonly dashes: stri
   ["mirror", { color: "#1a2029", dashes: "10 3 2 3" }],
   ["access", { color: "#16703a", dashes: "6 4" }],
   ["federation", { color: "#868f9b", dashes: "2 4" }],
+  ["traffic", { color: "#5a6472", dashes: "" }],
 ]);
 const [MARGIN, LEGEND_PX] = [24, 34];
 // As many as fit into a box.
 const LONGEST = 22;
+const LONGEST_LABEL = 44;
 const LONGEST_TITLE = 200;
 
 /** A drawing as an SVG file: no script, no style, nothing from elsewhere; names of others are text. */
@@ -89,7 +91,7 @@ function lineText({ from, to, isDown, type, label }: Line): string {
   const controls = isDown ? numbers(x1, y1 + bend, x2, y2 - bend) : numbers(x1 + bend, y1, x2 - bend, y2);
   const isArrow = type !== "federation";
   const arrow = isArrow ? `<path d="M ${numbers(x2, y2)} l -9 -4.5 v 9 z" fill="${color}"/>` : "";
-  const words = typeof label === "string" && label !== "" ? text(cut(label, LONGEST), (x1 + x2) / 2, (y1 + y2) / 2 - 5, 11) : "";
+  const words = typeof label === "string" && label !== "" ? text(cut(label, LONGEST_LABEL), (x1 + x2) / 2, (y1 + y2) / 2 - 5, 11) : "";
   return `${line(`M ${numbers(x1, y1)} C ${controls} ${numbers(x2, y2)}`, color, dashes)}${arrow}${words}`;
 }
 

@@ -106,7 +106,7 @@ it("draws where traffic is sent, and namespaces instead of services where there 
   const fleet = fleetOf([shifted, destination("ratings", "c2")]);
   const { nodes, edges } = topologyOf(fleet);
   expect(nodes.map(({ name, cluster }) => `${name} ${cluster}`).sort()).toEqual(["ratings c2", "reviews c1"]);
-  expect(edges.map(({ type, label, because }) => [type, label, because.name])).toEqual([["route", "25 %", "shift"]]);
+  expect(edges.map(({ type, label, because }) => [type, label, because?.name])).toEqual([["route", "25 %", "shift"]]);
   const grouped = topologyOf(fleet, 1);
   expect(grouped.nodes.map(({ id }) => id).sort()).toEqual(["c1/bookinfo", "c2/bookinfo"]);
   expect(grouped.edges.map(({ from, to }) => [from, to])).toEqual([["c1/bookinfo", "c2/bookinfo"]]);

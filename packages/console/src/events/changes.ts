@@ -1,5 +1,5 @@
 import { deltaBetween, emptySnapshot, equalJson, type Resource, type ResourceRef, type Snapshot } from "@isthmus/core";
-import type { ConsoleEvents } from "../wire.ts";
+import type { ConsoleActivity, ConsoleEvents } from "../wire.ts";
 import type { FleetMoment, ObjectInsightList } from "./fleet.ts";
 import { shownObject } from "./shownObject.ts";
 
@@ -25,6 +25,7 @@ export function* eventsBetween(before: FleetMoment, after: FleetMoment): Iterabl
   yield* endedEvents(before.insights.ended, after.insights.ended);
   if (before.certificates !== after.certificates && !equalJson(before.certificates, after.certificates))
     yield consoleEvent("certificates", after.certificates);
+  yield* activityEvents(before.activity, after.activity);
   if (after.viewer !== undefined && !equalJson(before.viewer, after.viewer)) yield consoleEvent("viewer", after.viewer);
 }
 
@@ -76,6 +77,18 @@ function* endedEvents(before: MomentInsights["ended"], after: MomentInsights["en
   for (const texts of packed(after.map((one) => JSON.stringify(one)).filter((text) => !known.has(text))))
     yield { name: "ended", data: `[${texts.join(",")}]` };
 }
+
+/** Those of a cluster are one event: they are as much as one large object. */
+function* activityEvents(
+  before: FleetMoment["activity"] = NO_ACTIVITY,
+  after: FleetMoment["activity"] = NO_ACTIVITY,
+): Iterable<ConsoleEvent> {
+  for (const [cluster, activity] of after) if (before.get(cluster) !== activity) yield consoleEvent("activity", activity);
+  for (const cluster of before.keys())
+    if (!after.has(cluster)) yield consoleEvent("activity", { cluster, at: null, sync: [], syncBounds: [] });
+}
+
+const NO_ACTIVITY: ReadonlyMap<string, ConsoleActivity> = new Map();
 
 function* insightTexts(before: MomentInsights["objects"], after: MomentInsights["objects"]): Iterable<string> {
   for (const { before: was, after: is } of after.changesSince(before)) {

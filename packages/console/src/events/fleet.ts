@@ -1,5 +1,13 @@
 import { emptyTable, type ResourceRef, resourceKeyOf, type Snapshot, type Table } from "@isthmus/core";
-import type { ConsoleCertificate, ConsoleEndedInsight, ConsoleInsight, ConsoleSource, ConsoleViewer, SnapshotClock } from "../wire.ts";
+import type {
+  ConsoleActivity,
+  ConsoleCertificate,
+  ConsoleEndedInsight,
+  ConsoleInsight,
+  ConsoleSource,
+  ConsoleViewer,
+  SnapshotClock,
+} from "../wire.ts";
 
 /** What is wrong with one object. */
 export interface ObjectInsightList {
@@ -22,6 +30,8 @@ export interface FleetMoment {
     readonly ended: readonly ConsoleEndedInsight[];
   };
   readonly certificates: readonly ConsoleCertificate[];
+  /** What happened in each cluster, by its name; absent where the source has none. What did not change is the same as before. */
+  readonly activity?: ReadonlyMap<string, ConsoleActivity>;
   /** For whom it is; absent where everybody sees everything. */
   readonly viewer?: ConsoleViewer;
   /** Another one than before: what was sent until now may not be sent again. */

@@ -1,6 +1,7 @@
 import { deltaBetween, emptySnapshot, keyOf, type Resource } from "@isthmus/core";
 import type { ObjectGeneration, SnapshotClock } from "../wire.ts";
 import type { FleetMoment } from "./fleet.ts";
+import { isSameFleet } from "./sameMoment.ts";
 
 /** What was known at a time. */
 export interface PastMoment {
@@ -10,7 +11,7 @@ export interface PastMoment {
 
 /** Earlier moments of a fleet, in memory: what did not change from one to the next is there once. */
 export interface MomentHistory {
-  /** `clock.now`: since when it is known. Taken where the last one is old enough; a moment that follows within that time replaces nothing. */
+  /** `clock.now`: since when it is known. Taken where the last one is old enough; a moment that follows within that time replaces nothing. What happened in the clusters is not kept. */
   add(moment: FleetMoment, clock: SnapshotClock): void;
   /** When each began, in ISO 8601, the oldest first. */
   readonly times: readonly string[];
@@ -69,10 +70,11 @@ export function momentHistory({ stepMs = STEP_MS, mostChanges = MOST_CHANGES }: 
   }
 
   return {
-    add(moment, clock) {
+    add(whole, clock) {
+      const moment = withoutActivity(whole);
       const time = Date.parse(clock.now);
       const last = kept.at(-1);
-      if (last !== undefined && (last.moment === moment || time - last.time < stepMs)) return;
+      if (last !== undefined && (isSameFleet(last.moment, moment) || time - last.time < stepMs)) return;
       kept = [...kept, { moment, clock, time, changes: last === undefined ? 0 : changesBetween(last.moment, moment) }];
       kept = thinned(time);
     },
@@ -97,6 +99,11 @@ export function momentHistory({ stepMs = STEP_MS, mostChanges = MOST_CHANGES }: 
       return last && { last, generations };
     },
   };
+}
+
+function withoutActivity(moment: FleetMoment): FleetMoment {
+  const { activity, ...fleet } = moment;
+  return activity === undefined ? moment : fleet;
 }
 
 const STEP_MS = 60_000;

@@ -2,11 +2,11 @@ import { type Clock, deltaBetween, emptySnapshot, type Kind, kindKeyOf, type Sna
 import { NO_HISTORY } from "@isthmus/insights";
 import { type FleetInsights, type Server, StoreError } from "@isthmus/plane";
 import { type FleetMoment, type FleetSource, NO_INSIGHTS } from "../events/fleet.ts";
+import { isSameMoment } from "../events/sameMoment.ts";
 import type { ConsoleSource } from "../wire.ts";
 import { factsOfCertificates, shownCertificates } from "./certificates.ts";
 import { endedInsights } from "./endedInsights.ts";
 import { insightRows } from "./insightRows.ts";
-import { isSameMoment } from "./sameMoment.ts";
 import { discoveredObjects, outputObjects } from "./translated.ts";
 
 export interface ServerSourceOptions {

@@ -3,10 +3,11 @@ import { type DatedObject, intendedNames, NO_HISTORY } from "@isthmus/insights";
 import { type Store, type StoreReader, storeReader } from "@isthmus/plane";
 import type { Translation } from "@isthmus/translators";
 import { type FleetMoment, type FleetSource, NO_INSIGHTS } from "../events/fleet.ts";
+import { isSameMoment } from "../events/sameMoment.ts";
+import { shownActivity } from "./activity.ts";
 import { endedInsights } from "./endedInsights.ts";
 import { insightRows } from "./insightRows.ts";
 import { ownInsights } from "./ownInsights.ts";
-import { isSameMoment } from "./sameMoment.ts";
 import { storeTranslation } from "./storeTranslation.ts";
 import { discoveredObjects } from "./translated.ts";
 
@@ -41,6 +42,7 @@ export function storeSource(options: StoreSourceOptions, signal: AbortSignal): F
   const discovered = discoveredObjects(options.kinds.discovery);
   const own = ownInsights(namespace, clock);
   const shownEnded = endedInsights();
+  const activityOf = shownActivity();
   let at: number | undefined;
   let problem: string | undefined;
   let insights: FleetMoment["insights"] = { at: null, objects: NO_INSIGHTS, unknown: [], ended: [] };
@@ -81,7 +83,13 @@ export function storeSource(options: StoreSourceOptions, signal: AbortSignal): F
       ["discovered", discovered(translation.attached, emptySnapshot())],
       ...snapshots.map(([name, snapshot]) => [`cluster ${name}`, snapshot] as const),
     ]);
-    const moment: FleetMoment = { objects, generated: reader.translated, insights, certificates: NO_CERTIFICATES };
+    const moment: FleetMoment = {
+      objects,
+      generated: reader.translated,
+      insights,
+      certificates: NO_CERTIFICATES,
+      activity: activityOf(reader.activity),
+    };
     last = isSameMoment(last, moment) ? last : moment;
     return last;
   }

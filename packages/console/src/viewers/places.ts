@@ -1,4 +1,4 @@
-import type { Clock, Resource } from "@isthmus/core";
+import type { Clock, Kind, Resource } from "@isthmus/core";
 import type { FleetMoment } from "../events/fleet.ts";
 import type { SnapshotClock } from "../wire.ts";
 import type { Place } from "./rights.ts";
@@ -8,14 +8,29 @@ export function objectPlace({ apiVersion, kind, metadata }: Pick<Resource, "apiV
   return { apiVersion, kind, namespace: metadata.namespace ?? "", clusterName: metadata.clusterName ?? "" };
 }
 
+/** Where Meshes, Workloads and Destinations are, whether or not there are any: `namespace` is that of the management plane. */
+export function discoveredPlaces(kinds: readonly Kind[], namespace: string): readonly Place[] {
+  return kinds.map(({ apiVersion, kind }) => ({ apiVersion, kind, namespace, clusterName: "" }));
+}
+
+/** Whether anything is known of what happened in clusters. */
+export function hasActivity({ activity }: FleetMoment): boolean {
+  return activity !== undefined && activity.size > 0;
+}
+
 /** A cluster, apart from what is in it. */
 function clusterPlace(clusterName: string): Place {
   return { apiVersion: "", kind: "", namespace: "", clusterName };
 }
 
 /** The clusters that a moment names beside its objects. */
-export function clustersIn({ insights, certificates }: FleetMoment, clock: Pick<SnapshotClock, "clusters">): readonly Place[] {
-  const names = [...insights.unknown, ...certificates.map(({ cluster }) => cluster), ...clock.clusters.map(({ name }) => name)];
+export function clustersIn({ insights, certificates, activity }: FleetMoment, clock: Pick<SnapshotClock, "clusters">): readonly Place[] {
+  const names = [
+    ...insights.unknown,
+    ...certificates.map(({ cluster }) => cluster),
+    ...clock.clusters.map(({ name }) => name),
+    ...(activity?.keys() ?? []),
+  ];
   return [...new Set(names)].filter((name) => name !== "").map(clusterPlace);
 }
 

@@ -6,7 +6,7 @@ import type { PastMoment } from "../events/history.ts";
 import { type ConsoleHub, startConsoleHub } from "../events/hub.ts";
 import { identityOf, withoutCredential } from "../login/identity.ts";
 import { type CurrentRights, currentRights } from "./currentRights.ts";
-import { objectPlace, placesIn } from "./places.ts";
+import { discoveredPlaces, hasActivity, objectPlace, placesIn } from "./places.ts";
 import { viewerSource } from "./viewerSource.ts";
 
 /** What one user may see. */
@@ -28,7 +28,11 @@ export interface ViewerHubsOptions {
   /** Of those who see everything. */
   readonly hub: ConsoleHub;
   readonly reviews: Pick<AccessReviews, "may">;
-  readonly kinds: { readonly kindOf: (apiVersion: string, kind: string) => Kind | undefined; readonly registration: Kind };
+  readonly kinds: {
+    readonly kindOf: (apiVersion: string, kind: string) => Kind | undefined;
+    readonly registration: Kind;
+    readonly discovery: readonly Kind[];
+  };
   /** Namespace of the management plane. */
   readonly namespace: string;
   readonly clock: Clock;
@@ -95,10 +99,24 @@ export function startViewerHubs(options: ViewerHubsOptions, signal: AbortSignal)
     if (hubs.size >= most) return undefined;
     const stop = new AbortController();
     const until = AbortSignal.any([signal, stop.signal]);
-    const places = async () => (all.moment === undefined ? [] : placesIn(all.moment, clock, until));
-    const asked = { user, reviews, namespace, ...kinds, places, clock, log, ...(refreshMs === undefined ? {} : { refreshMs }) };
+    const discovered = discoveredPlaces(kinds.discovery, namespace);
+    const places = async () => {
+      const { moment } = all;
+      return moment === undefined ? [] : [...(hasActivity(moment) ? discovered : []), ...(await placesIn(moment, clock, until))];
+    };
+    const asked = {
+      user,
+      reviews,
+      namespace,
+      kindOf: kinds.kindOf,
+      registration: kinds.registration,
+      places,
+      clock,
+      log,
+      ...(refreshMs === undefined ? {} : { refreshMs }),
+    };
     const rights = currentRights(asked, until);
-    const source = viewerSource({ username: user.username, rights, hub: all, clock });
+    const source = viewerSource({ username: user.username, rights, discovery: kinds.discovery, hub: all, clock });
     const epoch = randomUUID().replaceAll("-", "");
     const bounds = { mostEvents: MOST_EVENTS, mostBytes: MOST_BYTES };
     const hub = startConsoleHub({ source, epoch, clock, log, ...bounds, ...(readMs === undefined ? {} : { readMs }) }, until);
@@ -116,7 +134,7 @@ export function startViewerHubs(options: ViewerHubsOptions, signal: AbortSignal)
         async visible(past, until) {
           own.idleSince = uptimeOf(clock);
           const hub = { about: all.about, moment: past.moment, clock: () => past.clock };
-          const source = viewerSource({ username: user.username, rights: own.rights, hub, clock });
+          const source = viewerSource({ username: user.username, rights: own.rights, discovery: kinds.discovery, hub, clock });
           const moment = (await source.read(until)) ?? NOTHING_KNOWN;
           return { moment, clock: { now: past.clock.now, ...source.clock() } };
         },

@@ -1,15 +1,18 @@
-import { type Clock, deltaBetween, emptySnapshot, equalJson, type Snapshot } from "@isthmus/core";
+import { type Clock, deltaBetween, emptySnapshot, equalJson, type Kind, type Snapshot } from "@isthmus/core";
 import { type FleetMoment, type FleetSource, NO_INSIGHTS, NOTHING_KNOWN } from "../events/fleet.ts";
 import type { ConsoleHub } from "../events/hub.ts";
-import { isSameMoment } from "../sources/sameMoment.ts";
+import { isSameMoment } from "../events/sameMoment.ts";
 import type { ConsoleViewer, SnapshotClock } from "../wire.ts";
 import type { CurrentRights } from "./currentRights.ts";
-import { clustersIn, objectPlace } from "./places.ts";
+import { clustersIn, discoveredPlaces, hasActivity, objectPlace } from "./places.ts";
 import type { ViewerRights } from "./rights.ts";
+import { visibleActivity } from "./visibleActivity.ts";
 
 export interface ViewerSourceOptions {
   readonly username: string;
   readonly rights: CurrentRights;
+  /** Mesh, Workload and Destination. */
+  readonly discovery: readonly Kind[];
   /** Of those who see everything. */
   readonly hub: Pick<ConsoleHub, "about" | "moment" | "clock">;
   readonly clock: Clock;
@@ -19,13 +22,16 @@ export interface ViewerSourceOptions {
  * The fleet as one user may see it: objects, insights about them, certificates and clocks of clusters; nothing else of the rest, its number and names included. What an object
  * or an insight that is seen says of others is seen with it. Costs what changed, until rights change.
  */
-export function viewerSource({ username, rights: current, hub, clock }: ViewerSourceOptions): FleetSource {
+export function viewerSource({ username, rights: current, hub, discovery, clock }: ViewerSourceOptions): FleetSource {
+  // Of both ends of an edge.
+  const trafficPlaces = discoveredPlaces(discovery, hub.about.namespace);
   let changes = current.changes;
   let known: ViewerRights | undefined;
   let last: FleetMoment | undefined;
   let parts = new Map<string, Part>();
   let insights = NOTHING_KNOWN.insights;
   let insightsOf = NOTHING_KNOWN.insights;
+  let activity = visibleActivity();
 
   async function visibleParts(
     rights: ViewerRights,
@@ -86,6 +92,7 @@ export function viewerSource({ username, rights: current, hub, clock }: ViewerSo
         parts = new Map();
         insights = NOTHING_KNOWN.insights;
         insightsOf = NOTHING_KNOWN.insights;
+        activity = visibleActivity();
       }
       known = rights;
       const revision = current.losses;
@@ -96,6 +103,7 @@ export function viewerSource({ username, rights: current, hub, clock }: ViewerSo
       await current.learn(rights, clustersIn(moment, hub.clock()), signal);
       const objects = await visibleParts(rights, { prefix: "objects", all: moment.objects }, signal);
       const generated = await visibleParts(rights, { prefix: "generated", all: moment.generated }, signal);
+      if (hasActivity(moment)) await current.learn(rights, trafficPlaces, signal);
       const about = await visibleInsights(rights, moment.insights, signal);
       const certificates = moment.certificates.filter(({ cluster }) =>
         cluster === "" ? rights.seesAllClusters : rights.seesCluster(cluster),
@@ -105,6 +113,7 @@ export function viewerSource({ username, rights: current, hub, clock }: ViewerSo
         generated,
         insights: about,
         certificates: last !== undefined && equalJson(last.certificates, certificates) ? last.certificates : certificates,
+        ...(moment.activity === undefined ? {} : { activity: activity(rights, trafficPlaces, moment.activity) }),
         viewer: viewer(rights),
         revision,
       };

@@ -52,9 +52,9 @@ export interface Store {
 
 /**
  * `input`: what the agent of a cluster has reported. `translated`: what is desired in a cluster. `insights`: what is wrong in the fleet, in
- * one partition, that of the management cluster.
+ * one partition, that of the management cluster. `activity`: what happened in a cluster within the last hour.
  */
-export type StoreSection = "input" | "translated" | "insights" | "management";
+export type StoreSection = "input" | "translated" | "insights" | "management" | "activity";
 
 export interface StorePartition {
   readonly section: StoreSection;

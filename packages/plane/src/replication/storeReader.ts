@@ -1,6 +1,7 @@
 import { type Clock, emptyTable, type Kind, type Log, resourceKeyOf, type Snapshot, type Table } from "@isthmus/core";
 import type { DatedObject, EndedInsight } from "@isthmus/insights";
 import type { Store } from "../ports/clusterPort.ts";
+import { activityIn, type ClusterActivity } from "./clusterActivity.ts";
 import { metaOf } from "./clusterMeta.ts";
 import { datedObjectIn, ENDED_KEY, endedInsightsIn, INSIGHTS_PARTITION } from "./keptInsights.ts";
 import { type FollowedContent, sectionReader } from "./sectionReader.ts";
@@ -34,6 +35,8 @@ export interface StoreReader {
     readonly objects: Table<DatedObject> /** By cluster, the older first: the same list as long as none is added. */;
     readonly ended: readonly EndedInsight[];
   };
+  /** Of each cluster, what its agent said last that is whole, however long ago: the same as before while nothing was written. */
+  readonly activity: ReadonlyMap<string, ClusterActivity>;
   /** What keeps parts of it from being read, as sentences. */
   readonly problems: readonly string[];
 }
@@ -55,6 +58,9 @@ export function storeReader({ store, kinds, clock, log }: StoreReaderOptions, si
   const translated = sectionReader({ store, section: "translated", clock, log }, signal);
   const declared = sectionReader({ store, section: "management", kindOf: kinds.kindOf, clock, log }, signal);
   const kept = sectionReader({ store, section: "insights", isIn: () => true, clock, log }, signal);
+  const counted = sectionReader({ store, section: "activity", clock, log }, signal);
+  let activity: ReadonlyMap<string, ClusterActivity> = new Map();
+  const activityOf = new WeakMap<Snapshot, ClusterActivity | undefined>();
   const stateOf = remembered((content: FollowedContent): StoredState => {
     const { phase, connected, agent, servedBy } = metaOf(content);
     return {
@@ -78,10 +84,24 @@ export function storeReader({ store, kinds, clock, log }: StoreReaderOptions, si
     insights = { from: found.snapshot, at: typeof at === "number" ? at : 0, objects, ended };
   }
 
+  function takeActivity(): void {
+    const next = new Map<string, ClusterActivity>();
+    for (const [name, { snapshot }] of counted.contents) {
+      if (!activityOf.has(snapshot)) activityOf.set(snapshot, activityIn(name, snapshot));
+      const found = activityOf.get(snapshot) ?? activity.get(name);
+      if (found !== undefined) next.set(name, found);
+    }
+    if (next.size !== activity.size || [...next].some(([name, one]) => activity.get(name) !== one)) activity = next;
+  }
+
   return {
     async update(until) {
-      for (const section of [input, declared, translated, kept]) await section.update(until);
+      for (const section of [input, declared, translated, kept, counted]) await section.update(until);
       takeInsights();
+      takeActivity();
+    },
+    get activity() {
+      return activity;
     },
     get clusters() {
       return new Map([...input.contents].map(([name, content]) => [name, stateOf(content)]));
@@ -96,7 +116,7 @@ export function storeReader({ store, kinds, clock, log }: StoreReaderOptions, si
       return insights;
     },
     get problems() {
-      return [...new Set([input, declared, translated, kept].flatMap(({ problems }) => problems))];
+      return [...new Set([input, declared, translated, kept, counted].flatMap(({ problems }) => problems))];
     },
   };
 }

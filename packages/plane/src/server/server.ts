@@ -52,6 +52,8 @@ export interface Server {
   cannotConnect(clusterName: string, problem: string | undefined): void;
   /** When the oldest was desired that a cluster's agent has not acknowledged to this server, in milliseconds since 1970; undefined when all is. */
   behindSince(clusterName: string): number | undefined;
+  /** How many changes took how long to be applied in a cluster, of the last hour, by the buckets of `SYNC_BOUNDS` and one for what took longer: those that this server has sent. */
+  syncDurations(clusterName: string): readonly number[];
   /** What of a cluster's objects is not written because its mode forbids it. */
   pendingIn(clusterName: string): Iterable<Rejection>;
   /** Every certificate and token that it knows of, without what is secret. */
@@ -76,7 +78,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
   const telemetry = startTelemetry({ clock, random, log, meter, late: statusesDue }, signal);
   const inputs = startServerInputs({ ...options, delivery, telemetry, events }, signal);
   const { view, store } = inputs;
-  for (const { forget } of [delivery, confirmed, telemetry.lags]) events.on("clusterRemoved", forget);
+  for (const { forget } of [delivery, confirmed, telemetry.lags, telemetry.durations]) events.on("clusterRemoved", forget);
 
   const agents = options.link(inputs.handler, inputs.reportFilter);
   const link: ServerLink = {
@@ -250,6 +252,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     revokedBefore: members.revokedBefore,
     cannotConnect: statuses.cannotConnect,
     behindSince: telemetry.lags.behindSince,
+    syncDurations: telemetry.durations.lastHour,
     pendingIn: delivery.pendingIn,
     certificates: certificates.entries,
     insights: insights.read,

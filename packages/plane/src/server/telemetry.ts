@@ -4,12 +4,14 @@ import { deletionReason } from "../apply/deletionReason.ts";
 import type { Acknowledgement, DeletionCause, DeletionEvidence, Observation } from "../ports/clusterPort.ts";
 import { type Lags, lags } from "./lag.ts";
 import { countMerged } from "./serverMetrics.ts";
+import { type SyncDurations, syncDurations } from "./syncDurations.ts";
 import { tracing } from "./tracing.ts";
 
-/** Sees what passes through the server, and keeps what people ask for later: ids of changes, figures, removals, and lags. It changes nothing. */
+/** Sees what passes through the server, and keeps what people ask for later: ids of changes, activity, removals, and lags. It changes nothing. */
 export interface Telemetry {
   readonly deletions: DeletionLog;
   readonly lags: Lags;
+  readonly durations: SyncDurations;
   /** Takes in an agent's report; what is merged meanwhile comes from there. */
   observed(clusterName: string, observation: Observation, take: () => void): void;
   /** Something that translation reads has changed. */
@@ -34,7 +36,8 @@ export interface TelemetryOptions {
 
 /** Keeps all of it in memory. Calls `late` every minute, and when a cluster starts to lag, until `signal` is aborted. */
 export function startTelemetry({ clock, random, log, meter, late }: TelemetryOptions, signal: AbortSignal): Telemetry {
-  const traces = tracing({ clock, random, log, meter });
+  const durations = syncDurations(clock);
+  const traces = tracing({ clock, random, log, meter, applied: durations.record });
   const removals = deletionLog(() => clock.now());
   const behind = lags({ clock, late }, signal);
   /** Counts the changes of what translation reads. */
@@ -63,6 +66,7 @@ export function startTelemetry({ clock, random, log, meter, late }: TelemetryOpt
   return {
     deletions: removals,
     lags: behind,
+    durations,
     observed(clusterName, observation, take) {
       arriving = { clusterName, traces: observation.traces };
       take();

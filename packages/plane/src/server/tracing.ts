@@ -22,13 +22,15 @@ export interface TracingOptions {
   readonly random: () => number;
   readonly log: Log;
   readonly meter: Meter;
+  /** A change was applied in a cluster, so many milliseconds after the server has seen it. */
+  readonly applied: (clusterName: string, ms: number) => void;
 }
 
 /**
  * Keeps the times of the latest 1,024 changes, and at most 8 ids together: what is beyond is dropped from traces, and nothing else depends
  * on it.
  */
-export function tracing({ clock, random, log, meter }: TracingOptions): Tracing {
+export function tracing({ clock, random, log, meter, applied }: TracingOptions): Tracing {
   /** When a change was seen, oldest first; at most MAX_TIMED, then the oldest are forgotten. */
   const seenAt = new Map<string, number>();
   let untranslated: readonly string[] = [];
@@ -66,7 +68,9 @@ export function tracing({ clock, random, log, meter }: TracingOptions): Tracing 
       const now = clock.now();
       for (const id of traces) {
         const at = seenAt.get(id);
-        if (at !== undefined) meter.record("gloo_mesh_propagation_time_sec", Math.max(0, now - at) / 1000);
+        if (at === undefined) continue;
+        meter.record("gloo_mesh_propagation_time_sec", Math.max(0, now - at) / 1000);
+        applied(cluster, Math.max(0, now - at));
       }
       log.debug({ cluster, revision, rejected: rejected.length, traces }, "acknowledged");
       unwritten = joined(unwritten, traces);

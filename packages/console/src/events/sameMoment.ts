@@ -1,7 +1,12 @@
-import type { FleetMoment } from "../events/fleet.ts";
+import type { FleetMoment } from "./fleet.ts";
 
 /** Whether a moment is made of the very parts of another one. */
 export function isSameMoment(a: FleetMoment | undefined, b: FleetMoment): a is FleetMoment {
+  return a !== undefined && a.activity === b.activity && isSameFleet(a, b);
+}
+
+/** The same, whatever happened there. */
+export function isSameFleet(a: FleetMoment | undefined, b: FleetMoment): a is FleetMoment {
   if (
     a === undefined ||
     a.insights !== b.insights ||
