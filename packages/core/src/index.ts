@@ -8,6 +8,7 @@ export { equalContent, equalJson } from "./equality.ts";
 export { DuplicateOutput, fileProblem, InvalidResource, messageOf, type Problem, problemText, UsageError } from "./errors.ts";
 export { exactly } from "./exactly.ts";
 export { FIRST_SEEN, firstSeenOf, withFirstSeen, withoutFirstSeen } from "./firstSeen.ts";
+export { isHidden, plainJson, withoutHidden } from "./hiddenText.ts";
 export { intern, internList } from "./intern.ts";
 export type { Kind, ResourceOf } from "./kind.ts";
 export { excessOf, excessOfText, MAX_DEPTH, MAX_RESOURCE_BYTES, ResourceExcess } from "./limits.ts";
