@@ -49,13 +49,15 @@ export interface InsightChanges {
   readonly changed: readonly { readonly object: ResourceRef; readonly insights: readonly ConsoleInsight[] }[];
   /** Clusters of which nothing is known, so that what is wrong there is what was found before. */
   readonly unknown: readonly string[];
+  /** Clusters of which so many have ended that the earlier ones are forgotten; of all others, every one that has ended since a server began to look is known. */
+  readonly forgotten: readonly ForgottenInsights[];
 }
 
 /** An insight, and since when it is there. */
 export interface ConsoleInsight extends Insight {
   /** ISO 8601. */
   readonly since: string;
-  readonly suppressed?: { readonly reason: string; readonly until?: string };
+  readonly suppressed?: { readonly reason: string; readonly until?: string; readonly by: "annotation" | "Settings" };
 }
 
 /** An insight that is no more. Of each cluster, servers know the last hundred. */
@@ -63,6 +65,13 @@ export interface ConsoleEndedInsight extends Pick<Insight, "object" | "code" | "
   /** ISO 8601. */
   readonly since: string;
   readonly until: string;
+}
+
+/** What is no longer known of the insights about objects of one cluster; "" is the management cluster. */
+export interface ForgottenInsights {
+  readonly cluster: string;
+  /** In ISO 8601: those that ended before are not known. */
+  readonly before: string;
 }
 
 /** A certificate of the fleet, without its key. */

@@ -27,6 +27,8 @@ export interface PageSearch {
   readonly compare?: string;
   /** Path of the object that is shown beside the table. */
   readonly open?: string;
+  /** How far back a comparison goes. */
+  readonly since?: string;
   /** Columns of the table that are not shown, with commas between them. */
   readonly hide?: string;
 }
@@ -40,6 +42,7 @@ const MEMBERS = [
   "of",
   "open",
   "hide",
+  "since",
   "from",
   "to",
   "port",

@@ -4,6 +4,7 @@ import type {
   ConsoleInsight,
   ConsoleSource,
   ConsoleViewer,
+  ForgottenInsights,
   SnapshotClock,
 } from "@isthmus/console/wire";
 import { emptySnapshot, emptyTable, type ResourceRef, resourceKeyOf, type Snapshot, type Table } from "@isthmus/core";
@@ -28,6 +29,8 @@ export interface Fleet {
   readonly insightsAt: string | null;
   /** Insights that are no more, the older first. */
   readonly ended: readonly ConsoleEndedInsight[];
+  /** Clusters of which earlier ones are not known. */
+  readonly forgottenInsights: readonly ForgottenInsights[];
   readonly unknownClusters: readonly string[];
   readonly certificates: readonly ConsoleCertificate[];
   /** Who reads it, and what is left out; undefined where there is no login. */
@@ -48,6 +51,7 @@ export function emptyFleet(): Fleet {
     insights: emptyTable<ObjectInsights>(({ object }) => resourceKeyOf(object)),
     insightsAt: null,
     ended: [],
+    forgottenInsights: [],
     unknownClusters: [],
     certificates: [],
     viewer: undefined,

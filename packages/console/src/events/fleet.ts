@@ -1,5 +1,13 @@
 import { emptyTable, type ResourceRef, resourceKeyOf, type Snapshot, type Table } from "@isthmus/core";
-import type { ConsoleCertificate, ConsoleEndedInsight, ConsoleInsight, ConsoleSource, ConsoleViewer, SnapshotClock } from "../wire.ts";
+import type {
+  ConsoleCertificate,
+  ConsoleEndedInsight,
+  ConsoleInsight,
+  ConsoleSource,
+  ConsoleViewer,
+  ForgottenInsights,
+  SnapshotClock,
+} from "../wire.ts";
 
 /** What is wrong with one object. */
 export interface ObjectInsightList {
@@ -20,6 +28,8 @@ export interface FleetMoment {
     readonly unknown: readonly string[];
     /** Those that are no more: the same list as long as none is added. */
     readonly ended: readonly ConsoleEndedInsight[];
+    /** Of the clusters of which earlier ones were left out of `ended`. */
+    readonly forgotten: readonly ForgottenInsights[];
   };
   readonly certificates: readonly ConsoleCertificate[];
   /** For whom it is; absent where everybody sees everything. */
@@ -35,7 +45,7 @@ export const NO_INSIGHTS: Table<ObjectInsightList> = emptyTable(({ object }) => 
 export const NOTHING_KNOWN: FleetMoment = {
   objects: new Map(),
   generated: new Map(),
-  insights: { at: null, objects: NO_INSIGHTS, unknown: [], ended: [] },
+  insights: { at: null, objects: NO_INSIGHTS, unknown: [], ended: [], forgotten: [] },
   certificates: [],
 };
 

@@ -28,7 +28,11 @@ export interface PrintedInsights {
 
 /** Insights as JSON, with what is `ended` where that was asked for; in whatever was written by others there is nothing hidden. */
 export function insightsJson({ shown, suppressed, ended }: PrintedInsights & { readonly ended?: readonly object[] }): string {
-  const told = plainJson({ insights: shown, suppressed, ...(ended === undefined ? {} : { ended }) });
+  const told = plainJson({
+    insights: shown.map(withPasteable),
+    suppressed: suppressed.map((one) => ({ ...one, insight: withPasteable(one.insight) })),
+    ...(ended === undefined ? {} : { ended }),
+  });
   return `${JSON.stringify(told, undefined, 2)}\n`;
 }
 
@@ -37,8 +41,8 @@ export function insightsSarif(
   { shown, suppressed }: PrintedInsights,
   { program, version }: { readonly program: string; readonly version: string },
 ): string {
-  const listed = suppressed.map(({ insight, ...why }) => plainSuppressed({ ...findingOf(insight), ...why }));
-  const findings = shown.map((insight) => plainFinding(findingOf(insight)));
+  const listed = suppressed.map(({ insight, ...why }) => plainSuppressed({ ...findingOf(withPasteable(insight)), ...why }));
+  const findings = shown.map((insight) => plainFinding(findingOf(withPasteable(insight))));
   const log = sarif(findings, { program, version, explain: explainedCode, suppressed: { listed, count: listed.length } });
   return `${JSON.stringify(log, undefined, 2)}\n`;
 }
