@@ -175,3 +175,42 @@ export interface ObjectGeneration {
   readonly generation: number | null;
   readonly isAbsent: boolean;
 }
+
+/** Path of how much changed in each cluster from one moment that is kept to the next: `MomentChanges` as JSON. */
+export const CHANGES_PATH = "/api/v1/history/changes";
+
+/** How much changed, of what the user may see. */
+export interface MomentChanges {
+  /** One for each of `MomentTimes.times`, the oldest first: nothing is counted for that one. */
+  readonly moments: readonly {
+    /** In ISO 8601, of the server's clock. */
+    readonly at: string;
+    /** Objects that were reported, desired, discovered or declared, or no longer so, or otherwise than before. Clusters of which nothing changed are left out; "" is the management cluster. */
+    readonly clusters: readonly { readonly name: string; readonly count: number }[];
+  }[];
+}
+
+/** Path of when agents connected and disconnected: `AgentSessions` as JSON. */
+export const SESSIONS_PATH = "/api/v1/sessions";
+
+/** What the console's server has seen of agents, of the clusters that the user may see. */
+export interface AgentSessions {
+  /** In ISO 8601, of the server's clock: since when it has looked. */
+  readonly since: string | null;
+  /** The oldest first. Of each cluster the last hundred; what lasts less than the time between two reads is not among them. */
+  readonly events: readonly SessionEvent[];
+}
+
+/** Something that happened to the session of an agent. */
+export interface SessionEvent {
+  /** In ISO 8601, of the server's clock. */
+  readonly at: string;
+  readonly cluster: string;
+  /**
+   * `connected`, `disconnected`, or to another replica (`moved`). `resyncing`: the agent reports everything from the beginning; `synced`: it has done so. `updated`: it has another version.
+   * `added`: the cluster is known from here on; `removed`: no longer.
+   */
+  readonly what: "added" | "connected" | "disconnected" | "moved" | "resyncing" | "synced" | "updated" | "removed";
+  /** The replica, or the version. */
+  readonly detail?: string;
+}

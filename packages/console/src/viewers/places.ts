@@ -9,7 +9,7 @@ export function objectPlace({ apiVersion, kind, metadata }: Pick<Resource, "apiV
 }
 
 /** A cluster, apart from what is in it. */
-function clusterPlace(clusterName: string): Place {
+export function clusterPlace(clusterName: string): Place {
   return { apiVersion: "", kind: "", namespace: "", clusterName };
 }
 
