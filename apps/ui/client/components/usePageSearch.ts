@@ -27,6 +27,8 @@ export interface PageSearch {
   readonly compare?: string;
   /** Path of the object that is shown beside the table. */
   readonly open?: string;
+  /** The time with which a comparison ends, in ISO 8601; now where there is none. */
+  readonly until?: string;
   /** How far back a comparison goes. */
   readonly since?: string;
   /** Columns of the table that are not shown, with commas between them. */
@@ -43,6 +45,7 @@ const MEMBERS = [
   "open",
   "hide",
   "since",
+  "until",
   "from",
   "to",
   "port",

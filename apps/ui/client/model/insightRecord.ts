@@ -46,7 +46,7 @@ export function changesSince({ current, ended }: InsightRecord, time: number): r
   return [...began.map((insight) => ({ what: "new", insight }) as const), ...gone.map((insight) => ({ what: "gone", insight }) as const)];
 }
 
-/** What is other in one fleet than in an earlier one; what is suppressed counts as if it were not there, and is told apart. */
+/** What is other in one fleet than in an earlier one; what is suppressed counts as if it were not there, and has a word of its own. */
 export function changesBetween(before: Fleet, after: Fleet, scope: Scope = NO_SCOPE): readonly InsightChange[] {
   const changes: InsightChange[] = [];
   for (const { before: was, after: is } of after.insights.changesSince(before.insights)) {

@@ -9,7 +9,7 @@ import { insightRecord, insightTrend, type TrendPoint } from "../model/insightRe
 import { t } from "../strings.ts";
 
 const WEEK_MS = 7 * 24 * 3_600_000;
-const MINUTE_MS = 60_000;
+const STEP_MS = 5_000;
 const POINTS = 29;
 const SEVERITIES = ["error", "warning", "info"] as const;
 const [WIDTH, HEIGHT] = [560, 56];
@@ -19,8 +19,8 @@ export function InsightTrend() {
   const fleet = useFleet();
   const scope = useScope();
   const now = useServerNow();
-  // By the minute, so that nothing moves each second.
-  const until = Math.ceil(now / MINUTE_MS) * MINUTE_MS;
+  // So that nothing moves each second, and what has begun just now is counted.
+  const until = Math.ceil(now / STEP_MS) * STEP_MS;
   const record = useMemo(() => insightRecord(fleet, scope), [fleet, scope]);
   const points = useMemo(() => insightTrend(record, { now: until, spanMs: WEEK_MS, points: POINTS }), [record, until]);
   if (fleet.source?.kind === "file") return null;

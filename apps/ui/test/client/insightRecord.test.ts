@@ -78,7 +78,7 @@ describe("what changed since a time", () => {
 });
 
 describe("what is other than in an earlier fleet", () => {
-  it("is told by what was shown and is", () => {
+  it("follows from what was shown and is", () => {
     const quiet = { suppressed: { reason: "known", by: "Settings" } } as const;
     const before = fleetOf([found("stays", 0), found("goes", 0), found("hides", 0), found("shows", 0, quiet)]);
     const after = fleetOf([found("stays", 0, { message: "2 of 3" }), found("comes", 5), found("hides", 0, quiet), found("shows", 0)]);

@@ -3,7 +3,7 @@ import { withoutHidden } from "@isthmus/core";
 /** How much a finding weighs: `rejected` is not in force, `warning` is in force and something to know, `note` is about the input. */
 export type FindingSeverity = "note" | "warning" | "rejected";
 
-/** One finding, as it is told to other programs. */
+/** One finding, as other programs read it. */
 export interface ReportedFinding {
   readonly severity: FindingSeverity;
   /** Stable: one of docs/reference/findings.md, or of docs/reference/insights.md. */
