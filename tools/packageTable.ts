@@ -93,6 +93,10 @@ export const folderTable: Readonly<Record<string, Readonly<Record<string, Folder
       holds: "What each code means: title, meaning, consequence, remedy and an example. It imports no kind.",
       imports: ["insight.ts"],
     },
+    report: {
+      holds: "Insights for other programs: JSON and SARIF, as commands print them and the console saves them.",
+      imports: ["insight.ts", "catalogue"],
+    },
     "rule.ts": { holds: "How a rule is declared: the kinds that it reads, and what it finds.", imports: ["insight.ts", "catalogue"] },
     rules: { holds: "Every rule, by what it is about.", imports: ["insight.ts", "rule.ts"] },
     ".": {

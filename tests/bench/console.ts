@@ -66,7 +66,10 @@ function changingFleet(clusters: number, services: number): ChangingFleet {
   let snapshot: Snapshot = attached;
   const destinations = [...attached.collections()].flatMap(([kind, all]) => (kind.endsWith("/Destination") ? [...all] : []));
   let round = 0;
-  const known = { insights: { at: null, objects: snapshotOf([]).of(NO_KIND) as never, unknown: [], ended: [] }, certificates: [] };
+  const known = {
+    insights: { at: null, objects: snapshotOf([]).of(NO_KIND) as never, unknown: [], ended: [], forgotten: [] },
+    certificates: [],
+  };
   return {
     source: {
       about: { kind: "server", name: "bench", version: "0", namespace: "gloo-mesh" },

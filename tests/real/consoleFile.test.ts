@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -203,6 +204,33 @@ describeInBrowser("the console, of manifests in a file", (executablePath) => {
       // As it is what is there, nothing follows from it.
       await page.getByText("No object in a cluster would change.").waitFor();
     }
+  });
+
+  it("saves insights as meshctl prints them", async () => {
+    await show("/insights");
+    const saved = async (format: string): Promise<string> => {
+      const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: `Save ${format}` }).click()]);
+      return readFileSync(await download.path(), "utf8");
+    };
+    const printed = (...args: readonly string[]): string =>
+      spawnSync(process.execPath, [MESHCTL, "insights", "-f", join(directory, "fleet.json"), ...args], { encoding: "utf8" }).stdout;
+    // Of files, meshctl knows lines; of a console it is known since when something is there.
+    const insights = ({ insights: all }: { insights: readonly Record<string, unknown>[] }) =>
+      all.map(({ file: _, line: __, since: ___, ...insight }) => JSON.stringify(insight, Object.keys(insight).sort())).sort();
+    const [own, others] = [JSON.parse(await saved("JSON")), JSON.parse(printed("-o", "json"))];
+    expect(own.insights.length).toBeGreaterThan(1);
+    expect(insights(own)).toEqual(insights(others));
+    const results = ({ runs: [run] }: { runs: { results: { ruleId: string; level: string; message: { text: string } }[] }[] }) =>
+      (run?.results ?? []).map(({ ruleId, level, message }) => `${ruleId} ${level} ${message.text}`).sort();
+    const [ownLog, otherLog] = [JSON.parse(await saved("SARIF")), JSON.parse(printed("-o", "sarif", "--suppressed"))];
+    expect(results(ownLog)).toEqual(results(otherLog));
+    expect(ownLog.runs[0].tool.driver.rules).toEqual(otherLog.runs[0].tool.driver.rules);
+    await show("/insights?view=changes");
+    await page.getByText("A saved fleet is one moment: it does not say what was found before.").waitFor();
+    await show("/debug?view=snapshots");
+    await page.getByText("A saved fleet is one moment.").waitFor();
+    await show("/debug?view=sessions");
+    await page.getByText("A saved fleet has no agents.").waitFor();
   });
 
   it("shows a megabyte of an annotation, and marks that change the direction of text, as text", async () => {

@@ -1,6 +1,7 @@
 import { accessStrings } from "./strings/access.ts";
 import { certificateStrings } from "./strings/certificates.ts";
 import { ciliumStrings } from "./strings/cilium.ts";
+import { debugStrings } from "./strings/debug.ts";
 import { effectStrings } from "./strings/effect.ts";
 import { eventStrings } from "./strings/events.ts";
 import { generatedStrings } from "./strings/generated.ts";
@@ -377,22 +378,7 @@ export const t = {
     exportWhy: "Save the graph as an SVG file",
     mostEdges: (count: number) => `Only the first ${count} edges are drawn; the table has all.`,
   },
-  debug: {
-    what: "kinds",
-    empty: "The snapshot is empty.",
-    emptyHow: "No cluster has reported anything yet:",
-    emptyCommand: "meshctl check",
-    stream: "Stream",
-    bundle: "Save the fleet",
-    bundleWhy: "All that the server knows, without what is secret, in a file that this console shows later, elsewhere, without a cluster.",
-    source: "Source",
-    versionOf: "Version",
-    serverTime: "Time of the server",
-    sourceTime: "Source answered",
-    kindTitle: (kind: string) => `${kind} objects`,
-    kindWhat: "objects",
-    kindEmpty: "There is no object of this kind.",
-  },
+  debug: debugStrings,
   errors: {
     title: "This page failed",
     text: "The rest of the console still works. The cause:",

@@ -51,13 +51,15 @@ export interface InsightChanges {
   readonly changed: readonly { readonly object: ResourceRef; readonly insights: readonly ConsoleInsight[] }[];
   /** Clusters of which nothing is known, so that what is wrong there is what was found before. */
   readonly unknown: readonly string[];
+  /** Clusters of which so many have ended that the earlier ones are forgotten; of all others, every one that has ended since a server began to look is known. */
+  readonly forgotten: readonly ForgottenInsights[];
 }
 
 /** An insight, and since when it is there. */
 export interface ConsoleInsight extends Insight {
   /** ISO 8601. */
   readonly since: string;
-  readonly suppressed?: { readonly reason: string; readonly until?: string };
+  readonly suppressed?: { readonly reason: string; readonly until?: string; readonly by: "annotation" | "Settings" };
 }
 
 /** An insight that is no more. Of each cluster, servers know the last hundred. */
@@ -65,6 +67,13 @@ export interface ConsoleEndedInsight extends Pick<Insight, "object" | "code" | "
   /** ISO 8601. */
   readonly since: string;
   readonly until: string;
+}
+
+/** What is no longer known of the insights about objects of one cluster; "" is the management cluster. */
+export interface ForgottenInsights {
+  readonly cluster: string;
+  /** In ISO 8601: those that ended before are not known. */
+  readonly before: string;
 }
 
 /** A certificate of the fleet, without its key. */
@@ -194,4 +203,43 @@ export interface ObjectGeneration {
   /** `metadata.generation`; null: it has none. */
   readonly generation: number | null;
   readonly isAbsent: boolean;
+}
+
+/** Path of how much changed in each cluster from one moment that is kept to the next: `MomentChanges` as JSON. */
+export const CHANGES_PATH = "/api/v1/history/changes";
+
+/** How much changed, of what the user may see. */
+export interface MomentChanges {
+  /** One for each of `MomentTimes.times`, the oldest first: nothing is counted for that one. */
+  readonly moments: readonly {
+    /** In ISO 8601, of the server's clock. */
+    readonly at: string;
+    /** Objects that were reported, desired, discovered or declared, or no longer so, or otherwise than before. Clusters of which nothing changed are left out; "" is the management cluster. */
+    readonly clusters: readonly { readonly name: string; readonly count: number }[];
+  }[];
+}
+
+/** Path of when agents connected and disconnected: `AgentSessions` as JSON. */
+export const SESSIONS_PATH = "/api/v1/sessions";
+
+/** What the console's server has seen of agents, of the clusters that the user may see. */
+export interface AgentSessions {
+  /** In ISO 8601, of the server's clock: since when it has looked. */
+  readonly since: string | null;
+  /** The oldest first. Of each cluster the last hundred; what lasts less than the time between two reads is not among them. */
+  readonly events: readonly SessionEvent[];
+}
+
+/** Something that happened to the session of an agent. */
+export interface SessionEvent {
+  /** In ISO 8601, of the server's clock. */
+  readonly at: string;
+  readonly cluster: string;
+  /**
+   * `connected`, `disconnected`, or to another replica (`moved`). `resyncing`: the agent reports everything from the beginning; `synced`: it has done so. `updated`: it has another version.
+   * `added`: the cluster is known from here on; `removed`: no longer.
+   */
+  readonly what: "added" | "connected" | "disconnected" | "moved" | "resyncing" | "synced" | "updated" | "removed";
+  /** The replica, or the version. */
+  readonly detail?: string;
 }

@@ -142,9 +142,15 @@ describe("the events between two moments", () => {
       return [`/Service|${name}.bookinfo.cluster-1`, { object: ref, insights }] as unknown as readonly [string, never];
     };
     const table = NO_INSIGHTS.with([of("a", ["one"]), of("b", ["two"])]);
-    const before = momentOf([], { insights: { at: "2026-01-01T00:00:00.000Z", objects: table, unknown: [], ended: [] } });
+    const before = momentOf([], { insights: { at: "2026-01-01T00:00:00.000Z", objects: table, unknown: [], ended: [], forgotten: [] } });
     const after = momentOf([], {
-      insights: { at: "2026-01-01T00:00:01.000Z", objects: table.with([[of("a", [])[0], undefined]]), unknown: ["cluster-2"], ended: [] },
+      insights: {
+        at: "2026-01-01T00:00:01.000Z",
+        objects: table.with([[of("a", [])[0], undefined]]),
+        unknown: ["cluster-2"],
+        ended: [],
+        forgotten: [],
+      },
     });
     expect(received(NOTHING_KNOWN, before)[0]?.data.changed).toHaveLength(2);
     expect(received(before, { ...after, objects: before.objects })).toMatchObject([

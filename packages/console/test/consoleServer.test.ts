@@ -11,7 +11,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type ConsoleHubOptions, startConsoleHub } from "../src/events/hub.ts";
 import { type ConsoleServer, type ConsoleServerOptions, startConsoleServer } from "../src/http/consoleServer.ts";
 import { isLoopback, isLoopbackHost } from "../src/http/loopback.ts";
-import { GENERATIONS_PATH, HISTORY_PATH, MOMENT_PATH, STREAM_PATH } from "../src/wire.ts";
+import { CHANGES_PATH, GENERATIONS_PATH, HISTORY_PATH, MOMENT_PATH, SESSIONS_PATH, STREAM_PATH } from "../src/wire.ts";
 import { ask, eventsIn, folded, momentOf, object, type Received, scriptedSource } from "./consoleFixture.ts";
 
 const nothing = () => undefined;
@@ -156,9 +156,30 @@ describe("the past", () => {
       expect((await asked(query)).body.toString()).toBe('{"generations":[]}');
   });
 
+  it("has how much changed in each cluster, and what became of agents", async () => {
+    let connected = true;
+    const changing = { ...source, read: source.read, clock: () => ({ at: "", clusters: [{ name: "c", at: null, connected }] }) };
+    source.moment = momentOf([object("Service", "a")]);
+    const server = await serve({ historyMs: 1, source: changing });
+    const json = async (path: string) => JSON.parse((await ask(server.port, { path })).body.toString());
+    await vi.waitFor(async () => expect((await json(CHANGES_PATH)).moments).toHaveLength(1), soon);
+    source.moment = momentOf([object("Service", "b"), { ...object("Service", "c"), metadata: { name: "c", namespace: "x" } }]);
+    connected = false;
+    await vi.waitFor(async () => expect((await json(CHANGES_PATH)).moments).toHaveLength(2), soon);
+    const [first, second] = (await json(CHANGES_PATH)).moments;
+    expect(first.clusters).toEqual([]);
+    expect(second.clusters).toEqual([
+      { name: "cluster-1", count: 2 },
+      { name: "", count: 1 },
+    ]);
+    const { since, events } = await json(SESSIONS_PATH);
+    expect(Date.parse(since)).not.toBeNaN();
+    expect(events).toMatchObject([{ cluster: "c", what: "disconnected" }]);
+  });
+
   it("is not for pages elsewhere", async () => {
     const server = await serve();
-    for (const path of [HISTORY_PATH, MOMENT_PATH, GENERATIONS_PATH])
+    for (const path of [HISTORY_PATH, MOMENT_PATH, GENERATIONS_PATH, CHANGES_PATH, SESSIONS_PATH])
       expect((await ask(server.port, { path, headers: { "sec-fetch-site": "cross-site" } })).status).toBe(403);
   });
 });

@@ -94,6 +94,23 @@ describe("the history of a fleet", () => {
     expect(history.times.length).toBeGreaterThan(20);
   });
 
+  it("says of which kinds and places something changed from one to the next, but nothing of a Secret", () => {
+    const moments = [
+      [object("Service", "a"), object("Service", "b"), object("Secret", "s")],
+      [object("Service", "a", { spec: {} }), object("Pod", "p"), object("Secret", "s", { data: {} })],
+    ];
+    const history = taken([0, MINUTE], {}, (i) => momentOf(moments[i] ?? []));
+    const place = { apiVersion: "v1", namespace: "bookinfo", clusterName: "cluster-1" };
+    expect(history.changes.map(({ at }) => at)).toEqual(history.times);
+    expect(history.changes.map(({ places }) => [...places].sort((a, b) => (a.kind < b.kind ? -1 : 1)))).toEqual([
+      [],
+      [
+        { ...place, kind: "Pod", count: 1 },
+        { ...place, kind: "Service", count: 2 },
+      ],
+    ]);
+  });
+
   it("forgets the oldest first where much changes", () => {
     const momentAt = (i: number) => momentOf(Array.from({ length: 10 }, (_, j) => object("Service", `s${i}-${j}`)));
     // Each differs from the one before in 20 objects.

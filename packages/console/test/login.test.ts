@@ -10,7 +10,7 @@ import { type ConsoleServer, startConsoleServer } from "../src/http/consoleServe
 import { startLogin } from "../src/login/login.ts";
 import { startSessions } from "../src/login/sessions.ts";
 import { startViewerHubs } from "../src/viewers/viewerHubs.ts";
-import { GENERATIONS_PATH, HISTORY_PATH, MOMENT_PATH, STREAM_PATH } from "../src/wire.ts";
+import { CHANGES_PATH, GENERATIONS_PATH, HISTORY_PATH, MOMENT_PATH, SESSIONS_PATH, STREAM_PATH } from "../src/wire.ts";
 import { movedClock, scriptedReviews } from "./accessFixture.ts";
 import { ask, momentOf, object, scriptedSource } from "./consoleFixture.ts";
 
@@ -29,6 +29,8 @@ let stop: AbortController;
 let served: ConsoleServer;
 let directory: string;
 let ended: Promise<unknown>;
+let source: ReturnType<typeof scriptedSource>;
+let connected: boolean;
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), "isthmus-pages-"));
@@ -37,8 +39,11 @@ beforeEach(async () => {
   reviews = scriptedReviews();
   reviews.bearers.set("good", { username: "alice", groups: ["dev"] });
   stop = new AbortController();
-  const source = scriptedSource();
+  source = scriptedSource();
   source.moment = momentOf([object("Service", "a")]);
+  connected = true;
+  const clusters = () => ["cluster-1", "cluster-2"].map((name) => ({ name, at: null, connected }));
+  source.clock = () => ({ at: new Date(0).toISOString(), clusters: clusters() });
   const hub = startConsoleHub({ source, epoch: "e", clock: systemClock, log: silent, readMs: 10, historyMs: 1 }, stop.signal);
   const shared = { reviews, clock: systemClock, log: silent };
   const publicUrl = new URL(`https://${HOST}`);
@@ -101,6 +106,8 @@ describe("without a session", () => {
     HISTORY_PATH,
     `${MOMENT_PATH}?at=2999-01-01T00:00:00Z`,
     `${GENERATIONS_PATH}?kind=Service&name=a`,
+    CHANGES_PATH,
+    SESSIONS_PATH,
     "/no-such-file",
     `/login/..${STREAM_PATH}`,
   ])("%s gives nothing", async (path) => {
@@ -257,6 +264,58 @@ describe("the past", () => {
     const { headers } = await post({ token: "all" });
     const bob = String(headers["set-cookie"]).split(";")[0] ?? "";
     expect((await get(path, { cookie: bob })).body.toString()).toMatch(/"generation":null,"isAbsent":false/);
+  });
+});
+
+describe("records of the past", () => {
+  async function of(user: string, rules: readonly object[]) {
+    reviews.bearers.set(user, { username: user });
+    reviews.rules.set(user, rules as never);
+    const { headers } = await post({ token: user });
+    return String(headers["set-cookie"]).split(";")[0] ?? "";
+  }
+
+  async function happened(cookie: string): Promise<void> {
+    connected = false;
+    const elsewhere = { ...object("Service", "c"), metadata: { name: "c", namespace: "bookinfo", clusterName: "cluster-2" } };
+    source.moment = momentOf([object("Service", "b"), elsewhere]);
+    await vi.waitFor(async () => expect(JSON.parse((await get(CHANGES_PATH, { cookie })).body.toString()).moments).toHaveLength(2), soon);
+    await vi.waitFor(async () => expect((await get(SESSIONS_PATH, { cookie })).body.toString()).toContain("disconnected"), soon);
+  }
+
+  const read = async (cookie: string) => {
+    const [changes, sessions] = await Promise.all([CHANGES_PATH, SESSIONS_PATH].map((path) => get(path, { cookie })));
+    const { moments } = JSON.parse(changes?.body.toString() ?? "") as { moments: { clusters: { name: string; count: number }[] }[] };
+    const { events } = JSON.parse(sessions?.body.toString() ?? "") as { events: { cluster: string }[] };
+    return { changed: moments.at(-1)?.clusters, clusters: events.map(({ cluster }) => cluster) };
+  };
+
+  it("are of what each user may see, and nothing for one who may see nothing", async () => {
+    const all = await of("all", [{}]);
+    await happened(all);
+    expect(await read(all)).toEqual({
+      changed: [
+        { name: "cluster-1", count: 2 },
+        { name: "cluster-2", count: 1 },
+      ],
+      clusters: ["cluster-1", "cluster-2"],
+    });
+    expect(await read(await loggedIn())).toEqual({ changed: [], clusters: [] });
+    // One cluster, with nothing in it.
+    const narrow = await of("narrow", [{ verb: "get", resource: "kubernetesclusters.multicluster.solo.io", name: "cluster-2" }]);
+    expect(await read(narrow)).toEqual({ changed: [], clusters: ["cluster-2"] });
+    const services = { resource: "services", namespace: "bookinfo" };
+    const team = await of("team", [{ verb: "get", resource: "kubernetesclusters.multicluster.solo.io", name: "cluster-2" }, services]);
+    expect(await read(team)).toEqual({ changed: [{ name: "cluster-2", count: 1 }], clusters: ["cluster-2"] });
+  });
+
+  it("are not given while nobody can be asked", async () => {
+    const cookie = await of("unasked", [{}]);
+    reviews.problem = "down";
+    for (const path of [CHANGES_PATH, SESSIONS_PATH]) {
+      const { status, body } = await get(path, { cookie });
+      expect([status, body.toString()]).toEqual([503, "the Kubernetes API cannot be asked what you may list\n"]);
+    }
   });
 });
 

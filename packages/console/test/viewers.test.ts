@@ -45,7 +45,13 @@ function momentOf(objects: readonly Resource[], generated: readonly Resource[] =
     ...NOTHING_KNOWN,
     objects: new Map([["all", snapshotOf(objects)]]),
     generated: new Map([["all", snapshotOf(generated)]]),
-    insights: { at: "now", objects: NO_INSIGHTS.with(rows), unknown: ["cluster-1", "cluster-2"], ended },
+    insights: {
+      at: "now",
+      objects: NO_INSIGHTS.with(rows),
+      unknown: ["cluster-1", "cluster-2"],
+      ended,
+      forgotten: ["", "cluster-1", "cluster-2"].map((cluster) => ({ cluster, before: "then" })),
+    },
     certificates: ["", "cluster-1", "cluster-2"].map((cluster) => ({ cluster, kind: "root", name: "r" })),
   };
 }
@@ -150,6 +156,7 @@ describe("what a user sees", () => {
     });
     expect(seen.certificates.map(({ cluster }) => cluster)).toEqual(["cluster-1"]);
     expect(seen.insights.unknown).toEqual(["cluster-1"]);
+    expect(seen.insights.forgotten.map(({ cluster }) => cluster)).toEqual(["", "cluster-1"]);
     expect(source.clock().clusters.map(({ name }) => name)).toEqual(["cluster-1"]);
     expect(seen.viewer?.missing).toEqual([
       CLUSTERS,

@@ -28,6 +28,7 @@ export {
   type Signals,
   type TrafficEdge,
 } from "./goldenSignals.ts";
+export { isHidden, plainJson, withoutHidden } from "./hiddenText.ts";
 export { intern, internList, internPool, textHashOf } from "./intern.ts";
 export type { Kind, ResourceOf } from "./kind.ts";
 export { excessOf, excessOfText, MAX_DEPTH, MAX_RESOURCE_BYTES, ResourceExcess } from "./limits.ts";

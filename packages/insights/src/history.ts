@@ -171,7 +171,8 @@ function identityOf({ code, field }: Insight): string {
 }
 
 const byCluster: Index<EndedInsight> = ({ object }) => [object.clusterName];
-const MOST_OF_CLUSTER = 100;
+/** How many that have ended are kept of one cluster. */
+export const MOST_ENDED_OF_CLUSTER = 100;
 
 function* withEnded(ended: Table<EndedInsight>, more: Iterable<EndedInsight>): CooperativeTask<Table<EndedInsight>> {
   const added: (readonly [string, EndedInsight])[] = [];
@@ -184,7 +185,7 @@ function* withEnded(ended: Table<EndedInsight>, more: Iterable<EndedInsight>): C
   const excess: (readonly [string, undefined])[] = [];
   for (const cluster of new Set(added.map(([, { object }]) => object.clusterName))) {
     const rows = all.where(byCluster, cluster);
-    for (const one of rows.slice(0, Math.max(0, rows.length - MOST_OF_CLUSTER))) excess.push([endedKeyOf(one), undefined]);
+    for (const one of rows.slice(0, Math.max(0, rows.length - MOST_ENDED_OF_CLUSTER))) excess.push([endedKeyOf(one), undefined]);
     yield;
   }
   return yield* withEach(all, excess);

@@ -8,6 +8,7 @@ export {
   endedNameOf,
   historyAfter,
   type InsightHistory,
+  MOST_ENDED_OF_CLUSTER,
   NO_HISTORY,
   withLastKnown,
 } from "./history.ts";

@@ -1,5 +1,4 @@
-import { messageOf } from "@isthmus/core";
-import { withoutHidden } from "../output/plainText.ts";
+import { messageOf, withoutHidden } from "@isthmus/core";
 
 /** What is wrong, as it may go to a terminal: much of it was said by a cluster, by its pods, their logs, its API server. */
 export function errorText(error: unknown): string {

@@ -9,6 +9,7 @@ import {
   snapshotOf,
   UsageError,
 } from "@isthmus/core";
+import type { FindingSeverity, ReportedFinding } from "@isthmus/insights/report";
 import { type AgeSource, statusesOf, type Translation, translate, type UserObjectStatusUpdate } from "@isthmus/translators";
 import type { Io } from "../io.ts";
 import { plainText } from "../output/plainText.ts";
@@ -18,7 +19,7 @@ import { placementDoubts } from "./checks/placement.ts";
 import { referenceDoubts } from "./checks/references.ts";
 import { rejectedMistakes } from "./checks/rejectedMistakes.ts";
 import { parseDocuments, type Unreadable } from "./documents.ts";
-import { type OfflineFinding, offlineFindings, type Severity, statusReports } from "./findings.ts";
+import { offlineFindings, statusReports } from "./findings.ts";
 import { type InputFile, readInputFiles } from "./inputFiles.ts";
 import { type Intake, intake, type Note, type RejectedObject } from "./intake.ts";
 import { type InputObject, unfold } from "./unfold.ts";
@@ -44,7 +45,7 @@ export interface CheckedFiles {
   readonly translation: Translation;
   readonly statuses: readonly UserObjectStatusUpdate[];
   readonly rejected: readonly RejectedObject[];
-  readonly findings: readonly OfflineFinding[];
+  readonly findings: readonly ReportedFinding[];
   /** A field of an object as it was given; "" is the object itself. */
   readonly given: Intake["given"];
   /** Where a field of an object stands in the input. */
@@ -89,10 +90,10 @@ function doubtReport({ object, code, message }: Doubt): Report {
   return { subject: refOf(object), state: "WARNING", code, message };
 }
 
-const WEIGHTS: Readonly<Record<Severity, number>> = { note: 0, warning: 1, rejected: 2 };
+const WEIGHTS: Readonly<Record<FindingSeverity, number>> = { note: 0, warning: 1, rejected: 2 };
 
 /** Whether findings make a run fail: 1 when one of them weighs as much as `failOn`, or more. */
-export function exitCodeOf(findings: readonly OfflineFinding[], failOn: Severity): 0 | 1 {
+export function exitCodeOf(findings: readonly ReportedFinding[], failOn: FindingSeverity): 0 | 1 {
   return findings.some(({ severity }) => WEIGHTS[severity] >= WEIGHTS[failOn]) ? 1 : 0;
 }
 

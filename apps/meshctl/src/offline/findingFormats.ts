@@ -1,9 +1,17 @@
+import {
+  type CodeTexts,
+  type FindingSeverity,
+  plainFinding,
+  plainSuppressed,
+  type ReportedFinding,
+  type SuppressedFinding,
+  sarif,
+} from "@isthmus/insights/report";
 import { DISCOVERY_FINDINGS, FINDINGS, INPUT_FINDINGS } from "@isthmus/translators";
-import { plainText, withoutHidden } from "../output/plainText.ts";
-import { type OfflineFinding, placeText, type Severity, type SuppressedFinding } from "./findings.ts";
+import { plainText } from "../output/plainText.ts";
+import { placeText } from "./findings.ts";
 import type { FindingFormat } from "./formatNames.ts";
 import { markdownText } from "./markdownText.ts";
-import { type CodeTexts, sarif } from "./sarif.ts";
 
 /** What is known beside the findings themselves. */
 export interface FindingContext {
@@ -17,7 +25,7 @@ export interface FindingContext {
 
 /** Findings as one text, without what a terminal acts on. */
 export function formatted(
-  findings: readonly OfflineFinding[],
+  findings: readonly ReportedFinding[],
   format: FindingFormat,
   { version, explain = explained, suppressed }: FindingContext,
 ): string {
@@ -28,27 +36,22 @@ export function formatted(
   if (format === "junit") return junit(plain, hidden);
   if (format === "markdown") return markdown(plain, { listed, count: hidden.length });
   if (format === "github") return workflowCommands(plain, { listed, count: hidden.length });
-  const log = sarif(plain, { version, explain, ...(suppressed === undefined ? {} : { suppressed: { listed, count: hidden.length } }) });
+  const log = sarif(plain, {
+    program: "meshctl",
+    version,
+    explain,
+    ...(suppressed === undefined ? {} : { suppressed: { listed, count: hidden.length } }),
+  });
   return `${JSON.stringify(log, undefined, 2)}\n`;
 }
 
 /** A finding for people: one line. */
-export function findingText(finding: OfflineFinding): string {
+export function findingText(finding: ReportedFinding): string {
   return plainText(`${placeText(finding)}${finding.message} [${finding.code}]`, LONGEST_LINE);
 }
 
 // A path, and a sentence that may list names.
 const LONGEST_LINE = 8_192;
-
-/** Files and messages have names and texts that others wrote: logs are read on terminals. */
-function plainFinding({ message, file, ...finding }: OfflineFinding): OfflineFinding {
-  return { ...finding, message: withoutHidden(message), ...(file === undefined ? {} : { file: withoutHidden(file) }) };
-}
-
-function plainSuppressed({ reason, until, by, ...finding }: SuppressedFinding): SuppressedFinding {
-  const end = until === undefined ? {} : { until: withoutHidden(until) };
-  return { ...plainFinding(finding), reason: withoutHidden(reason), by: withoutHidden(by), ...end };
-}
 
 /** The codes that `explained` knows. */
 export const FINDING_CODES: readonly string[] = [FINDINGS, DISCOVERY_FINDINGS, INPUT_FINDINGS].flatMap((catalogue) =>
@@ -68,14 +71,14 @@ interface Suppressed {
   readonly count: number;
 }
 
-function workflowCommands(findings: readonly OfflineFinding[], { listed, count }: Suppressed): string {
+function workflowCommands(findings: readonly ReportedFinding[], { listed, count }: Suppressed): string {
   const hidden = listed.map((one) => ({ ...one, severity: "note" as const, message: `${suppressionText(one)}: ${one.message}` }));
   const number = count === 0 || listed.length > 0 ? "" : `::notice title=meshctl::${suppressedCount(count)}\n`;
   return [...findings, ...hidden].map((finding) => `${workflowCommand(finding)}\n`).join("") + number;
 }
 
 /** Why a finding is suppressed. */
-function suppressionText({ by, until, reason }: Omit<SuppressedFinding, keyof OfflineFinding>): string {
+function suppressionText({ by, until, reason }: Omit<SuppressedFinding, keyof ReportedFinding>): string {
   return `suppressed by ${by}${until === undefined ? "" : ` until ${until}`} (${reason})`;
 }
 
@@ -84,7 +87,7 @@ function suppressedCount(count: number): string {
 }
 
 // Source: docs.github.com, "Workflow commands for GitHub Actions": these characters end or split a command.
-function workflowCommand({ severity, code, message, file, line }: OfflineFinding): string {
+function workflowCommand({ severity, code, message, file, line }: ReportedFinding): string {
   const data = (text: string) => text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
   const property = (text: string) => data(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
   const properties = [
@@ -95,13 +98,13 @@ function workflowCommand({ severity, code, message, file, line }: OfflineFinding
   return `::${WORKFLOW_LEVELS[severity]} ${properties.join(",")}::${data(message)}`;
 }
 
-const WORKFLOW_LEVELS: Readonly<Record<Severity, string>> = { note: "notice", warning: "warning", rejected: "error" };
+const WORKFLOW_LEVELS: Readonly<Record<FindingSeverity, string>> = { note: "notice", warning: "warning", rejected: "error" };
 
 /**
  * One test case for each finding, which fails unless it is a note, and is skipped if it is suppressed; without any finding one that passes.
  * Source: github.com/testmoapp/junitxml.
  */
-function junit(findings: readonly OfflineFinding[], suppressed: readonly SuppressedFinding[]): string {
+function junit(findings: readonly ReportedFinding[], suppressed: readonly SuppressedFinding[]): string {
   const failures = findings.filter(({ severity }) => severity !== "note").length;
   const cases = [
     ...findings.map((finding) => {
@@ -123,7 +126,7 @@ function junit(findings: readonly OfflineFinding[], suppressed: readonly Suppres
   );
 }
 
-function testCase({ code, file, line }: OfflineFinding, element: string): string {
+function testCase({ code, file, line }: ReportedFinding, element: string): string {
   const place = `${file === undefined ? "" : ` file="${xmlText(file)}"`}${line === undefined ? "" : ` line="${line}"`}`;
   return `    <testcase classname="meshctl" name="${xmlText(code)}"${place}>${element}</testcase>\n`;
 }
@@ -142,7 +145,7 @@ function xmlText(text: string): string {
 }
 
 /** A table, as for a comment on a pull request. */
-function markdown(findings: readonly OfflineFinding[], { listed, count }: Suppressed): string {
+function markdown(findings: readonly ReportedFinding[], { listed, count }: Suppressed): string {
   const number = count === 0 || listed.length > 0 ? "" : `${suppressedCount(count)}.\n`;
   if (findings.length + listed.length === 0) return `No findings.\n${number === "" ? "" : `\n${number}`}`;
   const rows = [

@@ -1,34 +1,10 @@
 import { formatRef, type Report, type ResourceRef, resourceKeyOf } from "@isthmus/core";
+import type { ReportedFinding } from "@isthmus/insights/report";
 import type { UserObjectStatusUpdate } from "@isthmus/translators";
 import type { Intake, Note, RejectedObject } from "./intake.ts";
 
-/** How much a finding weighs: `rejected` is not in force, `warning` is in force and something to know, `note` is about the input. */
-export type Severity = "note" | "warning" | "rejected";
-
-/** One finding of an offline check. */
-export interface OfflineFinding {
-  readonly severity: Severity;
-  /** Stable: one of docs/reference/findings.md. */
-  readonly code: string;
-  /** What, why, what to do: begins with the object where it is about one. */
-  readonly message: string;
-  /** Where it stands in the input; `line` counts from 1. */
-  readonly file?: string;
-  readonly line?: number;
-}
-
-/** A finding that somebody does not want to see. */
-export interface SuppressedFinding extends OfflineFinding {
-  /** Why: without it nothing is suppressed. */
-  readonly reason: string;
-  /** The last day, as YYYY-MM-DD. */
-  readonly until?: string;
-  /** Who says so: the `annotation` of the object that it is about, or something elsewhere. */
-  readonly by: string;
-}
-
 /** Where a line of text says it stands. */
-export function placeText({ file, line }: Pick<OfflineFinding, "file" | "line">): string {
+export function placeText({ file, line }: Pick<ReportedFinding, "file" | "line">): string {
   if (file === undefined) return "";
   return line === undefined ? `${file}: ` : `${file}:${line}: `;
 }
@@ -37,7 +13,7 @@ export function placeText({ file, line }: Pick<OfflineFinding, "file" | "line">)
 export function offlineFindings(
   { notes, rejected, sourceOf }: Pick<Intake, "notes" | "rejected" | "sourceOf">,
   reports: readonly Report[],
-): readonly OfflineFinding[] {
+): readonly ReportedFinding[] {
   const ofReports = reportFindings(reports, sourceOf);
   return [
     ...notes.map(noteFinding),
@@ -47,16 +23,16 @@ export function offlineFindings(
   ];
 }
 
-function noteFinding({ code, message, file }: Note): OfflineFinding {
+function noteFinding({ code, message, file }: Note): ReportedFinding {
   return { severity: "note", code, message, ...(file === undefined ? {} : { file }) };
 }
 
-function rejectedFindings({ code, problems }: RejectedObject): readonly OfflineFinding[] {
+function rejectedFindings({ code, problems }: RejectedObject): readonly ReportedFinding[] {
   return problems.map(({ message, source }) => ({ severity: "rejected", code, message, ...placeIn(source) }));
 }
 
 /** What is said of many targets of one resource in the same words is one finding. */
-function reportFindings(reports: readonly Report[], sourceOf: Intake["sourceOf"]): readonly OfflineFinding[] {
+function reportFindings(reports: readonly Report[], sourceOf: Intake["sourceOf"]): readonly ReportedFinding[] {
   const groups = new Map<string, { readonly report: Report; readonly targets: ResourceRef[] }>();
   for (const report of reports) {
     if (report.state === "ACCEPTED") continue;
@@ -100,13 +76,13 @@ export function fieldOf(message: string): string {
 }
 
 /** The line of the field, where there is one. */
-function placeOf({ subject, message }: Report, sourceOf: Intake["sourceOf"]): Pick<OfflineFinding, "file" | "line"> {
+function placeOf({ subject, message }: Report, sourceOf: Intake["sourceOf"]): Pick<ReportedFinding, "file" | "line"> {
   const source = sourceOf(subject, fieldOf(message));
   return source === undefined ? {} : placeIn(source);
 }
 
 /** `policies.yaml:14` as file and line. */
-export function placeIn(source: string): Pick<OfflineFinding, "file" | "line"> {
+export function placeIn(source: string): Pick<ReportedFinding, "file" | "line"> {
   const colon = source.lastIndexOf(":");
   return { file: source.slice(0, colon), line: Number(source.slice(colon + 1)) };
 }

@@ -1,8 +1,8 @@
 import { formatRef } from "@isthmus/core";
 import { type Insight, insightsOf, intendedNames } from "@isthmus/insights";
+import { findingOf, type ReportedFinding } from "@isthmus/insights/report";
 import type { CheckedFiles } from "./check.ts";
-import { fieldOf, type OfflineFinding, placeIn } from "./findings.ts";
-import { findingOf } from "./insightsReport.ts";
+import { fieldOf, placeIn } from "./findings.ts";
 
 interface Circumstances {
   /** Of the management plane. */
@@ -15,10 +15,10 @@ interface Circumstances {
 export function insightFindings(
   { translation, findings, sourceOf }: Pick<CheckedFiles, "translation" | "findings" | "sourceOf">,
   circumstances: Circumstances,
-): { readonly findings: readonly OfflineFinding[]; readonly suppressed: number } {
+): { readonly findings: readonly ReportedFinding[]; readonly suppressed: number } {
   const { byObject, cache } = insightsOf(translation, circumstances);
   const withNearMiss = intendedNames(cache.tables.inputs);
-  const told = new Map<string, OfflineFinding[]>();
+  const told = new Map<string, ReportedFinding[]>();
   for (const finding of findings) {
     const object = finding.message.split(": ", 1).join();
     const list = told.get(object);
@@ -29,7 +29,7 @@ export function insightFindings(
   const isTold = ({ code, object, field, message }: Insight): boolean => {
     const ref = formatRef(object);
     const words = `${ref}: ${field === "" ? "" : `${field}: `}${message}`;
-    const isCaller = (one: OfflineFinding) => one.code === "CallerUnknown" && field.startsWith(fieldOf(one.message.slice(ref.length + 2)));
+    const isCaller = (one: ReportedFinding) => one.code === "CallerUnknown" && field.startsWith(fieldOf(one.message.slice(ref.length + 2)));
     return told.get(ref)?.some((one) => one.message.startsWith(words) || (code === "SEC1016" && isCaller(one))) === true;
   };
   const all = [...byObject];

@@ -1,10 +1,11 @@
 import { type Insight, insightsOf, intendedNames } from "@isthmus/insights";
+import type { PrintedInsight } from "@isthmus/insights/report";
 import type { ExitCode, Io } from "../io.ts";
 import { plainText } from "../output/plainText.ts";
 import { checkFiles, counted } from "./check.ts";
 import { placeIn } from "./findings.ts";
 import type { InsightsOptions } from "./insightsOptions.ts";
-import { type PrintedInsight, printInsights } from "./insightsReport.ts";
+import { printInsights } from "./insightsReport.ts";
 
 /** Files in, insights out: as text or for programs, on `out` both. */
 export async function insightsOfFiles(

@@ -1,30 +1,22 @@
 import { displayName, formatRef } from "@isthmus/core";
 import type { Insight, InsightSeverity } from "@isthmus/insights";
 import { explainedCode } from "@isthmus/insights/catalogue";
+import {
+  findingOf,
+  insightSentence,
+  insightsJson,
+  type PrintedInsight,
+  type PrintedSuppressed,
+  withPasteable,
+} from "@isthmus/insights/report";
 import type { Io } from "../io.ts";
 import { columnsText } from "../output/columns.ts";
-import { plainJson, plainText, withoutHidden } from "../output/plainText.ts";
+import { plainText } from "../output/plainText.ts";
 import { counted } from "./check.ts";
 import { formatted } from "./findingFormats.ts";
-import { type OfflineFinding, placeText, type Severity } from "./findings.ts";
+import { placeText } from "./findings.ts";
 import type { InsightsPrinting } from "./insightsOptions.ts";
 import { suppressionOf } from "./suppressions.ts";
-
-/** An insight, and where it stands in the input, or since when it has been there. */
-export interface PrintedInsight extends Insight {
-  readonly file?: string;
-  readonly line?: number;
-  /** RFC 3339. */
-  readonly since?: string;
-}
-
-/** One that somebody does not want to see. */
-export interface PrintedSuppressed {
-  readonly insight: PrintedInsight;
-  readonly reason: string;
-  readonly until?: string;
-  readonly by: string;
-}
 
 /** One that is no more. */
 export interface PrintedEnded {
@@ -64,8 +56,7 @@ export async function printInsights(
   }
   for (const problem of problems) io.err(`${colors.dim("note:")} ${plainText(problem)}\n`);
   if (output === "json") {
-    const told = plainJson({ insights: shown, suppressed, ...(ended === undefined ? {} : { ended }) });
-    await io.out(`${JSON.stringify(told, undefined, 2)}\n`);
+    await io.out(insightsJson({ shown, suppressed, ...(ended === undefined ? {} : { ended }) }));
   } else if (output === "table") {
     const rows = [
       ...shown.map((insight) => rowOf(insight.severity, insight)),
@@ -104,40 +95,19 @@ function rowOf(
 }
 
 const WEIGHTS: Readonly<Record<InsightSeverity, number>> = { info: 0, warning: 1, error: 2 };
-const FINDING_SEVERITIES: Readonly<Record<InsightSeverity, Severity>> = { info: "note", warning: "warning", error: "rejected" };
-
-/** An insight as a finding: what, on what, and what to do about it. */
-export function findingOf(insight: PrintedInsight): OfflineFinding {
-  const { severity, code, remedy, file, line } = insight;
-  const { command } = remedy;
-  return {
-    severity: FINDING_SEVERITIES[severity],
-    code,
-    message: `${sentence(insight)}. Remedy: ${remedy.text}${command === undefined ? "" : `: ${command}`}`,
-    ...(file === undefined ? {} : { file }),
-    ...(line === undefined ? {} : { line }),
-  };
-}
-
-function sentence({ object, field, message, nearMiss, targets = [] }: Insight): string {
-  const [first, ...others] = targets;
-  const on = first === undefined ? "" : ` (on ${formatRef(first)}${others.length === 0 ? "" : ` and ${others.length} more`})`;
-  const meant = nearMiss === undefined ? "" : ` (did you mean ${nearMiss}?)`;
-  return `${formatRef(object)}: ${field === "" ? "" : `${field}: `}${message}${meant}${on}`;
-}
 
 function textOf(insight: PrintedInsight, { colors }: Io): string {
   const { severity, code, remedy, since } = insight;
   const color = { error: colors.red, warning: colors.yellow, info: colors.dim }[severity];
   const { command } = remedy;
   const began = since === undefined ? "" : `, since ${since}`;
-  const line = plainText(`${placeText(insight)}${sentence(insight)} [${code}]${began}`, LONGEST_LINE);
+  const line = plainText(`${placeText(insight)}${insightSentence(insight)} [${code}]${began}`, LONGEST_LINE);
   return `${color(`${severity}:`)} ${line}\n  ${plainText(remedy.text)}${command === undefined ? "" : `\n    ${command}`}\n`;
 }
 
 function suppressedText({ insight, reason, until, by }: PrintedSuppressed, { colors }: Io): string {
   const end = until === undefined ? "" : ` until ${until}`;
-  const line = `${placeText(insight)}${sentence(insight)} [${insight.code}]`;
+  const line = `${placeText(insight)}${insightSentence(insight)} [${insight.code}]`;
   return `${colors.dim("suppressed:")} ${plainText(line, LONGEST_LINE)}\n  ${plainText(`by ${by}${end}: ${reason}`)}\n`;
 }
 
@@ -148,13 +118,6 @@ function endedText({ object, field, message, code, since, until }: PrintedEnded,
 
 // A path, a sentence, and what was meant.
 const LONGEST_LINE = 8_192;
-
-/** With a command only if that does what it says when it is pasted: without what is hidden in it, or in several lines, it would be another one. */
-function withPasteable(insight: PrintedInsight): PrintedInsight {
-  const { text, command, patch } = insight.remedy;
-  if (command === undefined || (!command.includes("\n") && withoutHidden(command) === command)) return insight;
-  return { ...insight, remedy: { text, ...(patch === undefined ? {} : { patch }) } };
-}
 
 function tally(insights: readonly Insight[]): string {
   const of = (severity: InsightSeverity) => insights.filter((insight) => insight.severity === severity).length;

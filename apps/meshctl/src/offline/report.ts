@@ -1,11 +1,11 @@
+import type { FindingSeverity, ReportedFinding } from "@isthmus/insights/report";
 import type { Io } from "../io.ts";
 import { counted } from "./check.ts";
 import { findingText } from "./findingFormats.ts";
-import type { OfflineFinding, Severity } from "./findings.ts";
 
 /** Tells people the findings, one line each. */
-export function printFindings(findings: readonly OfflineFinding[], io: Io): void {
-  const labels: Readonly<Record<Severity, string>> = {
+export function printFindings(findings: readonly ReportedFinding[], io: Io): void {
+  const labels: Readonly<Record<FindingSeverity, string>> = {
     note: io.colors.dim("note:"),
     warning: io.colors.yellow("warning:"),
     rejected: io.colors.red("rejected:"),
@@ -14,7 +14,7 @@ export function printFindings(findings: readonly OfflineFinding[], io: Io): void
 }
 
 /** `1 rejected, 2 warnings`. */
-export function tally(findings: readonly OfflineFinding[]): string {
-  const of = (severity: Severity) => findings.filter((finding) => finding.severity === severity).length;
+export function tally(findings: readonly ReportedFinding[]): string {
+  const of = (severity: FindingSeverity) => findings.filter((finding) => finding.severity === severity).length;
   return `${of("rejected")} rejected, ${counted(of("warning"), "warning")}`;
 }

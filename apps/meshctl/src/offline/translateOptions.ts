@@ -1,4 +1,4 @@
-import type { Severity } from "./findings.ts";
+import type { FindingSeverity } from "@isthmus/insights/report";
 
 /** What `meshctl translate` was asked for. */
 export interface TranslateCommandOptions {
@@ -10,7 +10,7 @@ export interface TranslateCommandOptions {
   readonly namespace: string;
   readonly agentCluster?: string;
   readonly disallowIntersectingConfig?: true;
-  readonly failOn: Severity;
+  readonly failOn: FindingSeverity;
   /** Only what this cluster gets. */
   readonly cluster?: string;
   /** A folder for one file per cluster, instead of standard output. */

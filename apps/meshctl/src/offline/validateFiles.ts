@@ -1,8 +1,8 @@
 import { EXPLAINED_CODES, explainedCode } from "@isthmus/insights/catalogue";
+import type { SuppressedFinding } from "@isthmus/insights/report";
 import type { ExitCode, Io } from "../io.ts";
 import { checkFiles, counted, exitCodeOf } from "./check.ts";
 import { explained, FINDING_CODES, formatted } from "./findingFormats.ts";
-import type { SuppressedFinding } from "./findings.ts";
 import { printFindings, tally } from "./report.ts";
 import { checkSuppressions, objectAtStart, suppressionOf } from "./suppressions.ts";
 import type { ValidateOptions } from "./validateOptions.ts";

@@ -1,4 +1,4 @@
-import type { Severity } from "./findings.ts";
+import type { FindingSeverity } from "@isthmus/insights/report";
 import type { FindingFormat } from "./formatNames.ts";
 import type { LineSuppression } from "./suppressions.ts";
 
@@ -6,7 +6,7 @@ import type { LineSuppression } from "./suppressions.ts";
 export interface ValidateOptions {
   readonly file: readonly string[];
   readonly output: "text" | FindingFormat;
-  readonly failOn: Severity;
+  readonly failOn: FindingSeverity;
   readonly namespace: string;
   readonly agentCluster?: string;
   readonly disallowIntersectingConfig?: true;

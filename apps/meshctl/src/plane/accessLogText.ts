@@ -1,5 +1,6 @@
+import { plainJson } from "@isthmus/core";
 import type { AccessLog, AccessLogAnswer } from "@isthmus/dataplane";
-import { plainJson, plainText } from "../output/plainText.ts";
+import { plainText } from "../output/plainText.ts";
 
 /** An entry, and the cluster whose agent has it. */
 export interface ClusterAccessLog extends AccessLog {

@@ -1,5 +1,5 @@
+import { plainJson } from "@isthmus/core";
 import { yamlText } from "../offline/yamlText.ts";
-import { plainJson } from "../output/plainText.ts";
 
 /** Formats for programs. */
 export type DataFormat = "json" | "yaml";

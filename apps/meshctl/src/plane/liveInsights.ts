@@ -1,8 +1,9 @@
 import { UsageError } from "@isthmus/core";
 import type { Insight } from "@isthmus/insights";
+import type { PrintedInsight } from "@isthmus/insights/report";
 import type { ExitCode, Io } from "../io.ts";
 import type { InsightsPrinting } from "../offline/insightsOptions.ts";
-import { type InsightsReport, type PrintedEnded, type PrintedInsight, printInsights } from "../offline/insightsReport.ts";
+import { type InsightsReport, type PrintedEnded, printInsights } from "../offline/insightsReport.ts";
 import { plainText } from "../output/plainText.ts";
 
 /** What a running server tells. */

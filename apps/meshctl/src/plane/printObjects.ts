@@ -1,10 +1,10 @@
 import type { DefinedKind } from "@isthmus/api";
-import { groupOf, type Resource } from "@isthmus/core";
+import { groupOf, plainJson, type Resource } from "@isthmus/core";
 import { yamlText } from "../offline/yamlText.ts";
 import { columnsText } from "../output/columns.ts";
 import type { Template } from "../output/jsonPath/template.ts";
 import { templateText } from "../output/jsonPath/templateText.ts";
-import { plainJson, plainText } from "../output/plainText.ts";
+import { plainText } from "../output/plainText.ts";
 import { type Column, cellOf } from "../output/printerColumn.ts";
 
 /** How objects are printed: those of `kubectl get`. */

@@ -1,6 +1,6 @@
 import { KubernetesCluster } from "@isthmus/api";
+import { plainJson } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
-import { plainJson } from "../output/plainText.ts";
 import { type DeploymentState, DeploymentStates, imageName, serverVersion } from "./deployments.ts";
 import { type Skew, skewOf } from "./versions.ts";
 

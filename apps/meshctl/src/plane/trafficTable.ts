@@ -1,6 +1,6 @@
+import { plainJson } from "@isthmus/core";
 import type { ClusterReport, EdgeReport } from "@isthmus/dataplane";
 import { columnsText } from "../output/columns.ts";
-import { plainJson } from "../output/plainText.ts";
 
 /** Requests between workloads of a fleet, and the clusters that no replica of the server knows anything of. */
 export interface Traffic {

@@ -1,8 +1,8 @@
 import type { ResourceRef } from "@isthmus/core";
 import type { ExplainedCode } from "@isthmus/insights/catalogue";
+import type { PrintedInsight, PrintedSuppressed, ReportedFinding } from "@isthmus/insights/report";
 import type { CertificateEntry } from "@isthmus/plane";
-import type { OfflineFinding } from "../../src/offline/findings.ts";
-import type { PrintedEnded, PrintedInsight, PrintedSuppressed } from "../../src/offline/insightsReport.ts";
+import type { PrintedEnded } from "../../src/offline/insightsReport.ts";
 import { OUTCOMES } from "../../src/offline/whatIf/lostHosts.ts";
 import type { ClusterAccessLog } from "../../src/plane/accessLogText.ts";
 import type { MeshPlan, RotationPlan } from "../../src/plane/certificates/rotationPlan.ts";
@@ -163,9 +163,9 @@ export const OUTPUTS: Readonly<Record<string, Output>> = {
   findings: {
     commands: ["validate"],
     description: "What is wrong with objects in files.",
-    schema: object<{ findings: readonly OfflineFinding[] }>({
+    schema: object<{ findings: readonly ReportedFinding[] }>({
       findings: listOf(
-        object<OfflineFinding>({
+        object<ReportedFinding>({
           severity: oneOf("note", "warning", "rejected"),
           code: text,
           message: text,

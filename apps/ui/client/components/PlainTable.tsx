@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { visibleText } from "../model/visibleText.ts";
 
 export interface PlainTableProps {
   readonly label: string;
@@ -15,7 +16,7 @@ export function PlainTable({ label, headers, rows }: PlainTableProps) {
           <tr>
             {headers.map((header) => (
               <th key={header} scope="col">
-                {header}
+                {visibleText(header)}
               </th>
             ))}
           </tr>

@@ -29,6 +29,10 @@ export interface PageSearch {
   readonly minutes?: string;
   /** Path of the object that is shown beside the table. */
   readonly open?: string;
+  /** The time with which a comparison ends, in ISO 8601; now where there is none. */
+  readonly until?: string;
+  /** How far back a comparison goes. */
+  readonly since?: string;
   /** Columns of the table that are not shown, with commas between them. */
   readonly hide?: string;
 }
@@ -42,6 +46,8 @@ const MEMBERS = [
   "of",
   "open",
   "hide",
+  "since",
+  "until",
   "from",
   "to",
   "port",

@@ -5,6 +5,7 @@ import type {
   ConsoleInsight,
   ConsoleSource,
   ConsoleViewer,
+  ForgottenInsights,
   SnapshotClock,
 } from "@isthmus/console/wire";
 import { emptySnapshot, emptyTable, type ResourceRef, resourceKeyOf, type Snapshot, type Table } from "@isthmus/core";
@@ -29,6 +30,8 @@ export interface Fleet {
   readonly insightsAt: string | null;
   /** Insights that are no more, the older first. */
   readonly ended: readonly ConsoleEndedInsight[];
+  /** Clusters of which earlier ones are not known. */
+  readonly forgottenInsights: readonly ForgottenInsights[];
   readonly unknownClusters: readonly string[];
   readonly certificates: readonly ConsoleCertificate[];
   /** What happened in each cluster within the last hour, by its name; of one that is missing nothing is known. */
@@ -51,6 +54,7 @@ export function emptyFleet(): Fleet {
     insights: emptyTable<ObjectInsights>(({ object }) => resourceKeyOf(object)),
     insightsAt: null,
     ended: [],
+    forgottenInsights: [],
     unknownClusters: [],
     certificates: [],
     activity: new Map(),

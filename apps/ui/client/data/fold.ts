@@ -104,9 +104,9 @@ function withActivity(fleet: Fleet, activity: ConsoleActivity): Fleet {
   return { ...fleet, activity: all };
 }
 
-function withInsights(fleet: Fleet, { at, changed, unknown }: InsightChanges): Fleet {
+function withInsights(fleet: Fleet, { at, changed, unknown, forgotten }: InsightChanges): Fleet {
   const insights = fleet.insights.with(
     changed.map(({ object, insights: found }) => [resourceKeyOf(object), found.length === 0 ? undefined : { object, insights: found }]),
   );
-  return { ...fleet, insights, insightsAt: at, unknownClusters: unknown };
+  return { ...fleet, insights, insightsAt: at, unknownClusters: unknown, forgottenInsights: forgotten };
 }

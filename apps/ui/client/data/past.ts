@@ -1,11 +1,15 @@
 import {
+  type AgentSessions,
+  CHANGES_PATH,
   type ConsoleEvents,
   GENERATIONS_PATH,
   HISTORY_PATH,
   MOMENT_PATH,
+  type MomentChanges,
   type MomentTimes,
   type ObjectGeneration,
   type ObjectGenerations,
+  SESSIONS_PATH,
 } from "@isthmus/console/wire";
 import { groupOf, type Resource } from "@isthmus/core";
 import type { Fleet } from "./fleet.ts";
@@ -13,18 +17,30 @@ import { type FleetEvent, folded, NO_STREAM } from "./fold.ts";
 
 /** The times of which the server knows what was. */
 export async function readTimes(signal: AbortSignal): Promise<MomentTimes> {
-  const response = await fetch(HISTORY_PATH, { signal });
+  return (await readJson(HISTORY_PATH, signal)) as MomentTimes;
+}
+
+/** How much changed in each cluster from one time to the next. */
+export async function readChanges(signal: AbortSignal): Promise<MomentChanges> {
+  return (await readJson(CHANGES_PATH, signal)) as MomentChanges;
+}
+
+/** When agents connected and disconnected. */
+export async function readSessions(signal: AbortSignal): Promise<AgentSessions> {
+  return (await readJson(SESSIONS_PATH, signal)) as AgentSessions;
+}
+
+async function readJson(path: string, signal: AbortSignal): Promise<unknown> {
+  const response = await fetch(path, { signal });
   if (!response.ok) throw new Error(await reasonOf(response));
-  return (await response.json()) as MomentTimes;
+  return response.json();
 }
 
 /** The generations that the server remembers of an object; none: it remembers nothing of it. */
 export async function readGenerations(object: Resource, signal: AbortSignal): Promise<readonly ObjectGeneration[]> {
   const { name, namespace = "", clusterName = "" } = object.metadata;
   const query = new URLSearchParams({ group: groupOf(object.apiVersion), kind: object.kind, cluster: clusterName, namespace, name });
-  const response = await fetch(`${GENERATIONS_PATH}?${query}`, { signal });
-  if (!response.ok) throw new Error(await reasonOf(response));
-  return ((await response.json()) as ObjectGenerations).generations;
+  return ((await readJson(`${GENERATIONS_PATH}?${query}`, signal)) as ObjectGenerations).generations;
 }
 
 /** What was known at a time in ISO 8601. Rejects with the server's reason. */

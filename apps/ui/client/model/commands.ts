@@ -59,6 +59,11 @@ export function bundleCommands(namespace: string): readonly string[] {
   ];
 }
 
+/** The commands that print what servers write, and the agents of some clusters. */
+export function logCommands(clusters: readonly string[]): readonly string[] {
+  return [shellLine("meshctl", "logs", "--follow"), ...clusters.map((name) => shellLine("meshctl", "logs", "--cluster", name, "--follow"))];
+}
+
 function isPlain(word: string): boolean {
   return word !== "" && [...word].every((char) => /[\w.,:/@=-]/.test(char));
 }

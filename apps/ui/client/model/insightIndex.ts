@@ -1,4 +1,4 @@
-import type { ConsoleInsight } from "@isthmus/console/wire";
+import type { ConsoleEndedInsight, ConsoleInsight } from "@isthmus/console/wire";
 import { keyOf, kindKeyOf } from "@isthmus/core";
 import type { Fleet } from "../data/fleet.ts";
 import { clusterOf } from "./clusterOf.ts";
@@ -56,7 +56,7 @@ function computed(insights: Fleet["insights"], scope: Scope): InsightIndex {
   let counts = NO_COUNTS;
   for (const { insights: found } of insights) {
     for (const insight of found) {
-      const clusters = clustersOf(insight, current);
+      const clusters = clustersOfInsight(insight, current);
       if (!isInScope(scope, clusters)) continue;
       const groups = insight.suppressed === undefined ? active : suppressed;
       const group = groups.get(insight.code);
@@ -71,14 +71,15 @@ function computed(insights: Fleet["insights"], scope: Scope): InsightIndex {
 }
 
 /** The clusters that an insight is about. */
-function clustersOf(insight: ConsoleInsight, fleet: Fleet | undefined): readonly string[] {
+export function clustersOfInsight(insight: ConsoleInsight | ConsoleEndedInsight, fleet: Fleet | undefined): readonly string[] {
+  const { targets = [], cluster = "" }: Partial<Pick<ConsoleInsight, "targets" | "cluster">> = "remedy" in insight ? insight : {};
   const names = new Set(
-    [insight.object, ...(insight.targets ?? [])].map((ref) => {
+    [insight.object, ...targets].map((ref) => {
       const object = fleet?.snapshot.collections().get(kindKeyOf(ref))?.row(keyOf(ref));
       return object === undefined ? ref.clusterName : clusterOf(object);
     }),
   );
-  if (insight.cluster !== "") names.add(insight.cluster);
+  if (cluster !== "") names.add(cluster);
   if (names.size > 1) names.delete("");
   return [...names];
 }
@@ -96,7 +97,7 @@ function grouped(groups: ReadonlyMap<string, readonly ConsoleInsight[]>): readon
         insights,
         severity: severities[0] ?? "info",
         objects: new Set(insights.map(({ object }) => [object.kind, object.name, object.namespace, object.clusterName].join("\n"))).size,
-        clusters: [...new Set(insights.flatMap((insight) => clustersOf(insight, current)))].filter((name) => name !== "").sort(),
+        clusters: [...new Set(insights.flatMap((insight) => clustersOfInsight(insight, current)))].filter((name) => name !== "").sort(),
         since: insights.reduce((first, { since }) => (since < first ? since : first), insights[0]?.since ?? ""),
       };
     })

@@ -1,5 +1,6 @@
 import { Link, useNavigate } from "@tanstack/react-router";
-import { useMemo } from "react";
+import { type ReactNode, useMemo } from "react";
+import { Choices } from "../components/Choices.tsx";
 import { Command } from "../components/Command.tsx";
 import { Empty } from "../components/Empty.tsx";
 import { Facts } from "../components/Facts.tsx";
@@ -9,11 +10,15 @@ import { ResourceTable } from "../components/ResourceTable.tsx";
 import { Section } from "../components/Section.tsx";
 import { When } from "../components/Times.tsx";
 import type { Column } from "../components/tableColumns.ts";
+import { usePageSearch } from "../components/usePageSearch.ts";
 import { useScope } from "../components/useScope.ts";
 import { useFleet } from "../data/store.ts";
 import { bundleCommands } from "../model/commands.ts";
 import { type KindRow, kindRows } from "../model/kindRows.ts";
 import { t } from "../strings.ts";
+import { DebugPipeline } from "./DebugPipeline.tsx";
+import { DebugSessions } from "./DebugSessions.tsx";
+import { DebugSnapshots } from "./DebugSnapshots.tsx";
 
 const COLUMNS: readonly Column<KindRow>[] = [
   {
@@ -66,15 +71,43 @@ const COLUMNS: readonly Column<KindRow>[] = [
 const clustersOf = ({ clusters }: KindRow) => clusters.map(({ name }) => name);
 const keyOf = ({ key }: KindRow) => key;
 
-/** What the browser holds: raw counts by kind and cluster, and where it is from. */
+const VIEWS = ["objects", "snapshots", "pipeline", "sessions"] as const;
+type View = (typeof VIEWS)[number];
+const PARTS: Readonly<Record<View, () => ReactNode>> = {
+  objects: DebugObjects,
+  snapshots: DebugSnapshots,
+  pipeline: DebugPipeline,
+  sessions: DebugSessions,
+};
+
+/** What the console knows beside the objects of users: raw counts, earlier moments, how far each stage is, what became of agents. */
 export function DebugPage() {
+  const [{ view }, change] = usePageSearch();
+  const chosen = VIEWS.find((each) => each === view) ?? "objects";
+  const Part = PARTS[chosen];
+  return (
+    <Page title={t.nav.debug}>
+      <Choices
+        label={t.debug.view}
+        choices={VIEWS}
+        chosen={chosen}
+        textOf={(each) => t.debug.views[each]}
+        choose={(each) => change({ view: each === "objects" ? undefined : each, q: undefined, sort: undefined })}
+      />
+      <Part />
+    </Page>
+  );
+}
+
+/** What the browser holds: raw counts by kind and cluster, and where it is from. */
+function DebugObjects() {
   const fleet = useFleet();
   const navigate = useNavigate();
   const scope = useScope();
   const rows = useMemo(() => kindRows(fleet, scope), [fleet, scope]);
   const { source, clock } = fleet;
   return (
-    <Page title={t.nav.debug}>
+    <>
       <Section title={t.debug.stream}>
         <Facts
           rows={[
@@ -99,6 +132,6 @@ export function DebugPage() {
         open={({ params }) => void navigate({ to: "/debug/$group/$kind", params })}
         empty={<Empty title={t.debug.empty} how={t.debug.emptyHow} command={t.debug.emptyCommand} />}
       />
-    </Page>
+    </>
   );
 }

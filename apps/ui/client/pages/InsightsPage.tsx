@@ -7,14 +7,17 @@ import { Name } from "../components/Name.tsx";
 import { Page } from "../components/Page.tsx";
 import { ResourceTable } from "../components/ResourceTable.tsx";
 import { Severity } from "../components/Severity.tsx";
+import { save } from "../components/save.ts";
 import { useServerNow, When } from "../components/Times.tsx";
 import type { Column } from "../components/tableColumns.ts";
 import { usePageSearch } from "../components/usePageSearch.ts";
 import { useScope } from "../components/useScope.ts";
 import { useFleet } from "../data/store.ts";
 import { millisecondsOf, timeText } from "../model/age.ts";
-import { type CodeInsights, findingText, insightIndexOf } from "../model/insightIndex.ts";
+import { INSIGHT_FORMATS, insightFile } from "../model/insightExport.ts";
+import { type CodeInsights, findingText, type InsightIndex, insightIndexOf } from "../model/insightIndex.ts";
 import { t } from "../strings.ts";
+import { InsightChanges } from "./InsightChanges.tsx";
 
 const SEVERITY_ORDER = { error: 0, warning: 1, info: 2 } as const;
 
@@ -28,7 +31,7 @@ function titleOf({ code }: CodeInsights): string {
   return explainedCode(code)?.title ?? "";
 }
 
-const VIEWS = ["active", "suppressed"] as const;
+const VIEWS = ["active", "suppressed", "changes"] as const;
 const COLUMNS: readonly Column<CodeInsights>[] = [
   {
     id: "code",
@@ -100,10 +103,13 @@ export function InsightsPage() {
   const navigate = useNavigate();
   const now = useServerNow();
   const [{ view }, change] = usePageSearch();
-  const isSuppressed = view === "suppressed";
+  const chosen = VIEWS.find((each) => each === view) ?? "active";
+  const isSuppressed = chosen === "suppressed";
   const all = insightIndexOf(fleet);
-  const shown = insightIndexOf(fleet, useScope());
+  const scope = useScope();
+  const shown = insightIndexOf(fleet, scope);
   const [rows, shownRows] = isSuppressed ? [all.suppressed, shown.suppressed] : [all.byCode, shown.byCode];
+  const shownCodes = useMemo(() => withShown(rows, shownRows), [rows, shownRows]);
   const at = millisecondsOf(fleet.insightsAt);
   const empty = isSuppressed ? (
     <Empty title={t.insights.emptySuppressed} />
@@ -116,24 +122,49 @@ export function InsightsPage() {
         {at === undefined ? t.insights.notYet : t.insights.asOf(timeText(at, now))}
         {fleet.unknownClusters.length === 0 ? null : ` ${t.insights.unknownClusters(fleet.unknownClusters.join(", "))}`}
       </p>
-      <Choices
-        label={t.columns.insights}
-        choices={VIEWS}
-        chosen={isSuppressed ? "suppressed" : "active"}
-        textOf={(each) => `${t.insights[each]} ${(each === "suppressed" ? shown.suppressed : shown.byCode).length}`}
-        choose={(each) => change({ view: each === "suppressed" ? each : undefined })}
-      />
-      <ResourceTable
-        what={t.insights.what}
-        rows={useMemo(() => withShown(rows, shownRows), [rows, shownRows])}
-        keyOf={keyOf}
-        clustersOf={clustersOf}
-        columns={COLUMNS}
-        open={({ code }) => void navigate({ to: "/insights/$code", params: { code } })}
-        empty={empty}
-      />
+      <div className="view-bar">
+        <Choices
+          label={t.columns.insights}
+          choices={VIEWS}
+          chosen={chosen}
+          textOf={(each) => (each === "changes" ? t.insights.changes : `${t.insights[each]} ${countOf(shown, each)}`)}
+          choose={(each) => change({ view: each === "active" ? undefined : each, q: undefined, sort: undefined })}
+        />
+        <span className="exports" role="group" aria-label={t.table.export} title={t.insights.saveWhy}>
+          {INSIGHT_FORMATS.map((format) => (
+            <button
+              key={format}
+              type="button"
+              className="button small"
+              onClick={() => {
+                const { name, text } = insightFile(format, fleet, scope);
+                save(name, text);
+              }}
+            >
+              {t.insights.save(format)}
+            </button>
+          ))}
+        </span>
+      </div>
+      {chosen === "changes" ? (
+        <InsightChanges />
+      ) : (
+        <ResourceTable
+          what={t.insights.what}
+          rows={shownCodes}
+          keyOf={keyOf}
+          clustersOf={clustersOf}
+          columns={COLUMNS}
+          open={({ code }) => void navigate({ to: "/insights/$code", params: { code } })}
+          empty={empty}
+        />
+      )}
     </Page>
   );
+}
+
+function countOf({ suppressed, byCode }: InsightIndex, view: "active" | "suppressed"): number {
+  return (view === "suppressed" ? suppressed : byCode).length;
 }
 
 /** All codes, each with the insights that are shown of it; of one of which none is, all: its row is left out. */

@@ -9,6 +9,7 @@ import { useScope } from "../components/useScope.ts";
 import { useFleet } from "../data/store.ts";
 import { findingText, insightIndexOf } from "../model/insightIndex.ts";
 import { t } from "../strings.ts";
+import { InsightTrend } from "./InsightTrend.tsx";
 import { OverviewTiles } from "./OverviewTiles.tsx";
 import { RecentChanges } from "./RecentChanges.tsx";
 
@@ -23,6 +24,7 @@ export function OverviewPage() {
         <Attention />
         <RecentChanges />
       </div>
+      <InsightTrend />
     </Page>
   );
 }

@@ -4,6 +4,7 @@ import { LagText } from "../components/LagText.tsx";
 import { Name } from "../components/Name.tsx";
 import { PlainTable } from "../components/PlainTable.tsx";
 import { Section } from "../components/Section.tsx";
+import { SessionEvents } from "../components/SessionEvents.tsx";
 import { SeverityTotals } from "../components/Severity.tsx";
 import { StatusMark } from "../components/StatusMark.tsx";
 import { SyncText } from "../components/SyncText.tsx";
@@ -14,6 +15,7 @@ import { certificatesOf, lagOf } from "../model/clusterRows.ts";
 import { diagnoseCommand } from "../model/commands.ts";
 import { insightIndexOf, NO_COUNTS } from "../model/insightIndex.ts";
 import { kindRows } from "../model/kindRows.ts";
+import { scopeOf } from "../model/scope.ts";
 import { formatFilter } from "../model/tokens.ts";
 import { t } from "../strings.ts";
 import { ClusterPending } from "./ClusterPending.tsx";
@@ -61,6 +63,7 @@ export function ClusterSummary({ cluster }: { readonly cluster: KubernetesCluste
         <Command text={diagnoseCommand(name)} />
       </Section>
       <Conditions object={cluster} />
+      <SessionEvents clusters={scopeOf(name)} />
       <ClusterPending cluster={cluster} />
       <Section title={t.clusters.certificates}>
         {certificates.length === 0 ? (

@@ -28,7 +28,12 @@ const anyEvent: fc.Arbitrary<FleetEvent> = fc.oneof(
     weight: 3,
     arbitrary: fc.tuple(anyResource, fc.nat(2)).map(([object, count]) => ({
       type: "insights" as const,
-      data: { at: "2026-01-01T00:00:00Z", changed: [{ object: refOf(object), insights: insightsOf(refOf(object), count) }], unknown: [] },
+      data: {
+        at: "2026-01-01T00:00:00Z",
+        changed: [{ object: refOf(object), insights: insightsOf(refOf(object), count) }],
+        unknown: [],
+        forgotten: [],
+      },
     })),
   },
   { weight: 1, arbitrary: fc.constant({ type: "reset" as const, data: SOURCE() }) },

@@ -60,9 +60,9 @@ function* shownTexts(parts: readonly (readonly Resource[])[]): Iterable<string> 
 type MomentInsights = FleetMoment["insights"];
 
 function* insightEvents(before: MomentInsights, after: MomentInsights): Iterable<ConsoleEvent> {
-  const { at, objects, unknown } = after;
-  const told = `{"at":${JSON.stringify(at)},"unknown":${JSON.stringify(unknown)},"changed":[`;
-  let isTold = at === before.at && equalJson(unknown, before.unknown);
+  const { at, objects, unknown, forgotten } = after;
+  const told = `{"at":${JSON.stringify(at)},"unknown":${JSON.stringify(unknown)},"forgotten":${JSON.stringify(forgotten)},"changed":[`;
+  let isTold = at === before.at && equalJson(unknown, before.unknown) && equalJson(forgotten, before.forgotten);
   for (const texts of packed(insightTexts(before.objects, objects))) {
     isTold = true;
     yield { name: "insights", data: `${told}${texts.join(",")}]}` };

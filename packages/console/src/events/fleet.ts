@@ -6,6 +6,7 @@ import type {
   ConsoleInsight,
   ConsoleSource,
   ConsoleViewer,
+  ForgottenInsights,
   SnapshotClock,
 } from "../wire.ts";
 
@@ -28,6 +29,8 @@ export interface FleetMoment {
     readonly unknown: readonly string[];
     /** Those that are no more: the same list as long as none is added. */
     readonly ended: readonly ConsoleEndedInsight[];
+    /** Of the clusters of which earlier ones were left out of `ended`. */
+    readonly forgotten: readonly ForgottenInsights[];
   };
   readonly certificates: readonly ConsoleCertificate[];
   /** What happened in each cluster, by its name; absent where the source has none. What did not change is the same as before. */
@@ -45,7 +48,7 @@ export const NO_INSIGHTS: Table<ObjectInsightList> = emptyTable(({ object }) => 
 export const NOTHING_KNOWN: FleetMoment = {
   objects: new Map(),
   generated: new Map(),
-  insights: { at: null, objects: NO_INSIGHTS, unknown: [], ended: [] },
+  insights: { at: null, objects: NO_INSIGHTS, unknown: [], ended: [], forgotten: [] },
   certificates: [],
 };
 

@@ -1,4 +1,4 @@
-import { deltaBetween, emptySnapshot, keyOf, type Resource } from "@isthmus/core";
+import { deltaBetween, emptySnapshot, keyOf, type Resource, type ResourceRef, refOf } from "@isthmus/core";
 import type { ObjectGeneration, SnapshotClock } from "../wire.ts";
 import type { FleetMoment } from "./fleet.ts";
 import { isSameFleet } from "./sameMoment.ts";
@@ -17,8 +17,16 @@ export interface MomentHistory {
   readonly times: readonly string[];
   /** What was known at a time in ISO 8601: the last moment that began at it or before. Undefined: nothing that old is kept. */
   at(time: string): PastMoment | undefined;
+  /** Where objects changed from each of them to the next, in the order of `times`; nothing for the oldest. */
+  readonly changes: readonly { readonly at: string; readonly places: readonly ChangedPlace[] }[];
   /** The generations of an object in all of them, whatever its version is called: each with the first moment that has it. Undefined: none has the object. */
   generationsOf(ref: ObjectName): { readonly last: Resource; readonly generations: readonly ObjectGeneration[] } | undefined;
+}
+
+/** Objects of one kind in one namespace of a cluster. */
+export interface ChangedPlace extends Pick<ResourceRef, "apiVersion" | "kind" | "namespace" | "clusterName"> {
+  /** How many of them changed. */
+  readonly count: number;
 }
 
 /** An object whose API version does not matter. */
@@ -39,8 +47,9 @@ export interface MomentHistoryOptions {
 
 interface Kept extends PastMoment {
   readonly time: number;
-  /** Objects that differ from the moment before. */
+  /** Objects that differ from the moment before, and insights. */
   readonly changes: number;
+  readonly places: readonly ChangedPlace[];
 }
 
 /** Without moments. Those of the last day are kept. */
@@ -56,7 +65,7 @@ export function momentHistory({ stepMs = STEP_MS, mostChanges = MOST_CHANGES }: 
       const last = thin.at(-1);
       if (last !== undefined && now - one.time > FINE_MS && one.time - last.time < stepMs * COARSE) continue;
       const isAfterSame = last === undefined ? i === 0 : last.moment === kept[i - 1]?.moment;
-      thin.push(isAfterSame ? one : { ...one, changes: last === undefined ? 0 : changesBetween(last.moment, one.moment) });
+      thin.push(isAfterSame ? one : { ...one, ...(last === undefined ? NO_CHANGES : changesBetween(last.moment, one.moment)) });
     }
     let changes = thin.reduce((sum, one) => sum + one.changes, 0);
     while (thin.length > 1 && changes > mostChanges) {
@@ -64,7 +73,7 @@ export function momentHistory({ stepMs = STEP_MS, mostChanges = MOST_CHANGES }: 
       // What the first differed in from those that have gone is not kept twice.
       const [first] = thin;
       changes -= first?.changes ?? 0;
-      if (first !== undefined) thin[0] = { ...first, changes: 0 };
+      if (first !== undefined) thin[0] = { ...first, ...NO_CHANGES };
     }
     return thin;
   }
@@ -75,11 +84,14 @@ export function momentHistory({ stepMs = STEP_MS, mostChanges = MOST_CHANGES }: 
       const time = Date.parse(clock.now);
       const last = kept.at(-1);
       if (last !== undefined && (isSameFleet(last.moment, moment) || time - last.time < stepMs)) return;
-      kept = [...kept, { moment, clock, time, changes: last === undefined ? 0 : changesBetween(last.moment, moment) }];
+      kept = [...kept, { moment, clock, time, ...(last === undefined ? NO_CHANGES : changesBetween(last.moment, moment)) }];
       kept = thinned(time);
     },
     get times() {
       return kept.map(({ clock }) => clock.now);
+    },
+    get changes() {
+      return kept.map(({ clock, places }) => ({ at: clock.now, places }));
     },
     at(time) {
       const ms = Date.parse(time);
@@ -122,15 +134,28 @@ function objectIn({ objects }: FleetMoment, { group, kind, ...name }: ObjectName
   return undefined;
 }
 
-function changesBetween(before: FleetMoment, after: FleetMoment): number {
+type Changes = Pick<Kept, "changes" | "places">;
+
+const NO_CHANGES: Changes = { changes: 0, places: [] };
+
+function changesBetween(before: FleetMoment, after: FleetMoment): Changes {
   let sum = after.insights.objects.changesSince(before.insights.objects).length;
+  const places = new Map<string, ChangedPlace>();
+  const count = ({ apiVersion, kind, namespace, clusterName }: ResourceRef) => {
+    // Nothing of a Secret is shown, not even how often it changed.
+    if (kind === "Secret") return;
+    const key = [apiVersion, kind, namespace, clusterName].join(" ");
+    places.set(key, { apiVersion, kind, namespace, clusterName, count: (places.get(key)?.count ?? 0) + 1 });
+  };
   for (const parts of ["objects", "generated"] as const) {
     for (const name of new Set([...before[parts].keys(), ...after[parts].keys()])) {
       const { put, remove } = deltaBetween(before[parts].get(name) ?? NOTHING, after[parts].get(name) ?? NOTHING);
       sum += put.length + remove.length;
+      for (const resource of put) count(refOf(resource));
+      for (const ref of remove) count(ref);
     }
   }
-  return sum;
+  return { changes: sum, places: [...places.values()] };
 }
 
 const NOTHING = emptySnapshot();

@@ -5,6 +5,7 @@ import { eventLog } from "./eventLog.ts";
 import { type FleetMoment, type FleetSource, NOTHING_KNOWN } from "./fleet.ts";
 import { type MomentHistory, momentHistory } from "./history.ts";
 import { type Segment, segmentOf } from "./segment.ts";
+import { type SessionRecord, sessionRecord } from "./sessions.ts";
 
 /** Turns what a source knows into events, once for all browsers. */
 export interface ConsoleHub {
@@ -15,6 +16,8 @@ export interface ConsoleHub {
   readonly moment: FleetMoment | undefined;
   /** What they were shown before. */
   readonly history: MomentHistory;
+  /** What became of agents; nothing where no history is kept. */
+  readonly record: Pick<SessionRecord, "sessions">;
   /** How fresh it is what browsers see. */
   clock(): SnapshotClock;
   /**
@@ -55,6 +58,7 @@ export function startConsoleHub(options: ConsoleHubOptions, signal: AbortSignal)
   const { source, epoch, clock, log, readMs = READ_MS, clockMs = CLOCK_MS } = options;
   const events = eventLog({ mostEvents: options.mostEvents ?? MOST_EVENTS, mostBytes: options.mostBytes ?? MOST_BYTES });
   const history = momentHistory({ stepMs: options.historyMs ?? Number.POSITIVE_INFINITY });
+  const record = sessionRecord();
   const waiting = new Set<() => void>();
   /** What the events up to `position` say; undefined before anything is known. */
   let settled: { readonly moment: FleetMoment; readonly position: number } | undefined;
@@ -114,7 +118,11 @@ export function startConsoleHub(options: ConsoleHubOptions, signal: AbortSignal)
       problem = undefined;
       if (moment !== undefined) {
         await update(moment);
-        if (options.historyMs !== undefined) history.add(moment, now());
+        if (options.historyMs !== undefined) {
+          const clock = now();
+          history.add(moment, clock);
+          record.observe(clock);
+        }
       }
       // What was said before is of another time.
       if (isFirst || hasRecovered) await tick();
@@ -232,6 +240,7 @@ export function startConsoleHub(options: ConsoleHubOptions, signal: AbortSignal)
       return settled !== undefined;
     },
     history,
+    record,
     get moment() {
       return settled?.moment;
     },

@@ -8,10 +8,21 @@ import { shownObject } from "../events/shownObject.ts";
 import type { Login } from "../login/login.ts";
 import type { Session } from "../login/sessions.ts";
 import type { ViewerHub, ViewerHubs } from "../viewers/viewerHubs.ts";
-import { GENERATIONS_PATH, HISTORY_PATH, MOMENT_PATH, type MomentTimes, type ObjectGenerations, STREAM_PATH } from "../wire.ts";
+import {
+  CHANGES_PATH,
+  GENERATIONS_PATH,
+  HISTORY_PATH,
+  MOMENT_PATH,
+  type MomentTimes,
+  type ObjectGenerations,
+  SESSIONS_PATH,
+  STREAM_PATH,
+} from "../wire.ts";
+import { NOT_ASKED, sendBusy, sendJson, TOO_MANY_USERS } from "./answers.ts";
 import { SECURITY_HEADERS } from "./headers.ts";
 import { isLoopback, isLoopbackHost } from "./loopback.ts";
 import { writeMoment } from "./moment.ts";
+import { sendChanges, sendSessions } from "./records.ts";
 import { readStaticFiles, type StaticFile, type StaticFiles } from "./staticFiles.ts";
 import { acceptsGzip, writeStream } from "./stream.ts";
 import { type UserPlaces, userPlaces } from "./userPlaces.ts";
@@ -20,7 +31,7 @@ export interface ConsoleServerOptions {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
-  readonly hub: Pick<ConsoleHub, "about" | "follow" | "history" | "clock">;
+  readonly hub: Pick<ConsoleHub, "about" | "follow" | "history" | "record" | "clock">;
   /** Who may read, and what. Default: everybody who reaches it, everything; then only this machine reaches it. */
   readonly access?: ConsoleAccess;
   /** The port speaks TLS with this certificate, and nothing else. Default: plain HTTP. */
@@ -131,13 +142,14 @@ async function answer(request: IncomingMessage, response: ServerResponse, contex
     if (pathname === STREAM_PATH) return stream(request, response, context, session);
     if (pathname === MOMENT_PATH) return moment(request, response, context, { session, at: url.searchParams.get("at") ?? "" });
     if (pathname === GENERATIONS_PATH) return generations(response, context, { session, name: objectNameIn(url.searchParams) });
+    if (pathname === CHANGES_PATH || pathname === SESSIONS_PATH) return records(response, context, { session, pathname });
     return sendTimes(response, context);
   }
   if (pages === undefined && pathname === "/") return sendText(response, 404, NO_PAGES);
   sendFile(request, response, pages?.find(pathname));
 }
 
-const API_PATHS: ReadonlySet<string> = new Set([STREAM_PATH, HISTORY_PATH, MOMENT_PATH, GENERATIONS_PATH]);
+const API_PATHS: ReadonlySet<string> = new Set([STREAM_PATH, HISTORY_PATH, MOMENT_PATH, GENERATIONS_PATH, CHANGES_PATH, SESSIONS_PATH]);
 const LOOPBACK_NAMES = "this console is served under the names of this machine alone";
 const NO_PAGES = `the pages of the console are not built: only its stream is served, at ${STREAM_PATH}`;
 
@@ -163,7 +175,7 @@ function sendFile(request: IncomingMessage, response: ServerResponse, file: Stat
 async function stream(request: IncomingMessage, response: ServerResponse, context: Context, session: Session | undefined): Promise<void> {
   const { access, streams, stalledMs = STALLED_MS, signal } = context;
   const hub = access === undefined ? context.hub : session && access.viewers.of(session.user);
-  if (hub === undefined) return sendBusy(response, "too many users follow this console: try again in a minute");
+  if (hub === undefined) return sendBusy(response, TOO_MANY_USERS);
   const release = streams.take(session?.user.username);
   if (release === undefined) return sendBusy(response, "too many browsers follow this console already: close some of them");
   // A page that is open is in use.
@@ -177,14 +189,33 @@ async function stream(request: IncomingMessage, response: ServerResponse, contex
   }
 }
 
-function sendBusy(response: ServerResponse, text: string): void {
-  sendText(response, 503, text, { "retry-after": "10" });
+function sendTimes(response: ServerResponse, { hub }: Context): void {
+  sendJson(response, { times: hub.history.times, now: hub.clock().now } satisfies MomentTimes);
 }
 
-function sendTimes(response: ServerResponse, { hub }: Context): void {
-  const times: MomentTimes = { times: hub.history.times, now: hub.clock().now };
-  response.writeHead(200, { "content-type": "application/json", "cache-control": "no-store" }).end(JSON.stringify(times));
+interface RecordsRequest {
+  readonly session: Session | undefined;
+  readonly pathname: string;
 }
+
+async function records(
+  response: ServerResponse,
+  { access, hub, moments, signal }: Context,
+  { session, pathname }: RecordsRequest,
+): Promise<void> {
+  const viewer = session && access?.viewers.of(session.user);
+  if (access !== undefined && viewer === undefined) return sendBusy(response, TOO_MANY_USERS);
+  // Each reads all moments.
+  const release = moments.take(session?.user.username);
+  if (release === undefined) return sendBusy(response, TOO_MANY_MOMENTS);
+  try {
+    await (pathname === CHANGES_PATH ? sendChanges : sendSessions)(response, { hub, viewer, signal });
+  } finally {
+    release();
+  }
+}
+
+const TOO_MANY_MOMENTS = "too many users look at the past right now: try again in a few seconds";
 
 interface GenerationsRequest {
   readonly session: Session | undefined;
@@ -202,17 +233,16 @@ async function generations(
   if (kept === undefined || shownObject(kept.last) === undefined) return sendGenerations(response, []);
   if (access !== undefined) {
     const viewer = session && access.viewers.of(session.user);
-    if (viewer === undefined) return sendBusy(response, "too many users follow this console: try again in a minute");
+    if (viewer === undefined) return sendBusy(response, TOO_MANY_USERS);
     const sees = await viewer.sees(kept.last, signal).catch(() => undefined);
-    if (sees === undefined) return sendBusy(response, "the Kubernetes API cannot be asked what you may list");
+    if (sees === undefined) return sendBusy(response, NOT_ASKED);
     if (!sees) return sendGenerations(response, []);
   }
   sendGenerations(response, kept.generations);
 }
 
 function sendGenerations(response: ServerResponse, generations: ObjectGenerations["generations"]): void {
-  const body: ObjectGenerations = { generations };
-  response.writeHead(200, { "content-type": "application/json", "cache-control": "no-store" }).end(JSON.stringify(body));
+  sendJson(response, { generations } satisfies ObjectGenerations);
 }
 
 function objectNameIn(query: URLSearchParams): ObjectName {
@@ -231,14 +261,14 @@ async function moment(request: IncomingMessage, response: ServerResponse, contex
   if (past === undefined) return sendText(response, 404, "nothing of that time is kept");
   const viewer = session && access?.viewers.of(session.user);
   const release = access !== undefined && viewer === undefined ? undefined : moments.take(session?.user.username);
-  if (release === undefined) return sendBusy(response, "too many users look at the past right now: try again in a few seconds");
+  if (release === undefined) return sendBusy(response, TOO_MANY_MOMENTS);
   const stop = new AbortController();
   const timer = setTimeout(() => stop.abort(new Error("the browser takes what was known too slowly")), momentMs);
   response.on("close", () => stop.abort(new Error("the browser disconnected")));
   const until = AbortSignal.any([signal, stop.signal, ...(session === undefined ? [] : [session.signal])]);
   try {
     const visible = viewer === undefined ? past : await visibleIn(viewer, past, until);
-    if (visible === undefined) return sendBusy(response, "the Kubernetes API cannot be asked what you may list");
+    if (visible === undefined) return sendBusy(response, NOT_ASKED);
     await writeMoment(request, response, { about: hub.about, past: visible }, until);
   } finally {
     clearTimeout(timer);

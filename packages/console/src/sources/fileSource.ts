@@ -47,7 +47,13 @@ function momentOf({ translation, discoveryKinds, namespace, savedAt }: FileSourc
       ["discovered", discoveredObjects(discoveryKinds)(attached, published(inputs, discoveryKinds))],
     ]),
     generated: new Map([["", outputObjects()(translation.networking)]]),
-    insights: { at, objects: insightRows(NO_INSIGHTS, { now: current, before: NO_HISTORY.current, withNearMiss }), unknown: [], ended: [] },
+    insights: {
+      at,
+      objects: insightRows(NO_INSIGHTS, { now: current, before: NO_HISTORY.current, withNearMiss }),
+      unknown: [],
+      ended: [],
+      forgotten: [],
+    },
     certificates: [],
   };
 }

@@ -50,10 +50,9 @@ function listOf({ object, insights }: DatedObject, withNearMiss = same): ObjectI
 }
 
 function shown({ insight, since, suppression }: DatedInsight, withNearMiss: (insight: Insight) => Insight): ConsoleInsight {
-  const { reason, until } = suppression ?? {};
   return {
     ...withNearMiss(insight),
     since: new Date(since).toISOString(),
-    ...(reason === undefined ? {} : { suppressed: { reason, ...(until === undefined ? {} : { until }) } }),
+    ...(suppression === undefined ? {} : { suppressed: suppression }),
   };
 }

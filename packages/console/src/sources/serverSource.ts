@@ -31,7 +31,7 @@ export function serverSource(options: ServerSourceOptions): FleetSource {
   const factsOf = factsOfCertificates();
   const shownEnded = endedInsights();
   const heard = new Map<string, number>();
-  let insights: FleetMoment["insights"] = { at: null, objects: NO_INSIGHTS, unknown: [], ended: [] };
+  let insights: FleetMoment["insights"] = { at: null, objects: NO_INSIGHTS, unknown: [], ended: [], forgotten: [] };
   let insightsOf: FleetInsights["objects"] = NO_HISTORY.current;
   let certificates: FleetMoment["certificates"] = [];
   let slowDue = 0;
@@ -44,7 +44,7 @@ export function serverSource(options: ServerSourceOptions): FleetSource {
     if (objects !== insightsOf)
       insights = { ...insights, objects: insightRows(insights.objects, { now: objects, before: insightsOf, withNearMiss }) };
     insightsOf = objects;
-    insights = { ...insights, at: new Date(found.at).toISOString(), unknown, ended: shownEnded(ended) };
+    insights = { ...insights, at: new Date(found.at).toISOString(), unknown, ...shownEnded(ended) };
   }
 
   return {

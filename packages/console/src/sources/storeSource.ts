@@ -45,7 +45,7 @@ export function storeSource(options: StoreSourceOptions, signal: AbortSignal): F
   const activityOf = shownActivity();
   let at: number | undefined;
   let problem: string | undefined;
-  let insights: FleetMoment["insights"] = { at: null, objects: NO_INSIGHTS, unknown: [], ended: [] };
+  let insights: FleetMoment["insights"] = { at: null, objects: NO_INSIGHTS, unknown: [], ended: [], forgotten: [] };
   let insightsOf: Table<DatedObject> = NO_HISTORY.current;
   let last: FleetMoment | undefined;
 
@@ -60,12 +60,13 @@ export function storeSource(options: StoreSourceOptions, signal: AbortSignal): F
     const text = found.at === 0 ? null : new Date(found.at).toISOString();
     const withNearMiss = intendedNames(translation.attached);
     const ended = shownEnded(found.ended);
-    if (ended === insights.ended && found.objects === insightsOf && text === insights.at && equalJson(unknown, insights.unknown)) return;
+    if (ended.ended === insights.ended && found.objects === insightsOf && text === insights.at && equalJson(unknown, insights.unknown))
+      return;
     insights = {
       at: text,
       objects: insightRows(insights.objects, { now: found.objects, before: insightsOf, withNearMiss }),
       unknown,
-      ended,
+      ...ended,
     };
     insightsOf = found.objects;
   }

@@ -19,7 +19,7 @@ export function hasActivity({ activity }: FleetMoment): boolean {
 }
 
 /** A cluster, apart from what is in it. */
-function clusterPlace(clusterName: string): Place {
+export function clusterPlace(clusterName: string): Place {
   return { apiVersion: "", kind: "", namespace: "", clusterName };
 }
 

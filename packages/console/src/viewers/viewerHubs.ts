@@ -6,7 +6,8 @@ import type { PastMoment } from "../events/history.ts";
 import { type ConsoleHub, startConsoleHub } from "../events/hub.ts";
 import { identityOf, withoutCredential } from "../login/identity.ts";
 import { type CurrentRights, currentRights } from "./currentRights.ts";
-import { discoveredPlaces, hasActivity, objectPlace, placesIn } from "./places.ts";
+import { clusterPlace, discoveredPlaces, hasActivity, objectPlace, placesIn } from "./places.ts";
+import type { Place } from "./rights.ts";
 import { viewerSource } from "./viewerSource.ts";
 
 /** What one user may see. */
@@ -15,6 +16,10 @@ export interface ViewerHub extends Pick<ConsoleHub, "follow"> {
   visible(past: PastMoment, signal: AbortSignal): Promise<PastMoment>;
   /** Whether the user may see an object now. Rejects when the Kubernetes API cannot be asked. */
   sees(object: Resource, signal: AbortSignal): Promise<boolean>;
+  /** Those of some places that the user may see now. Rejects when the Kubernetes API cannot be asked. */
+  seenOf<P extends Place>(places: readonly P[], signal: AbortSignal): Promise<readonly P[]>;
+  /** Those of some clusters that the user may see now. Rejects when the Kubernetes API cannot be asked. */
+  seenClusters(names: readonly string[], signal: AbortSignal): Promise<ReadonlySet<string>>;
 }
 
 /** The streams of users, each with what that user may see. */
@@ -130,6 +135,12 @@ export function startViewerHubs(options: ViewerHubsOptions, signal: AbortSignal)
     of(user) {
       const own = kept(user);
       if (own === undefined) return undefined;
+      const known = async (places: readonly Place[], until: AbortSignal) => {
+        own.idleSince = uptimeOf(clock);
+        const rights = await own.rights.confirmed();
+        await own.rights.learn(rights, places, until);
+        return rights;
+      };
       return {
         async visible(past, until) {
           own.idleSince = uptimeOf(clock);
@@ -139,11 +150,16 @@ export function startViewerHubs(options: ViewerHubsOptions, signal: AbortSignal)
           return { moment, clock: { now: past.clock.now, ...source.clock() } };
         },
         async sees(object, until) {
-          own.idleSince = uptimeOf(clock);
-          const rights = await own.rights.confirmed();
           const place = objectPlace(object);
-          await own.rights.learn(rights, [place], until);
-          return rights.sees(place);
+          return (await known([place], until)).sees(place);
+        },
+        async seenOf(places, until) {
+          const rights = await known(places, until);
+          return places.filter((place) => rights.sees(place));
+        },
+        async seenClusters(names, until) {
+          const rights = await known(names.map(clusterPlace), until);
+          return new Set(names.filter((name) => rights.seesCluster(name)));
         },
         async *follow(lastEventId, gone) {
           own.streams++;

@@ -70,7 +70,8 @@ export function viewerSource({ username, rights: current, hub, discovery, clock 
     const rows = changed.map(({ key, after }) => [key, after !== undefined && rights.sees(after.object) ? after : undefined] as const);
     const ended = now.ended === insightsOf.ended ? insights.ended : now.ended.filter(({ object }) => rights.sees(object));
     const objects = (insightsOf === NOTHING_KNOWN.insights ? NO_INSIGHTS : insights.objects).with(rows);
-    insights = { at: now.at, objects, unknown: now.unknown.filter(rights.seesCluster), ended };
+    const forgotten = now.forgotten.filter(({ cluster }) => rights.seesCluster(cluster));
+    insights = { at: now.at, objects, unknown: now.unknown.filter(rights.seesCluster), ended, forgotten };
     insightsOf = now;
     return insights;
   }

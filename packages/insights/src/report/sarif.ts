@@ -1,4 +1,4 @@
-import type { OfflineFinding, Severity, SuppressedFinding } from "./findings.ts";
+import type { FindingSeverity, ReportedFinding, SuppressedFinding } from "./finding.ts";
 
 /** What a code means. */
 export interface CodeTexts {
@@ -10,7 +10,10 @@ export interface CodeTexts {
   readonly remedy?: string;
 }
 
-interface SarifContext {
+/** What is known beside the findings themselves. */
+export interface SarifContext {
+  /** What found them: `meshctl`, `gloo-mesh-ui`. */
+  readonly program: string;
   readonly version: string;
   readonly explain: (code: string) => CodeTexts | undefined;
   /** Undefined: nothing can be suppressed. `listed` are results; `count` is of all. */
@@ -21,7 +24,7 @@ interface SarifContext {
  * A log of one run. Source: OASIS, Static Analysis Results Interchange Format 2.1.0: either every result has `suppressions` or none (3.27.23), an
  * empty list says that it is not suppressed; `inSource` is what stands in the object itself (3.35.2).
  */
-export function sarif(findings: readonly OfflineFinding[], { version, explain, suppressed }: SarifContext): object {
+export function sarif(findings: readonly ReportedFinding[], { program, version, explain, suppressed }: SarifContext): object {
   const listed = suppressed?.listed ?? [];
   const codes = [...new Set([...findings, ...listed].map(({ code }) => code))].sort();
   const results = [
@@ -29,11 +32,11 @@ export function sarif(findings: readonly OfflineFinding[], { version, explain, s
     ...listed.map((finding) => ({ ...resultOf(finding, codes), suppressions: [suppressionOf(finding)] })),
   ];
   const count = suppressed === undefined || suppressed.count === 0 ? {} : { properties: { suppressed: suppressed.count } };
-  const driver = { name: "meshctl", version, rules: codes.map((code) => ruleOf(code, explain(code))) };
+  const driver = { name: program, version, rules: codes.map((code) => ruleOf(code, explain(code))) };
   return { $schema: "https://json.schemastore.org/sarif-2.1.0.json", version: "2.1.0", runs: [{ tool: { driver }, results, ...count }] };
 }
 
-const LEVELS: Readonly<Record<Severity, string>> = { note: "note", warning: "warning", rejected: "error" };
+const LEVELS: Readonly<Record<FindingSeverity, string>> = { note: "note", warning: "warning", rejected: "error" };
 
 function ruleOf(code: string, texts: CodeTexts | undefined): object {
   if (texts === undefined) return { id: code, shortDescription: { text: code } };
@@ -46,7 +49,7 @@ function ruleOf(code: string, texts: CodeTexts | undefined): object {
   };
 }
 
-function resultOf({ severity, code, message, file, line }: OfflineFinding, codes: readonly string[]): object {
+function resultOf({ severity, code, message, file, line }: ReportedFinding, codes: readonly string[]): object {
   const region = line === undefined ? {} : { region: { startLine: line } };
   const place = file === undefined ? undefined : { physicalLocation: { artifactLocation: { uri: encodeURI(file) }, ...region } };
   return {

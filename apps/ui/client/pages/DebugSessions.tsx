@@ -1,0 +1,32 @@
+import { Command } from "../components/Command.tsx";
+import { Section } from "../components/Section.tsx";
+import { SessionEvents } from "../components/SessionEvents.tsx";
+import { useScope } from "../components/useScope.ts";
+import { useFleet } from "../data/store.ts";
+import { logCommands } from "../model/commands.ts";
+import { clusterNames, isInScope } from "../model/scope.ts";
+import { t } from "../strings.ts";
+
+// Of a fleet, enough to see how the command goes.
+const MOST_COMMANDS = 5;
+
+/** What became of agents, and where logs and metrics are. */
+export function DebugSessions() {
+  const fleet = useFleet();
+  const scope = useScope();
+  const clusters = clusterNames(fleet).filter((name) => isInScope(scope, [name]));
+  return (
+    <>
+      <SessionEvents clusters={scope} />
+      <Section title={t.debug.logs} note={t.debug.logsWhy}>
+        {logCommands(clusters.slice(0, MOST_COMMANDS)).map((text) => (
+          <Command key={text} text={text} />
+        ))}
+        {clusters.length > MOST_COMMANDS ? <p className="muted">{t.common.more(clusters.length - MOST_COMMANDS)}</p> : null}
+      </Section>
+      <Section title={t.debug.metrics} note={t.debug.metricsWhy}>
+        <Command text={t.debug.metricsCommand} />
+      </Section>
+    </>
+  );
+}
