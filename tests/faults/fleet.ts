@@ -65,6 +65,10 @@ export interface FleetImage {
 /** The real loops over simulated clusters under a virtual clock, and all that can be done to them. */
 export interface Fleet {
   readonly clock: VirtualClock;
+  /** The date, in milliseconds since 1970: what API servers, kubelets and processes see, which have clocks of their own beside. */
+  date(): number;
+  /** So much time passes at once, in which nobody does anything: as all machines see it that were asleep. */
+  passTime(ms: number): void;
   readonly network: DisturbedNetwork & { cut(name: string): void; silence(name: string): void; mend(name: string): void };
   readonly management: SimulatedCluster;
   readonly clusters: ReadonlyMap<string, SimulatedCluster>;
@@ -127,15 +131,23 @@ export function startFleet(options: FleetOptions): Fleet {
   const random = seededRandom(seed ^ 0x5eed);
   const delays = { network: 0, apiServer: 0 };
   const calls = callFaults();
-  const shownCertificates = certificates(clock);
+  let passed = 0;
+  const dates: VirtualClock = {
+    ...clock,
+    now: () => clock.now() + passed,
+    get next() {
+      return clock.next;
+    },
+  };
+  const shownCertificates = certificates(dates);
   const inner = inMemoryNetwork({ clock, delayMs: () => delayed(random, delays.network) });
   const { sent, crashed, wrote } = watcher;
   const network = disturbedNetwork({ network: inner, clock, lateMs: 700, sent, ...tampering.network });
   const simulated = (name: string, from: ClusterImage | undefined) =>
-    simulatedCluster({ name, clock, kinds: SIMULATED, historyLimit: 256, ...(from === undefined ? {} : { image: from }) });
+    simulatedCluster({ name, clock: dates, kinds: SIMULATED, historyLimit: 256, ...(from === undefined ? {} : { image: from }) });
   const management = simulated("", image?.management);
   const clusters = new Map(names.map((name) => [name, simulated(name, image?.clusters.get(name))]));
-  const trust = hasTrust ? fleetTrust({ clock, management, clusters, seed }) : undefined;
+  const trust = hasTrust ? fleetTrust({ clock: dates, management, clusters, seed }) : undefined;
   const agents = new Map<string, AgentProcess>();
   const servers = new Map<string, ServerProcess>();
   const routes = new Map<string, string>();
@@ -153,7 +165,7 @@ export function startFleet(options: FleetOptions): Fleet {
   const shared = { random: random.next, log, tampering, crashed };
 
   function clockOf(process: string): Clock {
-    const own = { now: () => clock.now() + (skews.get(process) ?? 0), uptime: () => clock.now(), sleep: clock.sleep };
+    const own = { now: () => dates.now() + (skews.get(process) ?? 0), uptime: () => clock.now(), sleep: clock.sleep };
     return tampering.clock?.(own) ?? own;
   }
 
@@ -214,6 +226,10 @@ export function startFleet(options: FleetOptions): Fleet {
 
   return {
     clock,
+    date: dates.now,
+    passTime(ms) {
+      passed += ms;
+    },
     network: { ...network, cut: inner.cut, silence: inner.silence, mend: inner.heal },
     management,
     clusters,
@@ -269,7 +285,7 @@ export function startFleet(options: FleetOptions): Fleet {
     startAgent,
     stopAgent: (clusterName, id) => stopAgent(agentName(clusterName, id)),
     image: () => ({
-      at: clock.now(),
+      at: dates.now(),
       management: management.image(),
       clusters: new Map([...clusters].map(([name, cluster]) => [name, cluster.image()])),
     }),

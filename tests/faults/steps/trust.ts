@@ -1,6 +1,9 @@
 import type { StepKinds } from "../step.ts";
 import { CACERTS, foreignAuthority, ROOTS, type RootName, reissueOf, trustOf, VIRTUAL_MESH } from "../trust/objects.ts";
 
+// Of 30: one after the other are due, or expired if nobody renewed in between.
+const PASSED_DAYS = [13, 26, 28];
+
 /** What happens to the certificates of meshes. Only schedules with them have these steps. */
 export const trustSteps: StepKinds = {
   /** The meshes of the VirtualMesh come below a root, or below another one. */
@@ -46,7 +49,19 @@ export const trustSteps: StepKinds = {
     weight: 3,
     isAboutCluster: true,
     async act(stage, { cluster }) {
-      if (stage.fleet.trust !== undefined) stage.put(cluster, await foreignAuthority(stage.fleet.clock.now()), "somebody");
+      if (stage.fleet.trust !== undefined) stage.put(cluster, await foreignAuthority(stage.fleet.date()), "somebody");
+    },
+  },
+  /** Days pass: CAs are due to be renewed, or nearly so, or are so soon after. Never so many that a root ends. */
+  passTime: {
+    weight: 12,
+    n: PASSED_DAYS.length,
+    act({ fleet }, { n }) {
+      const days = PASSED_DAYS[n] ?? 0;
+      if (fleet.trust === undefined || fleet.date() + days * DAY_MS > fleet.trust.began + MOST_DAYS * DAY_MS) return;
+      fleet.passTime(days * DAY_MS);
+      // Nobody renews before somebody wakes.
+      return fleet.clock.advance(WAKING_MS);
     },
   },
   /** As long as pods take to restart. */
@@ -56,6 +71,11 @@ export const trustSteps: StepKinds = {
     act: ({ fleet }, { n }) => (fleet.trust === undefined ? undefined : fleet.clock.advance(n === 0 ? 15_000 : 60_000)),
   },
 };
+
+const DAY_MS = 86_400_000;
+// Roots of 365 days are reported as expiring in their last sixty.
+const MOST_DAYS = 280;
+const WAKING_MS = 1_000;
 
 function rootOf(n: number): RootName {
   return ROOTS[n] ?? ROOTS[0];

@@ -122,7 +122,7 @@ export const userSteps: StepKinds = {
     isAboutCluster: true,
     act(stage, { cluster }) {
       if (stage.object({ ...refOf(kubernetesCluster(cluster)), clusterName: "" }) === undefined) return;
-      put(stage, "", [kubernetesCluster(cluster, new Date(stage.fleet.clock.now()).toISOString())]);
+      put(stage, "", [kubernetesCluster(cluster, new Date(stage.fleet.date()).toISOString())]);
     },
   },
   /** They do again, or (`v` 1) the agent has registered again. */

@@ -1,8 +1,9 @@
+import { X509Certificate } from "node:crypto";
 import type { AnyResource, ResourceRef } from "@isthmus/core";
 import type { SimulatedCluster } from "@isthmus/simulator";
 import type { Fleet } from "../fleet.ts";
 import { type FleetTrust, isListed, virtualMeshSpec } from "./fleetTrust.ts";
-import { dataOf } from "./meshDouble.ts";
+import { dataOf, type MeshDouble } from "./meshDouble.ts";
 import { CACERTS, ISTIO, meshName, rootSecret, VIRTUAL_MESH } from "./objects.ts";
 
 interface Clusters {
@@ -11,7 +12,11 @@ interface Clusters {
 }
 
 /** What is not as it ought to be of the meshes' certificates, now that everything is healed and has had its time. `places`: the clusters that are registered. */
-export function trustProblems(world: FleetTrust, { management, clusters }: Clusters, places: ReadonlySet<string>): string[] {
+export function trustProblems(
+  world: FleetTrust,
+  { management, clusters, date }: Clusters & Pick<Fleet, "date">,
+  places: ReadonlySet<string>,
+): string[] {
   const spec = virtualMeshSpec(management);
   if (spec?.mtlsConfig?.shared === undefined) return [];
   const { status, message = "" } = conditionOf(management.object(VIRTUAL_MESH));
@@ -33,9 +38,37 @@ export function trustProblems(world: FleetTrust, { management, clusters }: Clust
       ? []
       : [`the mesh of ${name} is not below the root: ${others.length} of ${leaves.length} proxies`];
   });
+  problems.push(...listed.flatMap(([name, cluster]) => expiryProblems(name, { cluster, mesh: world.meshes.get(name), now: date() })));
   if (listed.length > 0 && status !== "True") problems.push(`the VirtualMesh does not say that its root is in force: ${message}`);
   return problems;
 }
+
+/** A CA is renewed when a tenth of its life is left, and the control plane signs with none that has expired. */
+function expiryProblems(
+  name: string,
+  { cluster, mesh, now }: { readonly cluster: SimulatedCluster; readonly mesh: MeshDouble | undefined; readonly now: number },
+): string[] {
+  const lifeOf = (pem: string) => {
+    const { validFrom, validTo } = new X509Certificate(pem);
+    return { from: Date.parse(validFrom), to: Date.parse(validTo) };
+  };
+  const problems: string[] = [];
+  const installed = dataOf(cluster.object(CACERTS))["ca-cert.pem"];
+  if (installed !== undefined) {
+    const { from, to } = lifeOf(installed);
+    const late = now - (to - (to - from) * DUE_RATIO);
+    // Clocks of agents may be slow.
+    if (late > GREATEST_SKEW_MS)
+      problems.push(`the CA of the mesh of ${name} was not renewed, ${Math.round(late / 60_000)} minutes after it was due`);
+  }
+  const inUse = mesh?.authority?.certificate;
+  if (inUse !== undefined && lifeOf(inUse).to <= now) problems.push(`the control plane of ${name} signs with a CA that has expired`);
+  return problems;
+}
+
+// The default of secretRotationGracePeriodRatio.
+const DUE_RATIO = 0.1;
+const GREATEST_SKEW_MS = 2 * 3_600_000;
 
 /** What a user does about Secrets that are not as they were: puts them back where there were some, and restarts everything, as the status says. */
 export async function mendTrust({ meshes, tampered, lastSecret }: FleetTrust, { clusters }: Clusters): Promise<void> {

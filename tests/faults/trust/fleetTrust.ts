@@ -12,6 +12,8 @@ import { CACERTS, meshName, OWN_CA, VIRTUAL_MESH } from "./objects.ts";
 export interface FleetTrust {
   readonly meshes: ReadonlyMap<string, MeshDouble>;
   readonly management: SimulatedCluster;
+  /** The date at which the schedule began. */
+  readonly began: number;
   /** Where a Secret of a control plane is not as its agent left it, or was when all was last at rest: there nothing is promised. */
   readonly tampered: ReadonlySet<string>;
   /** As its agent wrote it last. */
@@ -46,6 +48,7 @@ export interface FleetTrustOptions {
 }
 
 export function fleetTrust({ clock, management, clusters, seed }: FleetTrustOptions): FleetTrust {
+  const began = clock.now();
   const watchers: TrustWatcher[] = [];
   const random = seededRandom(seed ^ 0x7257);
   const keys = keyWatch();
@@ -127,7 +130,9 @@ export function fleetTrust({ clock, management, clusters, seed }: FleetTrustOpti
     const certificate = new X509Certificate(data["ca-cert.pem"] ?? "");
     if (!certificate.publicKey.equals(createPublicKey(data["ca-key.pem"] ?? ""))) return "its key is another one's";
     if (Date.parse(certificate.validFrom) > clock.now()) return `it is not valid before ${certificate.validFrom}`;
-    if (Date.parse(certificate.validTo) <= clock.now()) return "it has expired";
+    // One that stood there already may get other roots beside it before it is renewed.
+    const isAnother = dataOf(before)["ca-cert.pem"] !== data["ca-cert.pem"];
+    if (isAnother && Date.parse(certificate.validTo) <= clock.now()) return "it has expired";
     return undefined;
   }
 
@@ -182,6 +187,7 @@ export function fleetTrust({ clock, management, clusters, seed }: FleetTrustOpti
   return {
     meshes,
     management,
+    began,
     tampered,
     lastSecret: (name) => lastSecrets.get(name),
     judge,

@@ -12,7 +12,7 @@ export interface MeshDouble {
   /** By UID of their pods. */
   readonly proxies: ReadonlyMap<string, Leaf>;
   /** What the control plane signs with; undefined while none runs. */
-  readonly authority: Leaf | undefined;
+  readonly authority: Authority | undefined;
   /** Replaces the pod of the control plane, or one of the proxies. */
   restart(which: "control plane" | number): void;
   restartProxies(): void;
@@ -34,8 +34,11 @@ interface ControlPlane {
   readonly hasMount: boolean;
 }
 
-interface Authority extends Leaf {
+/** What a control plane signs with. */
+export interface Authority extends Leaf {
   readonly rootText: string;
+  /** PEM. */
+  readonly certificate: string;
 }
 
 export interface MeshDoubleOptions {
@@ -142,7 +145,7 @@ export function meshDouble({ cluster, clock, random, changed, renewed }: MeshDou
       own = object(OWN_CA);
     }
     const certificate = dataOf(own)["ca-cert.pem"];
-    return certificate === undefined ? undefined : { roots: [certificate], signer: certificate, rootText: certificate };
+    return certificate === undefined ? undefined : { roots: [certificate], signer: certificate, rootText: certificate, certificate };
   }
 
   async function handOut(): Promise<void> {
@@ -242,7 +245,7 @@ export function authorityOf(data: Data): Authority | undefined {
   if (certificate === "" || key === "" || chain === "" || rootText === "") return undefined;
   const roots = certificatesIn(rootText);
   const signer = roots.find((root) => isBelow(certificate, root));
-  return signer === undefined ? undefined : { roots, signer, rootText };
+  return signer === undefined ? undefined : { roots, signer, rootText, certificate };
 }
 
 function certificatesIn(pem: string): string[] {

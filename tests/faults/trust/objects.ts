@@ -81,7 +81,7 @@ export function trustOf(root: RootName, { restartsPods }: { readonly restartsPod
   const isGenerated = root.startsWith("generated");
   const authority = isGenerated ? { generated: { rsaKeySizeBytes: KEY_BITS } } : { secret: rootSecret(root) };
   const annotations = { "isthmus.mesh/root-generation": root === "generated 2" ? "2" : "1" };
-  const shared = { rootCertificateAuthority: authority, intermediateCertOptions: { rsaKeySizeBytes: KEY_BITS } };
+  const shared = { rootCertificateAuthority: authority, intermediateCertOptions: { rsaKeySizeBytes: KEY_BITS, ttlDays: 30 } };
   return {
     apiVersion,
     kind,
@@ -97,7 +97,10 @@ export function reissueOf(clusterName: string, text: string): AnyResource {
 
 /** A CA of somebody else, in the place of that of the mesh. */
 export async function foreignAuthority(now: number): Promise<AnyResource> {
-  const { certificate, key } = await createMeshRoot({ commonName: "theirs", organization: "users", lifetimeMs: 86_400_000, now }, "P-256");
+  const { certificate, key } = await createMeshRoot(
+    { commonName: "theirs", organization: "users", lifetimeMs: 3650 * 86_400_000, now },
+    "P-256",
+  );
   const texts = { "ca-cert.pem": certificate, "ca-key.pem": key, "cert-chain.pem": certificate, "root-cert.pem": certificate };
   const data = Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, btoa(text)]));
   const { name, namespace } = CACERTS;

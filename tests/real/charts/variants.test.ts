@@ -72,10 +72,11 @@ describeReal("the charts, on a real Kubernetes", (components) => {
 
   describe.each(variants.map((variant, index) => [variant.name, variant, `variant-${index}`] as const))("%s", (_, variant, namespace) => {
     it("is accepted by Helm and by the API server, strictly, first in a dry run", async () => {
-      const lint = await helm({ components }, ["lint", chartFolder(variant.chart), "--strict", `--namespace=${namespace}`], variant.values);
+      const values = variant.valuesIn?.(namespace) ?? variant.values;
+      const lint = await helm({ components }, ["lint", chartFolder(variant.chart), "--strict", `--namespace=${namespace}`], values);
       expect(lint.code, lint.stdout).toBe(0);
       await restrictedNamespace(namespace);
-      const items = await renderedObjects({ components, chart: variant.chart, values: variant.values, namespace });
+      const items = await renderedObjects({ components, chart: variant.chart, values, namespace });
       expect(items.length).toBeGreaterThan(5);
       const list = { apiVersion: "v1", kind: "List", items };
       const apply = ["apply", "--server-side", "--force-conflicts", "--validate=strict"];

@@ -5,10 +5,17 @@ export interface Variant {
   readonly name: string;
   readonly chart: ChartName;
   readonly values: ChartValues;
+  /** Values by which it belongs into a namespace. Default: it fits into any. */
+  readonly valuesIn?: (namespace: string) => ChartValues;
 }
 
 const agent = { cluster: "east", serverAddress: "mgmt.example:9900" };
 const external = { deployment: { enabled: false }, address: "redis.example:6379" };
+
+function certificatesAlone(managementNamespace: string): ChartValues {
+  const meshCertificates = { namespaces: ["default"], restartPods: true };
+  return { mode: "standard", relay: { cluster: "east", managementNamespace }, meshCertificates };
+}
 
 /** Each value that changes what is rendered is in at least one of them, and each documented setup is one. */
 export const variants: readonly Variant[] = [
@@ -28,7 +35,8 @@ export const variants: readonly Variant[] = [
   {
     name: "agent for certificates alone",
     chart: "gloo-mesh-agent",
-    values: { mode: "standard", relay: { cluster: "east" }, meshCertificates: { namespaces: ["istio-system"], restartPods: true } },
+    values: certificatesAlone("gloo-mesh"),
+    valuesIn: certificatesAlone,
   },
   { name: "agent with an election in one replica", chart: "gloo-mesh-agent", values: { relay: agent, leaderElection: true } },
   {

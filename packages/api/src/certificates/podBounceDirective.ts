@@ -35,7 +35,8 @@ export const PodBounceDirective = defineKind({
     spec: fields({ podsToBounce: listOf(podSelector) }),
     status: fields({
       podsBounced: listOf(fields({ bouncedPods: strings() }), {
-        description: "Names of the pods that were restarted, by entry of the spec.",
+        description:
+          "Names of the pods that were restarted, by entry of the spec. Not written: what restarts is in the status of the IssuedCertificate of the same name (restart, podsToRestart).",
       }),
     }),
   },
