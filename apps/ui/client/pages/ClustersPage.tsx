@@ -1,4 +1,5 @@
 import { useMemo } from "react";
+import { Command } from "../components/Command.tsx";
 import { Empty } from "../components/Empty.tsx";
 import { Page } from "../components/Page.tsx";
 import { useFleet } from "../data/store.ts";
@@ -16,6 +17,14 @@ export function ClustersPage() {
   const rows = useMemo(() => clusterRows(fleet), [fleet]);
   return (
     <Page title={t.nav.clusters}>
+      {rows.length === 0 ? null : (
+        <details className="how-to">
+          <summary>{t.clusters.register}</summary>
+          <p className="note">{t.clusters.registerWhy}</p>
+          <Command text={t.clusters.emptyCommand} />
+          <Command text={t.clusters.registerElsewhere} />
+        </details>
+      )}
       <ObjectTable
         what={t.clusters.what}
         rows={rows}

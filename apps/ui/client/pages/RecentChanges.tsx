@@ -1,4 +1,5 @@
 import { fullKeyOf, refOf } from "@isthmus/core";
+import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { Name } from "../components/Name.tsx";
 import { ObjectLink } from "../components/ObjectLink.tsx";
@@ -38,6 +39,11 @@ export function RecentChanges() {
           </li>
         ))}
       </ul>
+      {fleet.source?.kind === "file" ? null : (
+        <Link to="/debug" search={{ view: "snapshots" }}>
+          {t.overview.moments}
+        </Link>
+      )}
     </Section>
   );
 }

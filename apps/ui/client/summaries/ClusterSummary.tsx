@@ -12,7 +12,7 @@ import { Until, useServerNow, When } from "../components/Times.tsx";
 import type { KubernetesCluster } from "../data/kinds.ts";
 import { useFleet } from "../data/store.ts";
 import { certificatesOf, lagOf } from "../model/clusterRows.ts";
-import { diagnoseCommand } from "../model/commands.ts";
+import { diagnoseCommand, logCommands } from "../model/commands.ts";
 import { insightIndexOf, NO_COUNTS } from "../model/insightIndex.ts";
 import { kindRows } from "../model/kindRows.ts";
 import { scopeOf } from "../model/scope.ts";
@@ -61,6 +61,11 @@ export function ClusterSummary({ cluster }: { readonly cluster: KubernetesCluste
       </Section>
       <Section title={t.clusters.diagnose} note={t.clusters.diagnoseWhy}>
         <Command text={diagnoseCommand(name)} />
+        {logCommands([name])
+          .slice(1)
+          .map((text) => (
+            <Command key={text} text={text} what={t.clusters.logs} />
+          ))}
       </Section>
       <Conditions object={cluster} />
       <SessionEvents clusters={scopeOf(name)} />

@@ -1,9 +1,12 @@
+import { Link } from "@tanstack/react-router";
 import { Facts } from "../components/Facts.tsx";
 import { Name } from "../components/Name.tsx";
 import { Section } from "../components/Section.tsx";
-import type { VirtualMesh } from "../data/kinds.ts";
+import { AccessPolicy, type VirtualMesh } from "../data/kinds.ts";
+import { useFleet } from "../data/store.ts";
 import { valueText } from "../model/effect.ts";
 import { titled } from "../model/status.ts";
+import { formatFilter } from "../model/tokens.ts";
 import { t } from "../strings.ts";
 import { Conditions } from "./Conditions.tsx";
 import { MeshProgress } from "./MeshProgress.tsx";
@@ -14,6 +17,7 @@ import { Targets } from "./Targets.tsx";
 /** A VirtualMesh: how far its meshes are, its trust, federation and access, its Destinations. */
 export function VirtualMeshSummary({ virtualMesh }: { readonly virtualMesh: VirtualMesh }) {
   const { spec = {}, status } = virtualMesh;
+  const { snapshot } = useFleet();
   const { mtlsConfig, federation, globalAccessPolicy = "MESH_DEFAULT" } = spec;
   return (
     <>
@@ -28,7 +32,16 @@ export function VirtualMeshSummary({ virtualMesh }: { readonly virtualMesh: Virt
               federation === undefined ? t.common.none : <Name key="federation" text={valueText(federation)} isWrapped />,
             ],
             [t.columns.federated, `${status?.acceptedCount ?? 0}/${status?.targetCount ?? 0} ${t.destinations.what}`],
-            [t.meshes.access, titled(globalAccessPolicy)],
+            [
+              t.meshes.access,
+              <span key="access" className="inline">
+                {titled(globalAccessPolicy)}
+                <Link to="/policies" search={{ q: formatFilter({ tokens: [{ key: "kind", values: [AccessPolicy.kind] }], words: [] }) }}>
+                  {t.meshes.accessPolicies(snapshot.of(AccessPolicy).size)}
+                </Link>
+                <Link to="/access">{t.meshes.whoMayCall}</Link>
+              </span>,
+            ],
           ]}
         />
       </Section>
