@@ -75,7 +75,8 @@ function agentNamespace({ namespace, agentCluster }: DiscoveryOptions, lookup: C
   const registration = lookup("registrations").find(
     ({ metadata }) => metadata.namespace === namespace && (metadata.clusterName ?? "") === "",
   );
-  if (registration?.status?.agent !== undefined) return registration.status.namespace ?? "";
+  const registered = registration?.status?.agent === undefined ? undefined : registration.status.namespace;
+  if (registered !== undefined) return registered;
   const [pod] = lookup("agentPods");
   return pod?.metadata.namespace ?? "";
 }
