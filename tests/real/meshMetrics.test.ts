@@ -2,17 +2,30 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { clusterReport, fleetTraffic, type MeshScrape, parseTrafficAnswer, type ScrapeTarget, startMeshScrape } from "@isthmus/dataplane";
-import { systemClock } from "@isthmus/plane";
+import { startConsoleHub, startConsoleServer, storeSource } from "@isthmus/console";
+import { type ConsoleActivity, STREAM_PATH } from "@isthmus/console/wire";
+import { edgeOfRow, SIGNAL_COUNT, signalRates } from "@isthmus/core";
+import {
+  clusterReport,
+  fleetTraffic,
+  type MeshScrape,
+  parseTrafficAnswer,
+  type ScrapeTarget,
+  startMeshScrape,
+  windowsOf,
+} from "@isthmus/dataplane";
+import { ACTIVITY_MINUTES, MOST_ACTIVITY_EDGES, SYNC_BOUNDS, serverRoles, startActivitySharing, systemClock } from "@isthmus/plane";
+import { redisStore } from "@isthmus/store";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { stringify } from "yaml";
 import { type Program, startProgram } from "./harness/childProcess.ts";
 import { describeReal } from "./harness/describeReal.ts";
 import { freePorts } from "./harness/freePorts.ts";
+import { type RealRedis, startRedis } from "./harness/redis.ts";
 import { waitFor } from "./harness/waitFor.ts";
 
 // A real Envoy whose cluster is named as Istio names it, scraped as an agent does, and what the server makes of it against what was sent.
-describeReal("traffic of a real Envoy", ({ envoy }) => {
+describeReal("traffic of a real Envoy", ({ envoy, redis: command }) => {
   const directory = mkdtempSync(join(tmpdir(), "isthmus-real-mesh-metrics-"));
   const running: AbortController[] = [];
   const traffic = fleetTraffic();
@@ -20,6 +33,7 @@ describeReal("traffic of a real Envoy", ({ envoy }) => {
   let [proxyPort, admin] = [0, 0];
   let proxy: Program | undefined;
   let service: Server | undefined;
+  let redis: RealRedis | undefined;
 
   function startEnvoy(): void {
     const args = ["-c", join(directory, "envoy.yaml"), "--concurrency", "1", "--disable-hot-restart", "--log-level", "warn"];
@@ -93,6 +107,7 @@ describeReal("traffic of a real Envoy", ({ envoy }) => {
   afterAll(async () => {
     for (const stop of running) stop.abort(new Error("the test is over"));
     await proxy?.stop();
+    await redis?.stop();
     service?.closeAllConnections();
     service?.close();
   });
@@ -139,7 +154,60 @@ describeReal("traffic of a real Envoy", ({ envoy }) => {
     await send("/fine", 100);
     await counted(second.scrape, 600);
   });
+
+  it("is the same, within 1 %, in what a browser is sent that reads the console over a real Redis, with its time", async () => {
+    redis = await startRedis(command, directory, { persistent: false });
+    const stop = new AbortController();
+    running.push(stop);
+    const keys = async () => ({ key: Buffer.alloc(32, "of-a-test") });
+    const [writing, reading] = [{}, { isReader: true }].map((more) =>
+      redisStore((redis as RealRedis).settings, { keys, log: silent, ...more }),
+    );
+    if (writing === undefined || reading === undefined) return expect.fail("there is no store");
+    const at = Date.now();
+    const counted = windowsOf(traffic, "east", { minutes: ACTIVITY_MINUTES, now: at, most: MOST_ACTIVITY_EDGES });
+    const activity = { clusterName: "east", at, sync: [...SYNC_BOUNDS.map(() => 0), 0], traffic: counted };
+    const shared = { store: writing, instance: "a", activity: () => [activity], isRegistered: () => true, clock: systemClock, log: silent };
+    startActivitySharing(shared, stop.signal);
+    const { kinds } = serverRoles("gloo-mesh");
+    const about = { kinds, namespace: "gloo-mesh", name: "Redis", version: "test", clock: systemClock, log: silent };
+    const source = storeSource({ store: reading, ...about }, stop.signal);
+    const hub = startConsoleHub({ source, epoch: "test", clock: systemClock, log: silent, readMs: 50 }, stop.signal);
+    const served = await startConsoleServer({ host: "127.0.0.1", port: 0, hub, log: silent });
+    try {
+      const sent = await activityOf(`http://127.0.0.1:${served.port}${STREAM_PATH}`);
+      expect(sent).toMatchObject({ cluster: "east", at: new Date(at).toISOString(), traffic: { targets: 1, scraped: 1, left: 0 } });
+      const [row] = sent.traffic?.edges ?? [];
+      const { edge, numbers } = edgeOfRow(row, ACTIVITY_MINUTES.length * SIGNAL_COUNT) ?? expect.fail("there is no edge");
+      expect([edge.sourceWorkload, edge.service]).toEqual(["productpage", "reviews"]);
+      const { requests, errors, p50Ms = 0, p99Ms = 0 } = signalRates(numbers.slice(SIGNAL_COUNT), sent.traffic?.windows[1]?.seconds ?? 0);
+      expect(Math.abs(requests - 600)).toBeLessThanOrEqual(6);
+      expect(Math.abs(errors - 60)).toBeLessThanOrEqual(0.6);
+      expect(p50Ms).toBeLessThan(50);
+      expect(p99Ms).toBeGreaterThan(50);
+    } finally {
+      stop.abort(new Error("the test is over"));
+      await served.close();
+      await Promise.all([writing.close(), reading.close()]);
+    }
+  });
 });
+
+/** The first word about a cluster's activity in a stream. */
+async function activityOf(url: string): Promise<ConsoleActivity> {
+  const response = await fetch(url);
+  let text = "";
+  for await (const part of response.body as unknown as AsyncIterable<Uint8Array>) {
+    text += Buffer.from(part).toString();
+    const found = text
+      .split("\n\n")
+      .slice(0, -1)
+      .find((block) => block.includes("event: activity\n"));
+    if (found === undefined) continue;
+    return JSON.parse(found.slice(found.indexOf("data: ") + "data: ".length)) as ConsoleActivity;
+  }
+  return expect.fail("the stream has ended");
+}
 
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 

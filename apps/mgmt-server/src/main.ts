@@ -172,7 +172,11 @@ async function run(config: ServerConfig, signal: AbortSignal): Promise<void> {
       "/traffic": traffic.page,
       "/metrics/mesh": traffic.metricsPage,
     },
-    posts: { "/v0/observability/logs": observabilityLogsPage(server, link.ask, clock) },
+    posts: {
+      "/v0/observability/logs": observabilityLogsPage(server, link.ask, clock),
+      "/v0/observability/metrics/node": traffic.nodePage,
+      "/v0/observability/metrics/edge": traffic.edgePage,
+    },
     authorize: kubernetesAuthorizer({ kubeconfig, clock }).authorize,
     ...(config.adminTls === undefined ? {} : { tls: config.adminTls }),
   });

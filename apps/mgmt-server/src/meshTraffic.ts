@@ -1,8 +1,9 @@
 import { type Clock, messageOf } from "@isthmus/core";
 import { clusterReport, type FleetTraffic, fleetTraffic, parseTrafficAnswer, trafficText, windowsOf } from "@isthmus/dataplane";
 import { ACTIVITY_MINUTES, type ClusterActivity, MESH_METRICS_TOPIC, MOST_ACTIVITY_EDGES, type Server } from "@isthmus/plane";
-import { listPage, type Page, type TypedPage, textPage } from "@isthmus/process";
+import { listPage, type Page, type PostPage, type TypedPage, textPage } from "@isthmus/process";
 import type { AskAgent } from "./accessLogs.ts";
+import { type MetricsInputs, observabilityMetricsPage } from "./observabilityMetrics.ts";
 
 /** The traffic of the clusters whose agents are connected to this replica, and why that of others is not known here. */
 export interface MeshTraffic {
@@ -12,6 +13,9 @@ export interface MeshTraffic {
   readonly page: Page;
   /** Of the clusters whose agents have answered the last question: what happened within the last hour. */
   activity(): readonly ClusterActivity[];
+  /** `/v0/observability/metrics/node` and `/edge`. */
+  readonly nodePage: PostPage;
+  readonly edgePage: PostPage;
   readonly ended: Promise<void>;
 }
 
@@ -102,7 +106,19 @@ export function startMeshTraffic({ server, ask, clock }: MeshTrafficOptions, sig
     return counted === undefined ? { ...known, traffic: undefined, problem: problemOf(clusterName) } : { ...known, traffic: counted };
   }
 
+  const inputs: MetricsInputs = {
+    traffic,
+    clusters: () =>
+      clusters(new URLSearchParams(), 1).map(({ cluster, traffic: known }) => ({
+        cluster,
+        ...(known === undefined ? { problem: problemOf(cluster) } : {}),
+      })),
+    now: clock.now,
+  };
+
   return {
+    nodePage: observabilityMetricsPage("node", inputs),
+    edgePage: observabilityMetricsPage("edge", inputs),
     activity: () => [...answered].flatMap(([cluster, at]) => (isConnected(cluster) ? [activityOf(cluster, at)] : [])),
     metricsPage: textPage((query) => trafficText(clusters(query, 1))),
     page(query) {

@@ -78,7 +78,7 @@ export {
 } from "./resource.ts";
 export { type LabelRequirement, type LabelSelector, matchesLabels, matchesSelector } from "./selector.ts";
 export { type Semaphore, semaphore } from "./semaphore.ts";
-export { bucketQuantile, requestsIn, type SignalRates, signalRates } from "./signalRates.ts";
+export { bucketQuantile, errorsIn, requestsIn, type SignalRates, signalRates } from "./signalRates.ts";
 export { applyDelta, deltaBetween, emptySnapshot, mergeSnapshots, type Snapshot, snapshotOf } from "./snapshot.ts";
 export { type EntryChange, SortedMap } from "./sortedMap.ts";
 export { type Condition, type TimedCondition, timedConditions } from "./status.ts";

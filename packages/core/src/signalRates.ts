@@ -37,7 +37,8 @@ export function requestsIn(signals: Signals): number {
   return CODE_CLASSES.reduce((sum, _, at) => sum + (signals[SIGNAL_AT.codes + at] ?? 0), 0);
 }
 
-function errorsIn(signals: Signals): number {
+/** Requests that got a 5xx, or no response. */
+export function errorsIn(signals: Signals): number {
   return (signals[SIGNAL_AT.codes] ?? 0) + (signals[SIGNAL_AT.codes + CODE_CLASSES.indexOf("5xx")] ?? 0);
 }
 

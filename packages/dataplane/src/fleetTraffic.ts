@@ -27,7 +27,16 @@ export interface FleetTraffic {
   readonly clusters: Iterable<string>;
   /** Of the last `minutes`, at most 60. Undefined where its agent has not answered within the last two minutes. */
   of(cluster: string, minutes: number, now: number): ClusterTraffic | undefined;
+  /** The same minute by minute, from the minute `from` since 1970 to `to`, both included, of the last hour. */
+  minutesOf(cluster: string, span: { readonly from: number; readonly to: number }, now: number): TrafficMinutes | undefined;
   readonly edges: number;
+}
+
+/** What happened in a cluster minute by minute: lists with an item for each. */
+export interface TrafficMinutes {
+  /** That its agent counted: in a minute with 0, nothing is known. */
+  readonly seconds: readonly number[];
+  readonly edges: readonly { readonly edge: TrafficEdge; readonly minutes: readonly Signals[] }[];
 }
 
 /**
@@ -102,6 +111,16 @@ export function fleetTraffic(most: number = MOST_FLEET_EDGES): FleetTraffic {
       const { targets, scraped, controlPlanes } = state;
       return { seconds: (sumSince(state.covered, from)[0] ?? 0) / 1_000, targets, scraped, edges, controlPlanes };
     },
+    minutesOf(cluster, { from, to }, now) {
+      const state = clusters.get(cluster);
+      if (state === undefined || now - state.answeredAt > FRESH_MS) return undefined;
+      const span = Array.from({ length: Math.max(0, Math.min(MINUTES, to - from + 1)) }, (_, i) => from + i);
+      const all = [...(rows.groups.get(cluster)?.values() ?? []), ...(state.other === undefined ? [] : [state.other])];
+      return {
+        seconds: span.map((minute) => (inMinute(state.covered, minute)[0] ?? 0) / 1_000),
+        edges: all.map(({ edge, minutes: past }) => ({ edge, minutes: span.map((minute) => inMinute(past, minute)) })),
+      };
+    },
     get edges() {
       return rows.size;
     },
@@ -172,6 +191,12 @@ function addTo(past: History, minute: number, numbers: ArrayLike<number>, part: 
   if (minute <= past.newest - MINUTES) return;
   const start = (minute % MINUTES) * width;
   for (let i = 0; i < width; i++) ring[start + i] = (ring[start + i] ?? 0) + (numbers[i] ?? 0) * part;
+}
+
+/** Of a minute that is too old, or has not been, nothing. */
+function inMinute(past: History, minute: number): Signals {
+  const isKept = minute <= past.newest && minute > past.newest - MINUTES;
+  return isKept ? Float64Array.from(numbersOf(past, minute)) : new Float64Array(past.width);
 }
 
 function sumSince({ width, ring, newest }: History, from: number): Signals {

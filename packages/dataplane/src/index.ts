@@ -14,7 +14,7 @@ export { envoyEntryOf } from "./envoyEntry.ts";
 export { expositionParser } from "./exposition.ts";
 export { type ExtensionConfigs, extensionConfigs } from "./extensionConfigService.ts";
 export type { ExtensionConfig } from "./extensionConfigStream.ts";
-export { type FleetTraffic, fleetTraffic } from "./fleetTraffic.ts";
+export { type FleetTraffic, fleetTraffic, type TrafficMinutes } from "./fleetTraffic.ts";
 export { type LeafValidity, leafValidity } from "./leafCertificate.ts";
 export { type MeshScrape, type MeshScrapeOptions, type ScrapeTarget, startMeshScrape } from "./meshScrape.ts";
 export { addressProblem } from "./moduleAddress.ts";

@@ -3,11 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type ConsoleServer, type FleetSource, startConsoleHub, startConsoleServer, storeSource } from "@isthmus/console";
-import type { Log, Resource, ResourceRef } from "@isthmus/core";
+import { type Log, noSignals, type Resource, type ResourceRef, SIGNAL_AT } from "@isthmus/core";
 import type { Insight } from "@isthmus/insights";
-import { type Store, serverRoles, systemClock } from "@isthmus/plane";
+import { type Store, SYNC_BOUNDS, serverRoles, startActivitySharing, systemClock } from "@isthmus/plane";
 import { readFleet, redisStore } from "@isthmus/store";
-import { chromium } from "playwright-core";
+import axe from "axe-core";
+import { chromium, type Page } from "playwright-core";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { startProgram } from "../harness/childProcess.ts";
 import { describeReal } from "../harness/describeReal.ts";
@@ -272,6 +273,52 @@ describeReal("a console over a real Redis", ({ redis: command }) => {
     expect(await program.ended).toBe(0);
   }, 60_000);
 
+  it("shows in Chromium what was counted: in the graph, in its table, and on the pages of objects; of others that nobody counts", async () => {
+    const edge = {
+      sourceNamespace: "bookinfo",
+      sourceWorkload: "productpage-v1",
+      namespace: "bookinfo",
+      service: "reviews",
+      workload: "",
+      cluster: "",
+    };
+    const signals = noSignals();
+    for (const [place, count] of [
+      [SIGNAL_AT.codes + 2, 297],
+      [SIGNAL_AT.codes + 5, 3],
+      [SIGNAL_AT.buckets + 4, 300],
+    ] as const)
+      signals[place] = count;
+    const windows = [5, 60].map((minutes) => ({ minutes, seconds: 300 }));
+    const traffic = { windows, targets: 1, scraped: 1, left: 0, edges: [{ edge, signals: [signals, signals] }] };
+    const sync = [...SYNC_BOUNDS.map((_, i) => (i === 9 ? 20 : 0)), 0];
+    const activity = () => [{ clusterName: "cluster-1", at: Date.now(), sync, traffic }];
+    const isRegistered = () => true;
+    startActivitySharing({ store: open(redis), instance: "a", activity, isRegistered, clock: systemClock, log: silent }, stop.signal);
+    writeFileSync(join(directory, "key"), (await keys()).key.toString("base64"));
+    const [port = 0, adminPort = 0] = await freePorts(2);
+    const address = ["--redis-address", `127.0.0.1:${redis.settings.port}`, "--store-key", directory];
+    const program = startProgram({
+      name: "ui",
+      command: process.execPath,
+      args: [
+        fileURLToPath(new URL("../../../apps/ui/bin/ui.js", import.meta.url)),
+        ...address,
+        "--port",
+        `${port}`,
+        "--admin-port",
+        `${adminPort}`,
+      ],
+      log: join(directory, "ui.log"),
+    });
+    try {
+      await vi.waitFor(() => expect(program.output()).toContain("the console is at"), soon);
+      await seesTraffic(`http://127.0.0.1:${port}`);
+    } finally {
+      await program.stop();
+    }
+  }, 120_000);
+
   it("needs no right to write", async () => {
     redis.cli("ACL", "SETUSER", "reader", "on", ">word", "~gloo-mesh:*", "&gloo-mesh:*", "-@all", ...READER_RIGHTS);
     const settings = { ...redis.settings, username: "reader", password: "word" };
@@ -283,6 +330,48 @@ describeReal("a console over a real Redis", ({ redis: command }) => {
     expect(browser.clock?.problem).toBeUndefined();
   }, 60_000);
 });
+
+async function seesTraffic(url: string): Promise<void> {
+  const executablePath = findChromium();
+  if (executablePath === undefined) return expect.fail("Chromium is not installed: run tests/real/install.sh");
+  const chrome = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+  try {
+    const page = await chrome.newPage({ viewport: { width: 1600, height: 900 } });
+    const problems: string[] = [];
+    page.on("pageerror", (error) => problems.push(error.message));
+    await page.goto(`${url}/topology`);
+    await page.getByText("1.00/s · 1 % errors · p95 49 ms").first().waitFor();
+    await page.getByText(/cluster-1: Means of 5 min that were counted of the last 5 min, until/).waitFor();
+    await page.getByText(/cluster-2: No figures: nobody has counted requests here/).waitFor();
+    expect(await faultsOn(page)).toEqual([]);
+    await page.goto(`${url}/topology?view=table&minutes=60&q=type:traffic`);
+    const cells = page.getByRole("row").filter({ hasText: "bookinfo/reviews" }).first();
+    for (const text of ["1.00", "1 %", "49 ms"]) await cells.getByText(text, { exact: true }).first().waitFor();
+    await page.getByText(/counted of the last 1 h, until/).waitFor();
+    const objects = `${url}/object/discovery.mesh.gloo.solo.io`;
+    await page.goto(`${objects}/Destination/_/gloo-mesh/reviews-bookinfo-cluster-1`);
+    const table = page.getByRole("group", { name: "Traffic" });
+    await table.getByText("bookinfo/productpage-v1").waitFor();
+    await table.getByText("1.00").waitFor();
+    expect(await faultsOn(page)).toEqual([]);
+    await page.goto(`${objects}/Destination/_/gloo-mesh/reviews-bookinfo-cluster-2`);
+    await page.getByText(/No figures: nobody has counted requests here/).waitFor();
+    await page.goto(`${url}/clusters`);
+    await page.getByText("Sync p95").first().waitFor();
+    await page.getByText("975 ms").waitFor();
+    expect(problems).toEqual([]);
+  } finally {
+    await chrome.close();
+  }
+}
+
+async function faultsOn(page: Page): Promise<readonly string[]> {
+  await page.evaluate(axe.source);
+  const { violations } = (await page.evaluate("axe.run(document, { resultTypes: ['violations'] })")) as {
+    readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly failureSummary?: string }[] }[];
+  };
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ failureSummary }) => `${id} ${failureSummary}`));
+}
 
 async function probe(port: number, path: string): Promise<readonly [number, string]> {
   const response = await fetch(`http://127.0.0.1:${port}${path}`);

@@ -63,7 +63,7 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
   "packages/dataplane/src/extensionConfigStream.ts": {
     "/[\\p{L}\\p{N}\\p{P}\\p{S} ]/u": { bound: 2, worst: filled("\\n") },
   },
-  "packages/dataplane/src/goldenSignals.ts": { "/^[A-Za-z0-9*][A-Za-z0-9._:*-]*$/": { bound: 253, worst: ended("a", "!") } },
+  "packages/core/src/goldenSignals.ts": { "/^[A-Za-z0-9*][A-Za-z0-9._:*-]*$/": { bound: 253, worst: ended("a", "!") } },
   "packages/dataplane/src/imageReference.ts": {
     "/^[a-zA-Z0-9][a-zA-Z0-9.-]*(:\\d{1,5})?$/": { bound: 512, worst: ended("a", "!") },
     "/^[a-z0-9][a-z0-9._-]*$/": { bound: 512, worst: ended("a", "!") },

@@ -99,7 +99,7 @@ export const WasmDeployment = defineKind({
       targetCount: uint32({ description: "Number of workloads that it selects." }),
       acceptedCount: uint32({ description: "Number of those for which it is written." }),
       lastAccepted: lastAcceptedSpec(
-        "The last spec without errors. It stays in force while a later spec has errors. Absent for a spec larger than 32 KiB.",
+        "The last spec without errors. It stays in force while a later spec has errors. Absent for a spec larger than 256 KiB: of that nothing stays.",
       ),
     }),
   },

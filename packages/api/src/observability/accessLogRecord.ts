@@ -69,7 +69,7 @@ export const AccessLogRecord = defineKind({
       targetCount: uint32({ description: "Number of workloads that it selects." }),
       acceptedCount: uint32({ description: "Number of those on which it is in force." }),
       lastAccepted: lastAcceptedSpec(
-        "The last spec without errors. It stays in force while a later spec has errors. Absent for a spec larger than 32 KiB.",
+        "The last spec without errors. It stays in force while a later spec has errors. Absent for a spec larger than 256 KiB: of that nothing stays.",
       ),
     }),
   },

@@ -79,6 +79,7 @@ export function startActivitySharing(options: ActivitySharingOptions, signal: Ab
 
   async function run(): Promise<void> {
     while (!signal.aborted) {
+      let pauseMs = everyMs;
       try {
         const all = options.activity();
         const names = new Set(all.map(({ clusterName }) => clusterName));
@@ -89,9 +90,10 @@ export function startActivitySharing(options: ActivitySharingOptions, signal: Ab
       } catch (error) {
         // Sharing reports a store that cannot be reached.
         if (!(error instanceof StoreError)) throw error;
+        pauseMs = Math.min(everyMs, RETRY_MS);
         log.debug({ instance }, `cannot write activity of clusters: ${messageOf(error)}; retrying`);
       }
-      await clock.sleep(everyMs, signal).catch(() => undefined);
+      await clock.sleep(pauseMs, signal).catch(() => undefined);
     }
   }
 
@@ -108,6 +110,8 @@ export function startActivitySharing(options: ActivitySharingOptions, signal: Ab
 
 const SECTION = "activity";
 const EVERY_MS = 60_000;
+// A store is reached a moment after the server starts.
+const RETRY_MS = 5_000;
 
 function fenceOf(clusterName: string): string {
   return `${SECTION}/${clusterName}`;

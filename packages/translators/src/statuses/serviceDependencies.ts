@@ -53,8 +53,8 @@ export function acceptedForm(
   return { lastAccepted: { ...(generation === undefined ? {} : { generation }), spec } };
 }
 
-// 32 KiB: a status is part of its object, which has room for about 1 MiB.
-const MAX_ACCEPTED = 32 * 1024;
+// 256 KiB: a status is part of its object, which has room for about 1 MiB. Of AccessPolicies and VirtualDestinations less is kept, as statuses of Destinations repeat it.
+const MAX_ACCEPTED = 256 * 1024;
 
 /** To which hosts the proxies of a Workload are limited, and by whom. */
 export function appliedDependencies({ inputs, outputs }: TranslatedTarget): object {
