@@ -234,6 +234,15 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
     clusters: 2,
     steps: "deleteDefinition a 2 0;wait - 7 0;wait - 8 0;putSettings - 0 5;reopen b 0 2",
   },
+  {
+    name: "a CA that was replaced before istiod had read it keeps no mesh from being finished",
+    seed: 2802393701,
+    clusters: 2,
+    hasStore: true,
+    hasAgentReplicas: true,
+    trust: "shared",
+    steps: "passTime - 0 0;waitForPods - 0 0;passTime - 1 0;passTime - 2 0",
+  },
 ];
 
 test.for(sampled(TRACES))("$name", { timeout: 60_000 }, async ({ steps, ...schedule }) => {

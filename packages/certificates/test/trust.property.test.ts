@@ -338,8 +338,13 @@ describe("the plan of trust", () => {
     const renewed = { roots: ["A"], signer: "A", installedAt: 3 };
     expect(generationsInUse([first, renewed], [])).toEqual([first, renewed]);
     expect(generationsInUse([first, { ...renewed, since: 4 }], [{ namespace: "n", name: "p", createdAt: 2 }])).toEqual([first]);
+    const again = { roots: ["A"], signer: "A", installedAt: 5, since: 6 };
+    expect(generationsInUse([first, renewed, again], [{ namespace: "n", name: "p", createdAt: 2 }])).toEqual([first]);
     const other = { roots: ["A", "B"], signer: "A", installedAt: 3, since: 4 };
     expect(generationsInUse([first, other], [{ namespace: "n", name: "p", createdAt: 2 }])).toEqual([first, other]);
+    const unread = { roots: ["A", "B"], signer: "A", installedAt: 3 };
+    const back = [first, unread, again];
+    expect(generationsInUse(back, [{ namespace: "n", name: "p", createdAt: 2 }])).toEqual(back);
   });
 
   test("adds the new root behind the old ones, and keeps the text until nothing of the old ones is in use", () => {

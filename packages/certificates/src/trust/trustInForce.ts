@@ -43,7 +43,13 @@ export function podsToRestart<P extends ProxyPod>(generations: readonly TrustGen
 export function generationsInUse(generations: readonly TrustGeneration[], pods: readonly ProxyPod[]): readonly TrustGeneration[] {
   const oldest = [lastSince(generations, Number.POSITIVE_INFINITY), ...pods.map(({ createdAt }) => lastSince(generations, createdAt))];
   const possible = generations.slice(Math.min(...oldest));
-  return possible.filter((one, i) => i === 0 || one.since === undefined || !hasSameContent(one, possible[i - 1]));
+  const kept: TrustGeneration[] = [];
+  for (const one of possible) {
+    // The last one is not read yet. An earlier one that never was, as it was soon replaced, is of no consequence either if it changed nothing.
+    const isAwaited = one.since === undefined && one === possible.at(-1);
+    if (isAwaited || !hasSameContent(one, kept.at(-1))) kept.push(one);
+  }
+  return kept;
 }
 
 /**
