@@ -1,15 +1,14 @@
-import { networkInterfaces } from "node:os";
-import { ApiDoc, ApiSchemaDiscovery, Lease } from "@isthmus/api";
+import { ApiDoc, ApiSchemaDiscovery } from "@isthmus/api";
 import { createRoot, issueServerCertificate } from "@isthmus/certificates";
 import type { AnyResource } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { type AgentReplicas, addressOfThisMachine, sliceOf, startAgentReplicas } from "./harness/agentReplicas.ts";
 import { type ApiDocuments, serveApiDocuments } from "./harness/apiDocuments.ts";
-import { type App, type ManagementServer, startAgent, startManagementServer } from "./harness/apps.ts";
+import { type ManagementServer, startManagementServer } from "./harness/apps.ts";
 import { clusterOf } from "./harness/clusters.ts";
 import { describeReal } from "./harness/describeReal.ts";
 import { type Fleet, startFleet } from "./harness/fleet.ts";
-import { freePorts } from "./harness/freePorts.ts";
 import { namespace } from "./harness/istioInstallation.ts";
 import { type LoggingEnvoy, startLoggingEnvoy } from "./harness/loggingEnvoy.ts";
 import { applyAll, installCrds } from "./harness/manifests.ts";
@@ -18,50 +17,22 @@ import { runMeshctl } from "./harness/meshctl.ts";
 import { giveRelaySecrets } from "./harness/relaySecrets.ts";
 import { waitFor } from "./harness/waitFor.ts";
 
-/** An address of this machine that an EndpointSlice may have: API servers refuse loopback. */
-const address = Object.values(networkInterfaces())
-  .flat()
-  .find((one) => one?.family === "IPv4" && !one.internal)?.address;
-
-const at = { namespace: "gloo-mesh" };
-const labels = { app: "gloo-mesh-agent" };
-const containers = [{ name: "agent", image: "image" }];
-
-// Two replicas of an agent on real API servers: the one that leads is on loopback, so that the other one can have the same port.
 describeReal("the services of two replicas of an agent", (components) => {
+  let address = "";
   let fleet: Fleet<"management" | "cluster-1">;
   let management: Cluster;
   let first: Cluster;
   let server: ManagementServer;
-  let [leading, standby]: (App | undefined)[] = [];
+  let replicas: AgentReplicas | undefined;
   let [documents, secured]: (ApiDocuments | undefined)[] = [];
   const proxies: LoggingEnvoy[] = [];
-  const workloadPorts: number[] = [];
-
-  async function replica(name: string, host: string, replicaPort: number): Promise<App> {
-    const [workloadPort = 0] = await freePorts(1);
-    workloadPorts.push(workloadPort);
-    const more = [
-      "--leader-election",
-      "--wasm-filters",
-      `--instance=${name}`,
-      `--workload-port=${workloadPort}`,
-      `--replica-host=${host}`,
-      `--replica-port=${replicaPort}`,
-    ];
-    const { directory } = fleet;
-    const where = { server: fleet.servers["cluster-1"], relayAddress: server.relayAddress, directory };
-    const app = await startAgent({ ...where, cluster: "cluster-1", name, more });
-    await app.ready();
-    return app;
-  }
 
   const logs = () => runMeshctl(["logs", "access", "--admin-address", server.adminUrl, "--status", "404", "-o", "json"]);
   const podsIn = (out: string) =>
     (JSON.parse(out) as { entries: readonly { readonly proxy: { readonly podName: string } }[] }).entries.map(({ proxy }) => proxy.podName);
 
   beforeAll(async () => {
-    if (address === undefined) throw new Error("this machine has no address beside loopback, which a pod could have");
+    address = addressOfThisMachine();
     fleet = await startFleet(components, ["management", "cluster-1"]);
     management = clusterOf(fleet.servers.management, "");
     first = clusterOf(fleet.servers["cluster-1"], "cluster-1");
@@ -76,32 +47,15 @@ describeReal("the services of two replicas of an agent", (components) => {
     );
     documents = await serveApiDocuments(address);
     await applyAll(first, [namespace("shop")]);
-    const pods = ["agent-a", "agent-b"].map((name) => ({
-      apiVersion: "v1",
-      kind: "Pod",
-      metadata: { ...at, name, labels },
-      spec: { containers },
-    }));
-    const slice = {
-      apiVersion: "discovery.k8s.io/v1",
-      kind: "EndpointSlice",
-      metadata: { ...at, name: "gloo-mesh-agent-1", labels: { "kubernetes.io/service-name": "gloo-mesh-agent" } },
-      addressType: "IPv4",
-      endpoints: [{ addresses: [address], targetRef: { kind: "Pod", name: "agent-b", ...at } }],
-      ports: [{ name: "grpc", port: 9977 }],
-    };
-    await applyAll(first, [...pods, slice] as unknown as readonly AnyResource[]);
-    const [port = 0] = await freePorts(1);
-    leading = await replica("agent-a", "127.0.0.1", port);
-    await waitFor("agent-a to lead", async () => {
-      const lease = await first.get(Lease, { name: "gloo-mesh-agent", namespace: "gloo-mesh" });
-      return lease?.spec?.holderIdentity?.startsWith("agent-a-") === true;
-    });
-    standby = await replica("agent-b", address, port);
+    const { servers, directory } = fleet;
+    replicas = await startAgentReplicas({ server: servers["cluster-1"], cluster: first, relayAddress: server.relayAddress, directory });
   });
 
   afterAll(async () => {
-    await Promise.all([...proxies.map((proxy) => proxy.stop()), ...[leading, standby, server?.app].map((app) => app?.program.stop())]);
+    await Promise.all([
+      ...proxies.map((proxy) => proxy.stop()),
+      ...[replicas?.leading.app, replicas?.standby.app, server?.app].map((app) => app?.program.stop()),
+    ]);
     await Promise.all([documents?.stop(), secured?.stop()]);
     await fleet?.stop();
   });
@@ -113,16 +67,9 @@ describeReal("the services of two replicas of an agent", (components) => {
     port = { name: "http", port: documents?.port },
   ): readonly AnyResource[] {
     const spec = { clusterIP: "None", selector: { app: name }, ports: [port] };
-    const slice = {
-      apiVersion: "discovery.k8s.io/v1",
-      kind: "EndpointSlice",
-      metadata: { name: `${name}-1`, namespace: "shop", labels: { "kubernetes.io/service-name": name } },
-      addressType: "IPv4",
-      endpoints: [{ addresses: [address], conditions: { ready: true }, targetRef: { kind: "Pod", name: `${name}-1`, namespace: "shop" } }],
-      ports: [port],
-    };
+    const slice = sliceOf(`${name}-1`, "shop", { pod: `${name}-1`, service: name, port });
     const metadata = { name, namespace: "shop", annotations };
-    return [{ apiVersion: "v1", kind: "Service", metadata, spec }, slice] as unknown as readonly AnyResource[];
+    return [{ apiVersion: "v1", kind: "Service", metadata, spec } as AnyResource, slice];
   }
 
   const docOf = async (name: string) => {
@@ -178,7 +125,7 @@ describeReal("the services of two replicas of an agent", (components) => {
   it("have one that reads https too, where the certificate verifies by the CA that the Service names", async () => {
     const root = await createRoot({ commonName: "shop", now: Date.now() });
     const identity = await issueServerCertificate(root, { dnsNames: ["secured.shop.svc"], now: Date.now() });
-    secured = await serveApiDocuments(address ?? "", identity);
+    secured = await serveApiDocuments(address, identity);
     const ca = {
       apiVersion: "v1",
       kind: "ConfigMap",
@@ -210,14 +157,15 @@ describeReal("the services of two replicas of an agent", (components) => {
     await applyAll(first, service("good"));
     await waitFor("the ApiDoc to go", async () => (await first.get(ApiDoc, { name: "good-service", namespace: "shop" })) === undefined);
     await waitFor("the log to say whose it is", () =>
-      leading?.program.output().includes("ApiDoc theirs-service of this namespace was written by somebody else"),
+      replicas?.leading.app.program.output().includes("ApiDoc theirs-service of this namespace was written by somebody else"),
     );
     const found = await first.get(ApiDoc, { name: "theirs-service", namespace: "shop" });
     expect([found?.spec, found?.status]).toEqual([undefined, undefined]);
   });
 
   it("have access logs that are one answer for meshctl, and a replica that has gone is named", async () => {
-    for (const [i, sinkPort] of workloadPorts.entries()) {
+    const both = [replicas?.leading, replicas?.standby];
+    for (const [i, sinkPort] of both.map((one) => one?.workloadPort ?? 0).entries()) {
       const proxy = await startLoggingEnvoy({ envoy: components.envoy, directory: fleet.directory, sinkPort, pod: `reviews-${i + 1}` });
       proxies.push(proxy);
       expect(await proxy.request("/missing", i + 1)).toContain(404);
@@ -227,7 +175,7 @@ describeReal("the services of two replicas of an agent", (components) => {
       return podsIn(answer.out).sort().join() === "reviews-1,reviews-2,reviews-2" && answer;
     });
     expect([code, err]).toEqual([0, ""]);
-    await standby?.program.kill();
+    await replicas?.standby.app.program.kill();
     const after = await logs();
     expect(podsIn(after.out)).toEqual(["reviews-1"]);
     expect(after.code).toBe(3);

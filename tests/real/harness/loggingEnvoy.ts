@@ -13,10 +13,14 @@ export interface LoggingEnvoyOptions {
   readonly sinkPort: number;
   /** Of namespace bookinfo, whose sidecar it is. */
   readonly pod: string;
+  /** HTTP filters before the router's. Default: none. */
+  readonly httpFilters?: readonly object[];
 }
 
 /** A real Envoy with the access log that an AccessLogRecord configures, as a sidecar named by its node id. */
 export interface LoggingEnvoy {
+  /** Where it answers requests. */
+  readonly url: string;
   /** Gives the codes of so many requests: 404 for /missing, 503 for /nobody, else 200. */
   request(path: string, count: number): Promise<readonly number[]>;
   stop(): Promise<void>;
@@ -34,10 +38,11 @@ export async function startLoggingEnvoy({ envoy, directory, ...options }: Loggin
   writeFileSync(config, stringify(bootstrap({ ...options, proxyPort, admin })));
   const args = ["-c", config, "--concurrency", "1", "--disable-hot-restart", "--log-level", "warn"];
   const proxy = startProgram({ name: `envoy-${options.pod}`, command: envoy, args, log: join(directory, `envoy-${options.pod}.log`) });
+  const url = `http://127.0.0.1:${proxyPort}`;
   async function request(path: string, count: number): Promise<readonly number[]> {
     const codes: number[] = [];
     for (let i = 0; i < count; i++) {
-      const response = await fetch(`http://127.0.0.1:${proxyPort}${path}`, {
+      const response = await fetch(`${url}${path}`, {
         headers: { "x-debug": String(i), authorization: "Bearer s3cret" },
       });
       await response.arrayBuffer();
@@ -46,12 +51,18 @@ export async function startLoggingEnvoy({ envoy, directory, ...options }: Loggin
     return codes;
   }
   await waitFor("Envoy to answer", async () => (await request("/ready", 1))[0] === 200);
-  return { request, stop: () => proxy.stop() };
+  return { url, request, stop: () => proxy.stop() };
 }
 
 const EXTENSIONS = "type.googleapis.com/envoy.extensions";
 
-function bootstrap({ sinkPort, pod, proxyPort, admin }: Ports & Pick<LoggingEnvoyOptions, "sinkPort" | "pod">): object {
+function bootstrap({
+  sinkPort,
+  pod,
+  httpFilters = [],
+  proxyPort,
+  admin,
+}: Ports & Omit<LoggingEnvoyOptions, "envoy" | "directory">): object {
   const at = (port: number) => ({ socket_address: { address: "127.0.0.1", port_value: port } });
   const cluster = (name: string, port: number) => ({
     name,
@@ -106,6 +117,7 @@ function bootstrap({ sinkPort, pod, proxyPort, admin }: Ports & Pick<LoggingEnvo
                       },
                     ],
                     http_filters: [
+                      ...httpFilters,
                       { name: "envoy.filters.http.router", typed_config: { "@type": `${EXTENSIONS}.filters.http.router.v3.Router` } },
                     ],
                     route_config: {
