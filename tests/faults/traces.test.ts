@@ -235,6 +235,13 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
     steps: "deleteDefinition a 2 0;wait - 7 0;wait - 8 0;putSettings - 0 5;reopen b 0 2",
   },
   {
+    name: "a CA that a server signed whose clock is an hour fast is valid where it is installed",
+    seed: 113032498,
+    clusters: 3,
+    trust: "shared",
+    steps: "setClock b 5 0;passTime - 1 0;passTime - 1 0",
+  },
+  {
     name: "a CA that was replaced before istiod had read it keeps no mesh from being finished",
     seed: 2802393701,
     clusters: 2,

@@ -20,6 +20,7 @@ export {
   authorityFacts,
   authorityIn,
   authorityTexts,
+  earlyProblem,
   externalProblem,
   externalRootProblem,
   type InstalledAuthority,

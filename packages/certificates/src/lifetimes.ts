@@ -5,6 +5,11 @@ const DAY_MS = 24 * HOUR_MS;
 
 /** Certificates count from a little before they are made, as clocks differ; short-lived ones from a tenth of their life. */
 const BACKDATED_MS = 5 * 60_000;
+/**
+ * Authorities of meshes from an hour before: proxies of all clusters judge them by their own clocks, and one that counts from later than
+ * some of those say makes requests fail there.
+ */
+export const MESH_BACKDATED_MS = HOUR_MS + BACKDATED_MS;
 
 export const ROOT_LIFETIME_MS = 3650 * DAY_MS;
 export const AUTHORITY_LIFETIME_MS = 1825 * DAY_MS;
@@ -20,9 +25,14 @@ export function validity(
   {
     authority,
     earliest = 0,
-  }: { readonly authority?: { readonly notBefore: number; readonly notAfter: number }; readonly earliest?: number } = {},
+    backdatedMs = BACKDATED_MS,
+  }: {
+    readonly authority?: { readonly notBefore: number; readonly notAfter: number };
+    readonly earliest?: number;
+    readonly backdatedMs?: number;
+  } = {},
 ) {
-  const notBefore = Math.max(now - Math.min(BACKDATED_MS, lifetimeMs / 10), authority?.notBefore ?? 0, earliest);
+  const notBefore = Math.max(now - Math.min(backdatedMs, lifetimeMs / 10), authority?.notBefore ?? 0, earliest);
   const notAfter = Math.min(now + lifetimeMs, authority?.notAfter ?? Number.POSITIVE_INFINITY);
   return { notBefore, notAfter };
 }

@@ -1,5 +1,5 @@
 import { InvalidPem } from "@isthmus/core/pem";
-import { validity } from "./lifetimes.ts";
+import { MESH_BACKDATED_MS, validity } from "./lifetimes.ts";
 import {
   certificateFacts,
   issueForRequest,
@@ -33,7 +33,7 @@ export function createMeshRoot(
     organization,
     dnsNames: [],
     uris: [],
-    ...validity(now, lifetimeMs),
+    ...validity(now, lifetimeMs, { backdatedMs: MESH_BACKDATED_MS }),
     pathLength: "any",
     usages: [],
   } as const;
@@ -71,7 +71,7 @@ export async function issueIntermediate(root: KeyedCertificate, request: string,
       `the certificate request asks for the identity ${foreign.slice(0, 256)}, which is not that of this mesh (${uris.join(", ")}): check who acts as the agent of its cluster; "meshctl cluster revoke" disconnects it`,
     );
   }
-  const times = validity(now, lifetimeMs, { authority: certificateFacts(root.certificate) });
+  const times = validity(now, lifetimeMs, { authority: certificateFacts(root.certificate), backdatedMs: MESH_BACKDATED_MS });
   const template = { commonName, organization, dnsNames: [], uris, ...times, pathLength: 0, usages: [] } as const;
   return issueForRequest(request, template, root);
 }

@@ -5,11 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import {
+  answerProblem,
   certificateFacts,
   checkedRoot,
   createMeshKey,
   createMeshRequest,
   createMeshRoot,
+  fingerprints,
   InvalidPem,
   isKeyOf,
   issueIntermediate,
@@ -58,6 +60,16 @@ describe.each<NewKey>(["P-256", 2048])("an intermediate under a root with a key 
     const { serialNumber } = new X509Certificate(intermediate);
     // Positive, and of 20 octets at most: RFC 5280 §4.1.2.2.
     expect(serialNumber).toMatch(/^[4-7][0-9A-F]{31}$/);
+  });
+
+  test("counts from an hour before it was made, and is not installed where it is not valid yet", async () => {
+    const [signer = ""] = await fingerprints(root.certificate);
+    const problemAt = (now: number) => answerProblem({ certificate: intermediate, root: root.certificate }, { request, key, signer, now });
+    const hour = 3_600_000;
+    expect(await problemAt(NOW - hour)).toBe(undefined);
+    expect(await problemAt(NOW - 2 * hour)).toMatch(
+      /^it is not valid before 2025-12-31T22:55:00Z, and the clock of its cluster says 2025-12-31T22:00:00Z/,
+    );
   });
 
   test("may sign workloads, and no CA that OpenSSL would accept", async () => {

@@ -62,10 +62,12 @@ export async function answerProblem(
 ): Promise<string | undefined> {
   const { isAuthority, notAfter } = certificateFacts(certificate);
   const [fingerprint] = await fingerprints(root);
+  const early = earlyProblem([certificate, root], now);
   if (fingerprint !== signer) return "it is signed by another root than was ordered";
   if (!(await isSignedBy(certificate, root))) return "it is not signed by the root that came with it";
   if (!isAuthority) return "it is not a CA certificate";
   if (notAfter <= now) return "it has expired";
+  if (early !== undefined) return early;
   if ((await keyOfCertificate(certificate)) !== (await keyOfRequest(request)) || !(await isKeyOf({ certificate, key }))) {
     return "it is for another key than was asked for";
   }
@@ -96,6 +98,8 @@ export async function externalProblem(
   if (!isAuthority || !mayIssue) return "it is not a CA certificate";
   if (pathLength !== 0) return "its path length is not 0, as was asked for";
   if (notAfter <= asked.now) return "it has expired";
+  const early = earlyProblem([certificate, ...authorities], asked.now);
+  if (early !== undefined) return early;
   if ((await keyOfCertificate(certificate)) !== (await keyOfRequest(asked.request)) || !(await isKeyOf({ certificate, key: asked.key }))) {
     return "it is for another key than was asked for";
   }
@@ -113,6 +117,14 @@ export async function externalRootProblem(root: string, now: number): Promise<st
     return "its chain does not end with a self-signed root: add the root to the chain of the mount in Vault";
   if (!isAuthority) return "its root is not a CA certificate";
   return now < notBefore || now >= notAfter ? "its root has expired, or is not valid yet" : undefined;
+}
+
+/** That some of these certificates are not valid yet, and the remedy; undefined: all are. Throws InvalidPem. */
+export function earlyProblem(certificates: readonly string[], now: number): string | undefined {
+  const from = Math.max(...certificates.map((certificate) => certificateFacts(certificate).notBefore));
+  if (from <= now) return undefined;
+  const [valid, here] = [from, now].map((ms) => new Date(ms).toISOString().slice(0, 19));
+  return `it is not valid before ${valid}Z, and the clock of its cluster says ${here}Z: check the clocks of who signed it and of the nodes of this cluster; it is installed once it is valid`;
 }
 
 /** Each certificate of a PEM text as a text of its own. */

@@ -32,6 +32,7 @@ import {
   answerIn,
   contradictionOf,
   controlPlanesOfOrder,
+  earlyAnswer,
   isOneDemand,
   type Order,
   optionsOf,
@@ -366,11 +367,10 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
     const key = await pendingKey(cluster, keyRef, order.spec?.certOptions?.rsaKeySizeBytes || DEFAULT_KEY_BITS, signal);
     const base = await report();
     if (key === undefined) return { state: "PENDING", ...base };
-    const { state, error } = answerIn(order, ordered)?.status ?? {};
+    const answer = answerIn(order, ordered);
     const request = await requestWith(order, key);
-    return state === "FAILED" && error !== undefined
-      ? { state: "FAILED", error, request, ...base }
-      : { state: "REQUESTED", request, ...base };
+    const error = answer?.status?.state === "FAILED" ? answer.status.error : earlyAnswer(answer, clock.now());
+    return error !== undefined ? { state: "FAILED", error, request, ...base } : { state: "REQUESTED", request, ...base };
   }
 
   /** The CA that an authority outside signs for the key that waits, or why it does not; undefined: another hand has just made the key. */

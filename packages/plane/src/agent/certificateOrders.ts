@@ -1,6 +1,7 @@
 import { CertificateRequest, IssuedCertificate } from "@isthmus/api";
-import { fingerprints, type TrustGeneration } from "@isthmus/certificates";
+import { earlyProblem, fingerprints, type TrustGeneration } from "@isthmus/certificates";
 import { equalJson, kindKeyOf, type Resource, refOf, resourceKeyOf } from "@isthmus/core";
+import { decodedText } from "../identity/secretData.ts";
 import type { ControlPlanes } from "./meshProxies.ts";
 
 // What a management server orders of the CA of a mesh, as its agent reads it.
@@ -78,6 +79,14 @@ export function answerIn(order: Order, ordered: ReadonlyMap<string, Resource>): 
   } catch {
     return undefined;
   }
+}
+
+/** Why the CA that was signed waits: by the clock here it is not valid yet. Throws InvalidPem. */
+export function earlyAnswer(answer: CertificateRequest | undefined, now: number): string | undefined {
+  const { signedCertificate, signingRootCa } = answer?.status ?? {};
+  if (signedCertificate === undefined || signingRootCa === undefined) return undefined;
+  const problem = earlyProblem([decodedText(signedCertificate), decodedText(signingRootCa)], now);
+  return problem && `the CA that was signed is not installed: ${problem}`;
 }
 
 /**
