@@ -50,6 +50,11 @@ export function diagnoseCommand(cluster: string): string {
   return shellLine("meshctl", "cluster", "diagnose", cluster);
 }
 
+/** The command that explains a code of insights. */
+export function explainCommand(code: string): string {
+  return shellLine("meshctl", "insights", "explain", code);
+}
+
 /** The commands that save the fleet of a running server, and show what they have saved: the first one runs beside the second. */
 export function bundleCommands(namespace: string): readonly string[] {
   return [

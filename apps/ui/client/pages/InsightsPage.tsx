@@ -1,7 +1,9 @@
 import { explainedCode } from "@isthmus/insights/catalogue";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { useMemo } from "react";
+import { useMemo, useState } from "react";
+import { flushSync } from "react-dom";
 import { Choices } from "../components/Choices.tsx";
+import { CopyDialog } from "../components/CopyDialog.tsx";
 import { Empty } from "../components/Empty.tsx";
 import { Name } from "../components/Name.tsx";
 import { Page } from "../components/Page.tsx";
@@ -14,6 +16,7 @@ import { usePageSearch } from "../components/usePageSearch.ts";
 import { useScope } from "../components/useScope.ts";
 import { useFleet } from "../data/store.ts";
 import { millisecondsOf, timeText } from "../model/age.ts";
+import { copiesOfCode } from "../model/copies.ts";
 import { INSIGHT_FORMATS, insightFile } from "../model/insightExport.ts";
 import { clustersOfCode, INSIGHT_GROUPINGS, namespacesOfCode, severitiesOfCode } from "../model/insightGroups.ts";
 import { type CodeInsights, findingText, type InsightIndex, insightIndexOf } from "../model/insightIndex.ts";
@@ -123,6 +126,7 @@ export function InsightsPage() {
   const shown = insightIndexOf(fleet, scope);
   const [rows, shownRows] = isSuppressed ? [all.suppressed, shown.suppressed] : [all.byCode, shown.byCode];
   const shownCodes = useMemo(() => withShown(rows, shownRows), [rows, shownRows]);
+  const [copied, setCopied] = useState<string>();
   const grouping = INSIGHT_GROUPINGS.find((each) => each === group);
   const at = millisecondsOf(fleet.insightsAt);
   const empty = isSuppressed ? (
@@ -182,6 +186,14 @@ export function InsightsPage() {
           columns={COLUMNS}
           open={({ code }) => void navigate({ to: "/insights/$code", params: { code } })}
           empty={empty}
+          copy={({ code }) => flushSync(() => setCopied(code))}
+        />
+      )}
+      {copied === undefined ? null : (
+        <CopyDialog
+          about={`${copied} ${explainedCode(copied)?.title ?? ""}`}
+          copies={copiesOfCode(copied, window.location.origin)}
+          close={() => setCopied(undefined)}
         />
       )}
     </Page>

@@ -54,5 +54,6 @@ export const insightStrings = {
   suppressAnnotation: (code: string) => `isthmus.mesh/suppress-insights: "${code} until YYYY-MM-DD: REASON"`,
   annotation: "annotation",
   sameCheck: "In a terminal",
-  explain: (code: string) => `meshctl insights explain ${code}`,
+  documentation: "documentation",
+  documentationTitle: "In the documentation",
 } as const;
