@@ -24,7 +24,7 @@ export interface InsightGroup {
 }
 
 /** Stands for the namespace of objects that have none: no namespace has this name. */
-export const NO_NAMESPACE = "–";
+const NO_NAMESPACE = "–";
 
 const TOKENS = { severity: "severity", cluster: "cluster", namespace: "ns" } as const;
 
@@ -65,15 +65,17 @@ function order(a: SeverityCounts, b: SeverityCounts): number {
   return a.error - b.error || a.warning - b.warning || a.info - b.info;
 }
 
-/** The namespaces, severities and clusters of all insights of a code, as filters name them. */
+/** The namespaces of the objects that insights of a code are about, as filters name them. */
 export function namespacesOfCode({ insights }: CodeInsights): readonly string[] {
   return [...new Set(insights.map(({ object }) => object.namespace || NO_NAMESPACE))].sort();
 }
 
+/** Each severity that an insight of a code has. */
 export function severitiesOfCode({ insights }: CodeInsights): readonly string[] {
   return [...new Set(insights.map(({ severity }) => severity))];
 }
 
+/** The clusters of a code, as filters name them: the management cluster too. */
 export function clustersOfCode({ clusters, isOfManagement }: CodeInsights): readonly string[] {
   return isOfManagement ? [...clusters, t.common.management] : clusters;
 }
