@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { EXPLAINED_CODES } from "@isthmus/insights/catalogue";
 import { expect, it } from "vitest";
-import { bundleCommands } from "../../client/model/commands.ts";
+import { bundleCommands, rotateCommand } from "../../client/model/commands.ts";
 import { copiesOf, copiesOfCode, documentationOfCode } from "../../client/model/copies.ts";
 
 const metadata = { name: "c1; rm -rf /", namespace: "gloo-mesh" };
@@ -42,4 +42,13 @@ it("names a section of the documentation that there is, for every code", () => {
     const [, anchor = ""] = (documentationOfCode(code) ?? "").split("#");
     expect(page).toContain(`[\`${code}\`](#${anchor})`);
   }
+});
+
+it("says how to have the CA of a mesh issued again, under the name that meshctl knows, quoted for a shell", () => {
+  expect(rotateCommand({ kind: "meshIntermediate", name: "istio-system/istiod-c1" })).toBe(
+    "meshctl cert rotate meshIntermediate/istiod-c1",
+  );
+  expect(rotateCommand({ kind: "meshIntermediate", name: "istiod-c1" })).toBe("meshctl cert rotate meshIntermediate/istiod-c1");
+  expect(rotateCommand({ kind: "meshIntermediate", name: "a; rm" })).toBe("meshctl cert rotate 'meshIntermediate/a; rm'");
+  for (const kind of ["agent", "meshRoot", "relaySigning"]) expect(rotateCommand({ kind, name: "x" })).toBeUndefined();
 });
