@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { RULES } from "@isthmus/insights";
-import { EXPLAINED_CODES, type ExplainedCode, severityText } from "@isthmus/insights/catalogue";
+import { codeAnchor, EXPLAINED_CODES, type ExplainedCode, severityText } from "@isthmus/insights/catalogue";
 import { DISCOVERY_FINDINGS, FINDINGS, INPUT_FINDINGS } from "@isthmus/translators";
 import { printsUsage } from "./generatorUsage.ts";
 
@@ -65,7 +65,7 @@ ${sections.join("\n")}`;
 function insightsPage(): string {
   const rows = EXPLAINED_CODES.map(
     ({ code, severities, foundBy, title }) =>
-      `| [\`${code}\`](#${anchor({ code, title })}) | ${severityText({ severities })} | ${foundBy.join(", ")} | ${cell(title)} |`,
+      `| [\`${code}\`](#${codeAnchor({ code, title })}) | ${severityText({ severities })} | ${foundBy.join(", ")} | ${cell(title)} |`,
   );
   const categories = [...new Set(EXPLAINED_CODES.map(({ category }) => category))];
   const sections = categories.map((category) => {
@@ -100,14 +100,6 @@ ${prose(meaning)} ${prose(consequence)}
 - Remedy: ${prose(remedy)}
 - Example: \`${example}\`
 `;
-}
-
-/** As Markdown makes it of the heading. */
-function anchor({ code, title }: Pick<ExplainedCode, "code" | "title">): string {
-  return `${code} ${title}`
-    .toLowerCase()
-    .replaceAll(/[^\w -]/g, "")
-    .replaceAll(" ", "-");
 }
 
 /** Text in which nothing is markup. */

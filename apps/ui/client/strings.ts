@@ -235,6 +235,8 @@ export const t = {
     conflicts: "conflicts with objects of others",
     certificates: "Certificates",
     certificatesNone: "No certificate of this cluster is known.",
+    rotate: "Have the CA of a mesh issued again, below the same root; nothing restarts:",
+    rotateWhat: "command that rotates it",
     expires: "Ends",
     subject: "Subject",
     objects: "Objects",

@@ -1,6 +1,5 @@
 import type { ConsoleActivity } from "@isthmus/console/wire";
-import { millisecondsOf } from "../model/age.ts";
-import { secondsText, syncTimes } from "../model/syncTimes.ts";
+import { isOldActivity, secondsText, syncTimes } from "../model/syncTimes.ts";
 import { t } from "../strings.ts";
 import { When } from "./Times.tsx";
 
@@ -8,7 +7,7 @@ import { When } from "./Times.tsx";
 export function SyncText({ activity, now }: { readonly activity: ConsoleActivity | undefined; readonly now: number }) {
   const times = activity === undefined ? undefined : syncTimes([activity]);
   if (activity === undefined || times === undefined) return <span className="muted">–</span>;
-  const isOld = now - (millisecondsOf(activity.at) ?? 0) > OLD_MS;
+  const isOld = isOldActivity(activity, now);
   return (
     <span className={isOld ? "stale" : undefined}>
       {t.traffic.syncOf(secondsText(times.p50), secondsText(times.p95), times.count)}
@@ -21,6 +20,3 @@ export function SyncText({ activity, now }: { readonly activity: ConsoleActivity
     </span>
   );
 }
-
-// Servers write once a minute.
-const OLD_MS = 180_000;

@@ -33,6 +33,8 @@ export interface PageSearch {
   readonly until?: string;
   /** How far back a comparison goes. */
   readonly since?: string;
+  /** What insights are listed by, where that is not their code. */
+  readonly group?: string;
   /** Columns of the table that are not shown, with commas between them. */
   readonly hide?: string;
 }
@@ -57,6 +59,7 @@ const MEMBERS = [
   "scope",
   "compare",
   "minutes",
+  "group",
 ] as const;
 const LONGEST = 2_000;
 const LONGEST_POLICY = 16_000;

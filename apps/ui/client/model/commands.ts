@@ -1,3 +1,4 @@
+import type { ConsoleCertificate } from "@isthmus/console/wire";
 import { groupOf, type Resource } from "@isthmus/core";
 
 /** Words as a line for a shell: what is more than a plain word is quoted. */
@@ -48,6 +49,18 @@ export function meshctlFor({ kind, metadata }: Resource): string | undefined {
 /** The command that says why a cluster is not connected, or lags. */
 export function diagnoseCommand(cluster: string): string {
   return shellLine("meshctl", "cluster", "diagnose", cluster);
+}
+
+/** The command that has the CA of a mesh issued again; undefined for a certificate of another use. */
+export function rotateCommand({ kind, name }: Pick<ConsoleCertificate, "kind" | "name">): string | undefined {
+  if (kind !== "meshIntermediate") return undefined;
+  // A server names the namespace of its Secret too, which is not part of the mesh's name.
+  return shellLine("meshctl", "cert", "rotate", `meshIntermediate/${name.slice(name.lastIndexOf("/") + 1)}`);
+}
+
+/** The command that explains a code of insights. */
+export function explainCommand(code: string): string {
+  return shellLine("meshctl", "insights", "explain", code);
 }
 
 /** The commands that save the fleet of a running server, and show what they have saved: the first one runs beside the second. */

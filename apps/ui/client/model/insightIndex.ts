@@ -21,6 +21,8 @@ export interface CodeInsights {
   readonly insights: readonly ConsoleInsight[];
   readonly objects: number;
   readonly clusters: readonly string[];
+  /** Whether one is about the management cluster, which is none of `clusters`. */
+  readonly isOfManagement: boolean;
   /** The earliest, in ISO 8601. */
   readonly since: string;
 }
@@ -63,8 +65,8 @@ function computed(insights: Fleet["insights"], scope: Scope): InsightIndex {
       if (group === undefined) groups.set(insight.code, [insight]);
       else group.push(insight);
       if (insight.suppressed !== undefined) continue;
-      counts = more(counts, insight);
-      for (const cluster of clusters) byCluster.set(cluster, more(byCluster.get(cluster) ?? NO_COUNTS, insight));
+      counts = withInsight(counts, insight);
+      for (const cluster of clusters) byCluster.set(cluster, withInsight(byCluster.get(cluster) ?? NO_COUNTS, insight));
     }
   }
   return { byCode: grouped(active), suppressed: grouped(suppressed), counts, byCluster };
@@ -84,20 +86,28 @@ export function clustersOfInsight(insight: ConsoleInsight | ConsoleEndedInsight,
   return [...names];
 }
 
-function more(counts: SeverityCounts, { severity }: ConsoleInsight): SeverityCounts {
+/** How many objects insights are about. */
+export function objectCount(insights: readonly ConsoleInsight[]): number {
+  return new Set(insights.map(({ object }) => [object.kind, object.name, object.namespace, object.clusterName].join("\n"))).size;
+}
+
+/** Counts with one insight more. */
+export function withInsight(counts: SeverityCounts, { severity }: ConsoleInsight): SeverityCounts {
   return { ...counts, [severity]: counts[severity] + 1 };
 }
 
 function grouped(groups: ReadonlyMap<string, readonly ConsoleInsight[]>): readonly CodeInsights[] {
   return [...groups]
     .map(([code, insights]) => {
+      const clusters = new Set(insights.flatMap((insight) => clustersOfInsight(insight, current)));
       const severities = insights.map(({ severity }) => severity).sort((a, b) => WEIGHTS[a] - WEIGHTS[b]);
       return {
         code,
         insights,
         severity: severities[0] ?? "info",
-        objects: new Set(insights.map(({ object }) => [object.kind, object.name, object.namespace, object.clusterName].join("\n"))).size,
-        clusters: [...new Set(insights.flatMap((insight) => clustersOfInsight(insight, current)))].filter((name) => name !== "").sort(),
+        objects: objectCount(insights),
+        clusters: [...clusters].filter((name) => name !== "").sort(),
+        isOfManagement: clusters.has(""),
         since: insights.reduce((first, { since }) => (since < first ? since : first), insights[0]?.since ?? ""),
       };
     })

@@ -1,5 +1,7 @@
 import type { ConsoleActivity } from "@isthmus/console/wire";
 import { bucketQuantile } from "@isthmus/core";
+import { millisecondsOf } from "./age.ts";
+import { isInScope, type Scope } from "./scope.ts";
 
 /** How long changes took to be applied within the last hour, in seconds. */
 export interface SyncTimes {
@@ -19,6 +21,31 @@ export function syncTimes(activity: Iterable<ConsoleActivity>): SyncTimes | unde
   }
   const [p50, p95] = [0.5, 0.95].map((part) => bucketQuantile(sums, bounds, part));
   return p50 === undefined || p95 === undefined ? undefined : { count: sums.reduce((sum, count) => sum + count, 0), p50, p95 };
+}
+
+/** How long changes took in several clusters together, and of how many of those clusters figures are known. */
+export interface FleetSync {
+  /** Undefined where there was no change, or no figures are known. */
+  readonly times: SyncTimes | undefined;
+  /** Clusters whose figures are of the last minutes, whether or not there was a change. */
+  readonly known: number;
+}
+
+/** Of the clusters of a scope, at `now` in milliseconds since 1970. Figures that are old are left out: they are of an hour that is over. */
+export function fleetSync(activity: ReadonlyMap<string, ConsoleActivity>, scope: Scope, now: number): FleetSync {
+  // Of an agent that counts no changes nothing is known, not that there were none.
+  const current = [...activity.values()].filter(
+    (one) => isInScope(scope, [one.cluster]) && one.sync.length > 0 && !isOldActivity(one, now),
+  );
+  return { times: syncTimes(current), known: current.length };
+}
+
+// Servers write once a minute.
+const OLD_MS = 180_000;
+
+/** Whether nobody has said for a while what happens in a cluster. */
+export function isOldActivity({ at }: Pick<ConsoleActivity, "at">, now: number): boolean {
+  return now - (millisecondsOf(at) ?? 0) > OLD_MS;
 }
 
 /** Seconds, as people read them. */

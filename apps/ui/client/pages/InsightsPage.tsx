@@ -1,7 +1,9 @@
 import { explainedCode } from "@isthmus/insights/catalogue";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { useMemo } from "react";
+import { useMemo, useState } from "react";
+import { flushSync } from "react-dom";
 import { Choices } from "../components/Choices.tsx";
+import { CopyDialog } from "../components/CopyDialog.tsx";
 import { Empty } from "../components/Empty.tsx";
 import { Name } from "../components/Name.tsx";
 import { Page } from "../components/Page.tsx";
@@ -14,10 +16,13 @@ import { usePageSearch } from "../components/usePageSearch.ts";
 import { useScope } from "../components/useScope.ts";
 import { useFleet } from "../data/store.ts";
 import { millisecondsOf, timeText } from "../model/age.ts";
+import { copiesOfCode } from "../model/copies.ts";
 import { INSIGHT_FORMATS, insightFile } from "../model/insightExport.ts";
+import { clustersOfCode, INSIGHT_GROUPINGS, namespacesOfCode, severitiesOfCode } from "../model/insightGroups.ts";
 import { type CodeInsights, findingText, type InsightIndex, insightIndexOf } from "../model/insightIndex.ts";
 import { t } from "../strings.ts";
 import { InsightChanges } from "./InsightChanges.tsx";
+import { InsightGroups } from "./InsightGroups.tsx";
 
 const SEVERITY_ORDER = { error: 0, warning: 1, info: 2 } as const;
 
@@ -31,6 +36,7 @@ function titleOf({ code }: CodeInsights): string {
   return explainedCode(code)?.title ?? "";
 }
 
+const GROUPINGS = ["code", ...INSIGHT_GROUPINGS] as const;
 const VIEWS = ["active", "suppressed", "changes"] as const;
 const COLUMNS: readonly Column<CodeInsights>[] = [
   {
@@ -51,20 +57,21 @@ const COLUMNS: readonly Column<CodeInsights>[] = [
     width: [6.5, 0.8],
     token: "severity",
     text: ({ severity }) => severity,
+    values: severitiesOfCode,
     sort: ({ severity }) => SEVERITY_ORDER[severity],
     cell: ({ severity }) => <Severity severity={severity} />,
   },
   {
     id: "title",
     title: t.columns.title,
-    width: [11, 2.4],
+    width: [9, 2.4],
     text: titleOf,
     cell: (row) => <Name text={titleOf(row)} />,
   },
   {
     id: "finding",
     title: t.columns.finding,
-    width: [11, 3.4],
+    width: [9, 3.4],
     text: findingOf,
     cell: (row) => <Name text={findingOf(row)} />,
   },
@@ -82,8 +89,17 @@ const COLUMNS: readonly Column<CodeInsights>[] = [
     width: [8, 1.2],
     token: "cluster",
     text: ({ clusters }) => clusters.join(", "),
-    values: ({ clusters }) => clusters,
+    values: clustersOfCode,
     cell: ({ clusters }) => <Name text={clusters.join(", ") || t.common.management} />,
+  },
+  {
+    id: "ns",
+    title: t.columns.namespace,
+    width: [5.5, 0.8],
+    token: "ns",
+    text: (row) => namespacesOfCode(row).join(", "),
+    values: namespacesOfCode,
+    cell: (row) => <Name text={namespacesOfCode(row).join(", ")} />,
   },
   {
     id: "since",
@@ -102,7 +118,7 @@ export function InsightsPage() {
   const fleet = useFleet();
   const navigate = useNavigate();
   const now = useServerNow();
-  const [{ view }, change] = usePageSearch();
+  const [{ view, group }, change] = usePageSearch();
   const chosen = VIEWS.find((each) => each === view) ?? "active";
   const isSuppressed = chosen === "suppressed";
   const all = insightIndexOf(fleet);
@@ -110,6 +126,8 @@ export function InsightsPage() {
   const shown = insightIndexOf(fleet, scope);
   const [rows, shownRows] = isSuppressed ? [all.suppressed, shown.suppressed] : [all.byCode, shown.byCode];
   const shownCodes = useMemo(() => withShown(rows, shownRows), [rows, shownRows]);
+  const [copied, setCopied] = useState<string>();
+  const grouping = INSIGHT_GROUPINGS.find((each) => each === group);
   const at = millisecondsOf(fleet.insightsAt);
   const empty = isSuppressed ? (
     <Empty title={t.insights.emptySuppressed} />
@@ -130,6 +148,15 @@ export function InsightsPage() {
           textOf={(each) => (each === "changes" ? t.insights.changes : `${t.insights[each]} ${countOf(shown, each)}`)}
           choose={(each) => change({ view: each === "active" ? undefined : each, q: undefined, sort: undefined })}
         />
+        {chosen === "changes" ? null : (
+          <Choices
+            label={t.insights.groupBy}
+            choices={GROUPINGS}
+            chosen={grouping ?? "code"}
+            textOf={(each) => t.insights.groupings[each]}
+            choose={(each) => change({ group: each === "code" ? undefined : each, q: undefined, sort: undefined, hide: undefined })}
+          />
+        )}
         <span className="exports" role="group" aria-label={t.table.export} title={t.insights.saveWhy}>
           {INSIGHT_FORMATS.map((format) => (
             <button
@@ -148,6 +175,8 @@ export function InsightsPage() {
       </div>
       {chosen === "changes" ? (
         <InsightChanges />
+      ) : grouping !== undefined ? (
+        <InsightGroups byCode={shownRows} by={grouping} empty={empty} />
       ) : (
         <ResourceTable
           what={t.insights.what}
@@ -157,6 +186,14 @@ export function InsightsPage() {
           columns={COLUMNS}
           open={({ code }) => void navigate({ to: "/insights/$code", params: { code } })}
           empty={empty}
+          copy={({ code }) => flushSync(() => setCopied(code))}
+        />
+      )}
+      {copied === undefined ? null : (
+        <CopyDialog
+          about={`${copied} ${explainedCode(copied)?.title ?? ""}`}
+          copies={copiesOfCode(copied, window.location.origin)}
+          close={() => setCopied(undefined)}
         />
       )}
     </Page>

@@ -4,6 +4,7 @@ import { flushSync } from "react-dom";
 import { CopyDialog } from "../components/CopyDialog.tsx";
 import { ResourceTable, type ResourceTableProps } from "../components/ResourceTable.tsx";
 import { usePageSearch } from "../components/usePageSearch.ts";
+import { copiesOf } from "../model/copies.ts";
 import { panelObjectOf, panelPath } from "../model/objectPath.ts";
 import { isSameObject, SidePanel } from "./SidePanel.tsx";
 
@@ -46,8 +47,14 @@ export function ObjectTable<R>({ objectOf, isBesideOther = () => false, ...table
           focus: () => title.current?.focus(),
         }}
       />
-      {copied === undefined ? null : <CopyDialog object={copied} close={() => setCopied(undefined)} />}
+      {copied === undefined ? null : (
+        <CopyDialog about={aboutOf(copied)} copies={copiesOf(copied, window.location.origin)} close={() => setCopied(undefined)} />
+      )}
       {shown === undefined ? null : <SidePanel of={shown.ref} isGenerated={shown.isGenerated} close={close} title={title} />}
     </div>
   );
+}
+
+function aboutOf({ kind, metadata: { namespace = "", name } }: Resource): string {
+  return `${kind} ${namespace === "" ? "" : `${namespace}/`}${name}`;
 }

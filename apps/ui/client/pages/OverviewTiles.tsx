@@ -16,6 +16,7 @@ import { insightIndexOf, type SeverityCounts } from "../model/insightIndex.ts";
 import { meshFacts } from "../model/meshFacts.ts";
 import { isInScope, policyClusters } from "../model/scope.ts";
 import { approvalOf, type Status } from "../model/status.ts";
+import { fleetSync, secondsText } from "../model/syncTimes.ts";
 import { formatFilter } from "../model/tokens.ts";
 import { t } from "../strings.ts";
 
@@ -60,6 +61,7 @@ export function OverviewTiles() {
       <Tile title={t.overview.certificates} to="/meshes/certificates" total={certificates.length} of={fleet.certificates.length}>
         <NextCertificate certificates={certificates} />
       </Tile>
+      <SyncTile clusters={clusters.length} />
     </div>
   );
 }
@@ -67,9 +69,9 @@ export function OverviewTiles() {
 interface TileProps {
   readonly title: string;
   readonly to: "/clusters" | "/meshes" | "/meshes/certificates" | "/policies" | "/destinations" | "/insights";
-  readonly total: number;
-  /** How many there are in all clusters. */
-  readonly of: number;
+  readonly total: number | string;
+  /** How many there are in all clusters; undefined: it is no count. */
+  readonly of?: number;
   readonly children: ReactNode;
 }
 
@@ -80,11 +82,23 @@ function Tile({ title, to, total, of, children }: TileProps) {
         <span className="tile-title">{title}</span>
         <span className="tile-total">
           {total}
-          {total === of ? null : <span className="tile-of">{t.scope.ofAll(of)}</span>}
+          {of === undefined || total === of ? null : <span className="tile-of">{t.scope.ofAll(of)}</span>}
         </span>
       </Link>
       <div className="tile-more">{children}</div>
     </div>
+  );
+}
+
+/** How long changes took in all of the clusters that are shown, and of how many of them that is known. */
+function SyncTile({ clusters }: { readonly clusters: number }) {
+  const { times, known } = fleetSync(useFleet().activity, useScope(), useServerNow());
+  const total = times === undefined ? t.traffic.unknown : secondsText(times.p95);
+  const more = known === 0 ? t.traffic.syncNever : times === undefined ? t.traffic.syncNone : t.traffic.syncCount(times.count);
+  return (
+    <Tile title={t.traffic.syncColumn} to="/clusters" total={total}>
+      <span className="muted">{[more, ...(known === 0 ? [] : [t.traffic.syncClusters(known, clusters)])].join(" · ")}</span>
+    </Tile>
   );
 }
 

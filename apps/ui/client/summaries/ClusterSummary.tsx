@@ -12,7 +12,7 @@ import { Until, useServerNow, When } from "../components/Times.tsx";
 import type { KubernetesCluster } from "../data/kinds.ts";
 import { useFleet } from "../data/store.ts";
 import { certificatesOf, lagOf } from "../model/clusterRows.ts";
-import { diagnoseCommand, logCommands } from "../model/commands.ts";
+import { diagnoseCommand, logCommands, rotateCommand } from "../model/commands.ts";
 import { insightIndexOf, NO_COUNTS } from "../model/insightIndex.ts";
 import { kindRows } from "../model/kindRows.ts";
 import { scopeOf } from "../model/scope.ts";
@@ -31,6 +31,7 @@ export function ClusterSummary({ cluster }: { readonly cluster: KubernetesCluste
   const clock = fleet.clock?.clusters.find((each) => each.name === name);
   const counts = insightIndexOf(fleet).byCluster.get(name) ?? NO_COUNTS;
   const certificates = certificatesOf(fleet, name);
+  const rotations = certificates.flatMap((certificate) => rotateCommand(certificate) ?? []);
   const kinds = kindRows(fleet).flatMap((row) => {
     const count = row.clusters.find((each) => each.name === name)?.count ?? 0;
     return count === 0 ? [] : [{ ...row, count }];
@@ -89,6 +90,10 @@ export function ClusterSummary({ cluster }: { readonly cluster: KubernetesCluste
             }))}
           />
         )}
+        {rotations.length === 0 ? null : <p className="note">{t.clusters.rotate}</p>}
+        {rotations.map((text) => (
+          <Command key={text} text={text} what={t.clusters.rotateWhat} />
+        ))}
       </Section>
       <Section title={t.clusters.objects}>
         {kinds.length === 0 ? <p className="muted">{t.clusters.objectsNone}</p> : null}

@@ -1,6 +1,8 @@
+import { readFileSync } from "node:fs";
+import { EXPLAINED_CODES } from "@isthmus/insights/catalogue";
 import { expect, it } from "vitest";
-import { bundleCommands } from "../../client/model/commands.ts";
-import { copiesOf } from "../../client/model/copies.ts";
+import { bundleCommands, rotateCommand } from "../../client/model/commands.ts";
+import { copiesOf, copiesOfCode, documentationOfCode } from "../../client/model/copies.ts";
 
 const metadata = { name: "c1; rm -rf /", namespace: "gloo-mesh" };
 
@@ -19,4 +21,34 @@ it("offers the commands that show an object, quoted for a shell, and its link", 
   ]);
   const service = { apiVersion: "v1", kind: "Service", metadata: { ...metadata, clusterName: "c1" } };
   expect(copiesOf(service, "").map(({ label }) => label)).toEqual(["kubectl command", "link"]);
+});
+
+it("offers the command that explains a code, its link and where its documentation is", () => {
+  expect(copiesOfCode("BP0001", "http://x").map(({ label, text }) => [label, text()])).toEqual([
+    ["meshctl command", "meshctl insights explain BP0001"],
+    ["link", "http://x/insights/BP0001"],
+    ["documentation", "docs/reference/insights.md#bp0001-virtualservice-without-exportto"],
+  ]);
+  // A server of another version may know more codes, and what it sends is not to be trusted in a shell.
+  expect(copiesOfCode("X; rm /", "").map(({ text }) => text())).toEqual([
+    "meshctl insights explain 'X; rm /'",
+    "/insights/X%3B%20rm%20%2F",
+  ]);
+});
+
+it("names a section of the documentation that there is, for every code", () => {
+  const page = readFileSync("docs/reference/insights.md", "utf8");
+  for (const { code } of EXPLAINED_CODES) {
+    const [, anchor = ""] = (documentationOfCode(code) ?? "").split("#");
+    expect(page).toContain(`[\`${code}\`](#${anchor})`);
+  }
+});
+
+it("says how to have the CA of a mesh issued again, under the name that meshctl knows, quoted for a shell", () => {
+  expect(rotateCommand({ kind: "meshIntermediate", name: "istio-system/istiod-c1" })).toBe(
+    "meshctl cert rotate meshIntermediate/istiod-c1",
+  );
+  expect(rotateCommand({ kind: "meshIntermediate", name: "istiod-c1" })).toBe("meshctl cert rotate meshIntermediate/istiod-c1");
+  expect(rotateCommand({ kind: "meshIntermediate", name: "a; rm" })).toBe("meshctl cert rotate 'meshIntermediate/a; rm'");
+  for (const kind of ["agent", "meshRoot", "relaySigning"]) expect(rotateCommand({ kind, name: "x" })).toBeUndefined();
 });

@@ -4,7 +4,8 @@ import { describe, expect, it } from "vitest";
 import { emptyFleet, type Fleet } from "../../client/data/fleet.ts";
 import { folded, NO_STREAM } from "../../client/data/fold.ts";
 import type { Destination, Workload } from "../../client/data/kinds.ts";
-import { syncTimes } from "../../client/model/syncTimes.ts";
+import { scopeOf } from "../../client/model/scope.ts";
+import { fleetSync, syncTimes } from "../../client/model/syncTimes.ts";
 import { topologyOf } from "../../client/model/topology.ts";
 import { withTraffic } from "../../client/model/topologyTraffic.ts";
 import { countedEdges, trafficState } from "../../client/model/traffic.ts";
@@ -226,4 +227,20 @@ it("says how long changes took, of one cluster and of several together", () => {
   expect(syncTimes([one([50, 0, 0]), one([0, 50, 0]), one([9], [])])).toEqual({ count: 100, p50: 1, p95: 1.9 });
   // Longer than the last bound is at least that.
   expect(syncTimes([one([0, 0, 5])])).toEqual({ count: 5, p50: 2, p95: 2 });
+});
+
+it("says how long changes took in all clusters, without figures that are old", () => {
+  const one = (cluster: string, sync: readonly number[], at: string = AT, syncBounds: readonly number[] = [1, 2]) =>
+    [cluster, { cluster, at, sync, syncBounds }] as const;
+  const activity = new Map([
+    one("c1", [50, 0, 0]),
+    one("c2", [0, 50, 0]),
+    one("c3", [0, 0, 0]),
+    one("old", [0, 0, 900], "2026-01-01T11:50:00.000Z"),
+    one("uncounted", []),
+  ]);
+  expect(fleetSync(activity, scopeOf(""), now)).toEqual({ times: { count: 100, p50: 1, p95: 1.9 }, known: 3 });
+  expect(fleetSync(activity, scopeOf("c1,old"), now)).toEqual({ times: { count: 50, p50: 0.5, p95: 0.95 }, known: 1 });
+  expect(fleetSync(activity, scopeOf("c3"), now)).toEqual({ times: undefined, known: 1 });
+  expect(fleetSync(activity, scopeOf("old,uncounted"), now)).toEqual({ times: undefined, known: 0 });
 });

@@ -60,3 +60,9 @@ const BY_CODE: ReadonlyMap<string, ExplainedCode> = new Map(EXPLAINED_CODES.map(
 export function explainedCode(code: string): ExplainedCode | undefined {
   return BY_CODE.get(code);
 }
+
+/** The anchor of a code in docs/reference/insights.md: what Markdown makes of its heading. */
+export function codeAnchor({ code, title }: Pick<ExplainedCode, "code" | "title">): string {
+  const isKept = (char: string) => (char >= "a" && char <= "z") || (char >= "0" && char <= "9") || "_- ".includes(char);
+  return [...`${code} ${title}`.toLowerCase()].filter(isKept).join("").replaceAll(" ", "-");
+}

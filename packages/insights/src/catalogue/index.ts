@@ -1,1 +1,1 @@
-export { EXPLAINED_CODES, type ExplainedCode, explainedCode, severityText } from "./catalogue.ts";
+export { codeAnchor, EXPLAINED_CODES, type ExplainedCode, explainedCode, severityText } from "./catalogue.ts";
