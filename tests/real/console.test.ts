@@ -404,7 +404,7 @@ describeInBrowser("the console in a browser", (executablePath) => {
     const page = await open("/clusters");
     const row = page.getByRole("row").filter({ hasText: "cluster-2" });
     await row.getByText("Connected").waitFor();
-    const objects = async () => Number(await row.getByRole("cell").nth(5).innerText());
+    const objects = async () => Number(await row.getByRole("cell").nth(6).innerText());
     const before = await objects();
     await row.getByText("0 s", { exact: true }).waitFor();
     demo.press("a");

@@ -388,7 +388,7 @@ async function seesPages(url: string): Promise<void> {
     const page = await chrome.newPage();
     const shows = async (path: string, ...texts: readonly string[]): Promise<void> => {
       await page.goto(`${url}${path}`);
-      for (const text of texts) await page.getByText(text).first().waitFor();
+      for (const text of texts) await page.getByText(text).filter({ visible: true }).first().waitFor();
     };
     await shows("/clusters", "cluster-1", "cluster-2");
     await shows("/policies", "VirtualMesh", "bookinfo", "Accepted");
