@@ -1,6 +1,7 @@
-import { addSignals, errorsIn, excessOf, noSignals, requestsIn, type Signals, signalRates, type TrafficEdge } from "@isthmus/core";
+import { addSignals, errorsIn, noSignals, requestsIn, type Signals, signalRates, type TrafficEdge } from "@isthmus/core";
 import type { FleetTraffic } from "@isthmus/dataplane";
-import { PageRefusal, type PostPage } from "@isthmus/process";
+import type { PostPage } from "@isthmus/process";
+import { requestReader } from "./requestReader.ts";
 
 /** What the pages read. */
 export interface MetricsInputs {
@@ -142,7 +143,7 @@ function matches(end: End = ANY, { name, namespace, clusterName }: WorkloadName)
 /** Throws PageRefusal for what is not understood: it might have narrowed the selection. */
 function askedIn(of: "node" | "edge", content: string, now: number): Asked {
   const member = `${of}Selectors`;
-  const given = closed(content.trim() === "" ? {} : parsed(content), [member, "time", "window", "step"]);
+  const given = body(content, [member, "time", "window", "step"]);
   const { time = new Date(now).toISOString(), window = "300s", step = "60s", [member]: selectors = [] } = given;
   const at = typeof time === "string" ? Date.parse(time) : Number.NaN;
   if (Number.isNaN(at)) throw refused("time is no date");
@@ -181,32 +182,10 @@ function minutesIn(text: unknown, name: string): number {
   return minutes;
 }
 
-function textsIn(value: unknown, name: string): readonly string[] {
-  if (!Array.isArray(value) || !value.every((one) => typeof one === "string")) throw refused(`${name} is no list of texts`);
-  return value;
-}
-
-function closed(value: unknown, members: readonly string[]): Readonly<Record<string, unknown>> {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw refused("it is no object");
-  if (!Object.keys(value).every((name) => members.includes(name))) throw refused(`only ${members.join(", ")} may stand there`);
-  return value as Readonly<Record<string, unknown>>;
-}
-
-function parsed(content: string): unknown {
-  let value: unknown;
-  try {
-    value = JSON.parse(content);
-  } catch {
-    throw refused("it is no JSON");
-  }
-  if (excessOf(value) !== undefined) throw refused("it is too deep");
-  return value;
-}
-
-function refused(why: string): PageRefusal {
-  const example = '{"nodeSelectors":[{"workloadRef":{"name":"web","namespace":"shop","clusterName":"east"}}],"window":"300s","step":"60s"}';
-  return new PageRefusal(400, `the request is not understood: ${why}; write it like ${example}`);
-}
+const { body, closed, refused, textsIn } = requestReader(
+  "the request",
+  '{"nodeSelectors":[{"workloadRef":{"name":"web","namespace":"shop","clusterName":"east"}}],"window":"300s","step":"60s"}',
+);
 
 const MINUTE_MS = 60_000;
 const MOST_MINUTES = 60;

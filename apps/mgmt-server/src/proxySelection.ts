@@ -1,7 +1,7 @@
 import { Pod } from "@isthmus/api";
-import { excessOf, type Snapshot } from "@isthmus/core";
+import type { Snapshot } from "@isthmus/core";
 import type { AccessLog } from "@isthmus/dataplane";
-import { PageRefusal } from "@isthmus/process";
+import { requestReader } from "./requestReader.ts";
 
 /** Which proxies somebody asks for. */
 export interface ProxySelection {
@@ -24,7 +24,7 @@ interface Matcher {
  * understood: it might have narrowed the selection.
  */
 export function proxySelectionIn(content: string): ProxySelection {
-  const { workloadSelectors = [] } = closed(content.trim() === "" ? {} : parsed(content), ["workloadSelectors"]);
+  const { workloadSelectors = [] } = body(content, ["workloadSelectors"]);
   if (!Array.isArray(workloadSelectors) || workloadSelectors.length > MOST)
     throw refused(`workloadSelectors is no list of at most ${MOST}`);
   const matchers = workloadSelectors.map((selector: unknown) =>
@@ -48,7 +48,7 @@ export function proxySelectionIn(content: string): ProxySelection {
 }
 
 function matcherIn(given: unknown): Matcher {
-  const { labels = {}, namespaces, clusters } = closed(given, ["labels", "namespaces", "clusters"]);
+  const { labels = {}, namespaces = [], clusters = [] } = closed(given, ["labels", "namespaces", "clusters"]);
   if (typeof labels !== "object" || labels === null || Array.isArray(labels)) throw refused("labels is no object");
   const entries = Object.entries(labels as Readonly<Record<string, unknown>>).map(([key, value]): [string, string] => {
     if (typeof value !== "string") throw refused("a label is no text");
@@ -57,32 +57,9 @@ function matcherIn(given: unknown): Matcher {
   return { labels: new Map(entries), namespaces: textsIn(namespaces, "namespaces"), clusters: textsIn(clusters, "clusters") };
 }
 
-function textsIn(value: unknown, name: string): readonly string[] {
-  if (value === undefined) return [];
-  if (!Array.isArray(value) || !value.every((one) => typeof one === "string")) throw refused(`${name} is no list of texts`);
-  return value;
-}
-
-function closed(value: unknown, members: readonly string[]): Readonly<Record<string, unknown>> {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw refused("it is no object");
-  if (!Object.keys(value).every((name) => members.includes(name))) throw refused(`only ${members.join(", ")} may stand there`);
-  return value as Readonly<Record<string, unknown>>;
-}
-
-function parsed(content: string): unknown {
-  let value: unknown;
-  try {
-    value = JSON.parse(content);
-  } catch {
-    throw refused("it is no JSON");
-  }
-  if (excessOf(value) !== undefined) throw refused("it is too deep");
-  return value;
-}
-
-function refused(why: string): PageRefusal {
-  const example = '{"workloadSelectors":[{"kubeWorkloadMatcher":{"labels":{},"namespaces":[],"clusters":[]}}]}';
-  return new PageRefusal(400, `the selection is not understood: ${why}; write it like ${example}`);
-}
+const { body, closed, refused, textsIn } = requestReader(
+  "the selection",
+  '{"workloadSelectors":[{"kubeWorkloadMatcher":{"labels":{},"namespaces":[],"clusters":[]}}]}',
+);
 
 const MOST = 64;

@@ -3,7 +3,9 @@ import { defineKind, type Value } from "../shared/defineKind.ts";
 import { fields, listOf, uint32 } from "../shared/schema.ts";
 
 const status = fields({
-  proxies: uint32({ description: "Number of proxies of its pods that ask the leading replica of the agent for its filters." }),
+  proxies: uint32({
+    description: "Number of proxies of its pods that ask a replica of the agent for its filters, as far as replicas answer.",
+  }),
   accepted: uint32({ description: "Number of those that run all of them as they are meant now." }),
   refused: uint32({ description: "Number of those that refuse one." }),
   refusal: Type.String({ description: "What one of them says." }),
