@@ -4,7 +4,7 @@ import type { Write } from "./actorPort.ts";
 
 /** What was sent to agents of what they may write, and whether they hold to it. */
 export interface Modes {
-  /** The relay's loops of an agent have started: nothing may be written before a mode is reported. */
+  /** The relay's loops of an agent have started: nothing may be written before a mode is known. */
   started(process: string): void;
   /** The link of an agent has handed on notices. */
   noticed(process: string, resources: readonly Resource[]): void;

@@ -28,7 +28,7 @@ describe("the agent's settings", () => {
     expect(readAgentConfig([...needed, "--relay-token", "given"])).toMatchObject({ token: "given" });
   });
 
-  it("expect the server's certificate to be of the management plane's namespace, unless they are reported its name", () => {
+  it("expect the server's certificate to be of the management plane's namespace, unless they are given its name", () => {
     const elsewhere = [...needed, "--management-namespace", "mesh-system"];
     expect(readAgentConfig(elsewhere)).toMatchObject({ authority: "gloo-mesh-mgmt-server.mesh-system", namespace: "gloo-mesh" });
     expect(readAgentConfig([...elsewhere, "--legacy-names"]).authority).toBe("enterprise-networking.mesh-system");

@@ -230,7 +230,7 @@ describe("meshctl cluster register --standard of a cluster that others know", ()
     expect(names()).toEqual(before.map((objects) => objects.map((object) => `${object.kind} ${object.metadata.name}`).sort()));
   });
 
-  it("deletes the mesh configuration only when reported (--purge)", async () => {
+  it("deletes the mesh configuration only with --purge", async () => {
     const route = { apiVersion: VirtualService.apiVersion, kind: VirtualService.kind, spec: { hosts: ["reviews"] } };
     const labels = { "owner.networking.mesh.gloo.solo.io": namespace };
     const ours = { ...route, metadata: { name: "reviews", namespace: "default", labels } } as Resource;
@@ -301,7 +301,7 @@ describe("meshctl cluster register and deregister --dry-run", () => {
     expect(told.map((line) => line.replace(/ (?:\S+\/)?(\S+): would be deleted$/, " $1")).sort()).toEqual([...gone].sort());
   });
 
-  it("asks on a terminal, after listing what goes, unless reported not to", async () => {
+  it("asks on a terminal, after listing what goes, unless a flag says not to", async () => {
     await run("register", "--standard", "east");
     const before = image();
     const asked: string[] = [];

@@ -382,7 +382,7 @@ describe("meshctl uninstall", () => {
     expect(again).toMatchObject({ code: 0, err: expect.stringContaining("Nothing that meshctl installed is here.") });
   });
 
-  it("deletes CRDs only when reported, and says how many objects go with them", async () => {
+  it("deletes CRDs only with the flag for it, and says how many objects go with them", async () => {
     const cluster = await used();
     const { code, err } = await run(cluster, ["uninstall", "--crds", "--yes"]);
     expect(code).toBe(0);

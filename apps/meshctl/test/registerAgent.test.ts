@@ -167,7 +167,7 @@ describe("a gate", () => {
     return gateKeeper(options).wait("pods", [], async () => look);
   };
 
-  it("that might open later is reported from one that never will", async () => {
+  it("that might open later is distinguished from one that never will", async () => {
     await expect(through({ waiting: "not yet" })).rejects.toMatchObject({
       reason: expect.any(WaitTimeout),
       message: "not yet (waited 0.001 s: --timeout)",

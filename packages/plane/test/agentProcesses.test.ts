@@ -5,7 +5,7 @@ import type { Leadership } from "../src/index.ts";
 import { demoFleet, type Fleet } from "./fleet.ts";
 import { eventually, quiet } from "./virtualTime.ts";
 
-/** A replica that does not lead until it is reported to. */
+/** A replica that does not lead until the test says so. */
 function elected(): Leadership & { become(isLeader: boolean): void } {
   const listeners = new Set<(isLeader: boolean) => void>();
   let isLeader = false;

@@ -78,7 +78,7 @@ const named = (name: string) => ({ apiVersion: "v1", kind: "Service", metadata: 
 const map = (name: string) => ({ ...named(name), kind: "ConfigMap" });
 const agent = { instance: "i", version: "1", agentNamespace: "gloo-mesh", clusterUid: "uid", features: [] };
 
-/** Replicas of one registered cluster over one store, each doing its work when it is reported to. */
+/** Replicas of one registered cluster over one store, each doing its work when the test says so. */
 function replicas() {
   let now = 1;
   const clock: Clock = { now: () => now++, sleep: async () => undefined };

@@ -10,7 +10,7 @@ import { clock, eventually, quiet } from "./virtualTime.ts";
 
 interface Replica {
   readonly sender: RequestSender;
-  /** What the agents that it serves were reported and not reported to forget. */
+  /** What was sent to the agents that it serves, and not taken back. */
   readonly told: Map<string, Resource>;
   readonly serves: Set<string>;
 }
@@ -66,7 +66,7 @@ function order(clusterName: string, step: string): Resource {
 const stepsOf = ({ told }: Replica) => [...told.values()].map((one) => (one as { readonly spec?: { readonly step?: string } }).spec?.step);
 
 describe("what the leader orders", () => {
-  it("is reported by the replica that serves the cluster, and by no other", async () => {
+  it("is sent by the replica that serves the cluster, and by no other", async () => {
     const [a, b, c] = [replica("a"), replica("b", "one"), replica("c", "two")];
     a.sender.set("one", [order("one", "first")]);
     await eventually(() => expect(stepsOf(b)).toEqual(["first"]));
@@ -77,7 +77,7 @@ describe("what the leader orders", () => {
     await eventually(() => expect(stepsOf(b)).toEqual([]));
   });
 
-  it("is reported no more by one that has lost the lead: what it ordered may be outdated", async () => {
+  it("is sent no more by one that has lost the lead: what it ordered may be outdated", async () => {
     const [a, b] = [replica("a", "one"), replica("b")];
     a.sender.set("one", [order("one", "first")]);
     await quiet();
@@ -91,7 +91,7 @@ describe("what the leader orders", () => {
     await eventually(() => expect(stepsOf(a)).toEqual(["second"]));
   });
 
-  it("is not reported by one that can't read it any more, until it can", async () => {
+  it("is not sent by one that can't read it any more, until it can", async () => {
     const [a, b] = [replica("a"), replica("b", "one")];
     a.sender.set("one", [order("one", "first")]);
     await eventually(() => expect(stepsOf(b)).toEqual(["first"]));
@@ -102,7 +102,7 @@ describe("what the leader orders", () => {
     await eventually(() => expect(stepsOf(b)).toEqual(["first"]));
   });
 
-  it("is not reported to an agent that comes back before it was read again", async () => {
+  it("is not sent to an agent that comes back before it was read again", async () => {
     const [a, b] = [replica("a"), replica("b", "one")];
     a.sender.set("one", [order("one", "first")]);
     await eventually(() => expect(stepsOf(b)).toEqual(["first"]));

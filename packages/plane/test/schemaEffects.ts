@@ -7,7 +7,7 @@ import { agentCertificateLifetimeMs, clusterRegistrations } from "../src/index.t
 import { serverRoles } from "../src/roles.ts";
 import { translatedBesideFleet } from "./schemaFleet.ts";
 
-/** What comes of an object: what somebody carries out, and what its writer is reported. */
+/** What comes of an object: what somebody carries out, and what is reported to its writer. */
 export interface Effects {
   /** Whatever the loops act on, as text: equal texts are equal effects. */
   readonly carriedOut: string;

@@ -15,7 +15,7 @@ import {
   type shareDriver,
 } from "./shareDriver.ts";
 
-/** A store that does what replicas ask for when it is reported to, each request in one or two steps. */
+/** A store that does what replicas ask for when the test says so, each request in one or two steps. */
 export function shareStore(
   { history }: ShareRecord,
   { dispatch, violated }: ReturnType<typeof shareDriver>,

@@ -293,7 +293,7 @@ describe("restarts", () => {
       clusterName: "",
     });
     await eventually(async () => expect((await ours(first(), ServiceEntry)).filter((name) => name.includes("cluster-2"))).toEqual([]));
-    // Published behind what clusters are reported.
+    // Published behind what clusters are sent.
     const meshes = async () => (await fleet.management.list(Mesh)).items.map(({ metadata }) => metadata.name);
     await eventually(async () => expect(await meshes()).toEqual(["istiod-istio-system-cluster-1"]));
   });

@@ -235,7 +235,7 @@ describe("the settings of the plane", () => {
   });
 });
 
-/** A replica that does not lead until it is reported to. */
+/** A replica that does not lead until the test says so. */
 function switchable(): Leadership & { begin(): void } {
   const listeners = new Set<(isLeader: boolean) => void>();
   let isLeader = false;

@@ -269,7 +269,7 @@ describe("a link that is cut", () => {
     expect(second.states.at(-1)).toMatch(/^connected/);
   });
 
-  test("by the server's drain comes back when it was reported to", async () => {
+  test("by the server's drain comes back when the server said so", async () => {
     const { clock, startServer, startAgent } = setUp();
     const server = startServer();
     const { states } = startAgent();

@@ -29,7 +29,7 @@ function setUp() {
   return { clock, server, link, token };
 }
 
-test("an agent that waits tries at once when it is reported that something has changed, and only then", async () => {
+test("an agent that waits tries at once when it learns that something has changed, and only then", async () => {
   const { clock, server, link, token } = setUp();
   await clock.advance(0);
   expect(token.tries).toBe(1);

@@ -209,7 +209,7 @@ describe("an agent without certificates (TLS setup)", () => {
     }
   });
 
-  test("takes any server for its own only where it was reported not to look, and says so each time", async () => {
+  test("takes any server for its own only where its configuration says not to look, and says so each time", async () => {
     const { address, identity } = await server({ clientCertificates: false });
     const other = await createServerIdentity({ now: Date.now() });
     const trusting = agent({ address, root: other.root, credentials: undefined, verifiesServer: false, authority: "elsewhere.example" });

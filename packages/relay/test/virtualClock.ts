@@ -1,6 +1,6 @@
 import type { Clock } from "@isthmus/core";
 
-/** A clock that moves only when reported to. */
+/** A clock that moves only when a test moves it. */
 export interface VirtualClock extends Clock {
   /** Moves on, waking sleepers in order and letting everything settle in between. */
   advance(ms: number): Promise<void>;

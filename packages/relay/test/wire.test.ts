@@ -21,9 +21,9 @@ import { sessionPair } from "./sessionPair.ts";
 
 interface Recording {
   readonly frames: readonly { readonly from: "agent" | "server"; readonly body: string; readonly base64: string }[];
-  /** What the server's loops were reported. */
+  /** What the server's loops were given. */
   readonly server: readonly unknown[];
-  /** What the agent's loops were reported. */
+  /** What the agent's loops were given. */
   readonly agent: readonly unknown[];
 }
 

@@ -29,7 +29,7 @@ function update(live: Live, manager: string, content: Content): Live {
   return { content, managers: afterUpdate(live.managers, writer(manager, "Update"), changes) };
 }
 
-// Few names, so that managers meet. Empty objects are left out: what is nothing can't be reported from what is absent.
+// Few names, so that managers meet. Empty objects are left out: what is nothing can't be distinguished from what is absent.
 const scalar = fc.oneof(fc.integer({ min: 0, max: 2 }), fc.constantFrom("a", "b"), fc.boolean());
 const name = fc.constantFrom("a", "b", "c", "d");
 const tree: fc.Arbitrary<Content> = fc.letrec<{ tree: Content; value: unknown }>((tie) => ({

@@ -29,7 +29,7 @@ describe("the settings of the store", () => {
     expect(redisOf("--redis-address", "[::1]:7000")).toMatchObject({ host: "::1", port: 7000 });
   });
 
-  it("speak TLS when reported, or when they have a CA", () => {
+  it("speak TLS when configured so, or when they have a CA", () => {
     const directory = mkdtempSync(join(tmpdir(), "isthmus-ca-"));
     const ca = join(directory, "ca.crt");
     writeFileSync(ca, "PEM");

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setMaxListeners } from "node:events";
-import { allKinds } from "@isthmus/api";
+import { allKinds, Secret } from "@isthmus/api";
 import { type Log, messageOf, type Resource } from "@isthmus/core";
 import {
   agentSecrets,
@@ -293,4 +293,10 @@ export async function until(isSo: () => boolean | Promise<boolean>, what: string
     if (Date.now() > end) throw new Error(`waited in vain until ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
+}
+
+/** The decoded data of a Secret of the management plane; empty where there is none. */
+export async function secretOf(cluster: SimulatedCluster, name: string): Promise<Readonly<Record<string, string>>> {
+  const secret = await cluster.get(Secret, { name, namespace: NAMESPACE });
+  return Object.fromEntries(Object.entries(secret?.data ?? {}).map(([key, value]) => [key, Buffer.from(value, "base64").toString()]));
 }

@@ -37,7 +37,7 @@ import { completeResync, differingKinds, type Resyncs, requestResync } from "./r
 import { tracesField, tracesFrom } from "./traces.ts";
 import { refFrom, resourceFrom, shortened } from "./wire.ts";
 
-/** The server's hearing: what one agent has reported in this epoch. */
+/** The server's side of a connection: what one agent has reported in this epoch. */
 export interface ServerUp {
   /** What the agent says that there is. */
   readonly held: Inventory;

@@ -56,7 +56,7 @@ export function workloadPolicyChecks<P extends Resource>(policyKind: WorkloadPol
       const { selectors, findings: own } = formOf(policy);
       const { clusterName, namespace } = policyScopeFrom(context).limitOf(policy);
       const [names] = lookup("places");
-      // A limited one is reported nothing of what lies beyond.
+      // A limited one learns nothing of what lies beyond.
       const isUnlimited = clusterName === undefined && namespace === undefined;
       const isDoubtful = isUnlimited && names !== undefined && names.clustersOfWorkloads.length > 0 && lookup("workload").length === 0;
       const findings = isDoubtful && selectors !== undefined ? [...own, noWorkload(selectors, names)] : own;

@@ -1,4 +1,3 @@
-import { sampled } from "@isthmus/testing";
 import { expect, test } from "vitest";
 import { runSchedule, type Schedule } from "./schedule.ts";
 import { parseStep } from "./step.ts";
@@ -252,6 +251,6 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
   },
 ];
 
-test.for(sampled(TRACES))("$name", { timeout: 60_000 }, async ({ steps, ...schedule }) => {
+test.for(TRACES)("$name", { timeout: 60_000 }, async ({ steps, ...schedule }) => {
   expect(await runSchedule({ ...schedule, steps: steps.split(";").map(parseStep) })).toEqual([]);
 });

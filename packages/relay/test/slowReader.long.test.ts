@@ -17,7 +17,7 @@ afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop();
 });
 
-/** An agent that reads nothing until it is reported to, over a real socket with HTTP/2's smallest usual window. */
+/** An agent that reads nothing until the test says so, over a real socket with HTTP/2's smallest usual window. */
 async function deafAgent(server: RealServer) {
   const client = new Client(server.address, credentials.createSsl(Buffer.from(server.identity.root)), {
     "grpc.ssl_target_name_override": DEFAULT_AUTHORITY,
@@ -66,7 +66,7 @@ async function settled(value: () => number): Promise<number> {
   }
 }
 
-test("what an agent that does not read is to be reported waits in the outbox, not as written messages", async () => {
+test("what an agent that does not read is to be sent waits in the outbox, not as written messages", async () => {
   const server = await tlsServer();
   const { call, say } = await deafAgent(server);
   say({ case: "syncComplete", value: { kinds: [], unserved: [] } });
