@@ -1,5 +1,6 @@
 export { type BackoffRange, backoffMs, doublingMs } from "./backoff.ts";
 export { bytesOfBase64 } from "./base64.ts";
+export { canonicalJson } from "./canonicalJson.ts";
 export { type Clock, uptimeOf } from "./clock.ts";
 export { type Collection, emptyCollection } from "./collection.ts";
 export { compact, parseCompact } from "./compact.ts";
@@ -78,6 +79,7 @@ export {
 } from "./resource.ts";
 export { type LabelRequirement, type LabelSelector, matchesLabels, matchesSelector } from "./selector.ts";
 export { type Semaphore, semaphore } from "./semaphore.ts";
+export { sha256Hex } from "./sha256.ts";
 export { bucketQuantile, errorsIn, requestsIn, type SignalRates, signalRates } from "./signalRates.ts";
 export { applyDelta, deltaBetween, emptySnapshot, mergeSnapshots, type Snapshot, snapshotOf } from "./snapshot.ts";
 export { type EntryChange, SortedMap } from "./sortedMap.ts";
