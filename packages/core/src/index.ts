@@ -29,12 +29,12 @@ export {
   type Signals,
   type TrafficEdge,
 } from "./goldenSignals.ts";
+export { md5Hex, sha256Hex } from "./hashes.ts";
 export { isHidden, plainJson, withoutHidden } from "./hiddenText.ts";
 export { intern, internList, internPool, textHashOf } from "./intern.ts";
 export type { Kind, ResourceOf } from "./kind.ts";
 export { excessOf, excessOfText, MAX_DEPTH, MAX_RESOURCE_BYTES, ResourceExcess } from "./limits.ts";
 export type { Log, LogFields } from "./log.ts";
-export { md5Hex } from "./md5.ts";
 export { merged } from "./merged.ts";
 export {
   METRICS,
@@ -79,7 +79,6 @@ export {
 } from "./resource.ts";
 export { type LabelRequirement, type LabelSelector, matchesLabels, matchesSelector } from "./selector.ts";
 export { type Semaphore, semaphore } from "./semaphore.ts";
-export { sha256Hex } from "./sha256.ts";
 export { bucketQuantile, errorsIn, requestsIn, type SignalRates, signalRates } from "./signalRates.ts";
 export { applyDelta, deltaBetween, emptySnapshot, mergeSnapshots, type Snapshot, snapshotOf } from "./snapshot.ts";
 export { type EntryChange, SortedMap } from "./sortedMap.ts";
