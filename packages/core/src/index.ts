@@ -14,6 +14,7 @@ export {
   addSignals,
   CODE_CLASSES,
   DURATION_BOUNDS,
+  destinationCluster,
   edgeKey,
   edgeOfRow,
   edgeRow,
@@ -79,6 +80,15 @@ export {
 } from "./resource.ts";
 export { type LabelRequirement, type LabelSelector, matchesLabels, matchesSelector } from "./selector.ts";
 export { type Semaphore, semaphore } from "./semaphore.ts";
+export {
+  clusterOfDomain,
+  DEFAULT_CLUSTER_DOMAIN,
+  DEFAULT_HOSTNAME_SUFFIX,
+  federatedDomain,
+  hostOfService,
+  type ServiceOfHost,
+  serviceOfHostname,
+} from "./serviceHost.ts";
 export { bucketQuantile, errorsIn, requestsIn, type SignalRates, signalRates } from "./signalRates.ts";
 export { applyDelta, deltaBetween, emptySnapshot, mergeSnapshots, type Snapshot, snapshotOf } from "./snapshot.ts";
 export { type EntryChange, SortedMap } from "./sortedMap.ts";
