@@ -58,7 +58,7 @@ propagation time. On the agent, \`resources_synced_total\`, \`resources_deleted_
 
 The server's admin port has them on \`/metrics/mesh\`, behind a [token](admin.md#access), where [agents read the metrics of proxies](../operations/monitoring.md#traffic-of-the-meshes). Those
 of requests and bytes have the labels \`cluster\` (whose agent counted), \`gm_workload_ref\` and \`gm_destination_workload_ref\` (\`NAME.NAMESPACE.CLUSTER\`),
-\`source_workload_namespace\`, \`destination_service\`, \`destination_namespace\` and \`destination_cluster\` (as Istio calls it; empty for the same one); \`(other)\` stands for workloads that there is no room for. Counters begin at 0 when the server starts.
+\`source_workload_namespace\`, \`destination_service\`, \`destination_namespace\` and \`destination_cluster\` (as Istio, or the host name of a federated Service, calls it; empty for the same one, and for a host, which has no namespace); \`(other)\` stands for workloads that there is no room for. Counters begin at 0 when the server starts.
 
 | name | type | meaning |
 |---|---|---|

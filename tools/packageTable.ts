@@ -271,6 +271,6 @@ export const soleImporters: Readonly<Record<string, string | readonly string[]>>
   "@grpc/reflection": "packages/relay/src/",
   "grpc-health-check": "packages/relay/src/",
   "@peculiar/x509": "packages/certificates/src/x509.ts",
-  "@noble/hashes": "packages/core/src/md5.ts",
+  "@noble/hashes": "packages/core/src/hashes.ts",
   ioredis: "packages/store/src/redisConnection.ts",
 };

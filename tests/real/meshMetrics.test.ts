@@ -153,6 +153,19 @@ describeReal("traffic of a real Envoy", ({ envoy, redis: command }) => {
     await waitFor("the first scrape of the second replica", () => ask(second.scrape) === 1);
     await send("/fine", 100);
     await counted(second.scrape, 600);
+
+    // By the host name under which a Service of another cluster is federated.
+    await send("/federated", 50);
+    const elsewhere = () => clusterReport("east", traffic.of("east", 60, Date.now()) ?? expect.fail("nothing is known")).edges[1];
+    await waitFor("50 requests to the other cluster", () => {
+      ask(second.scrape);
+      return (elsewhere()?.requests ?? 0) >= 50;
+    });
+    expect(elsewhere()).toMatchObject({
+      requests: 50,
+      destination: { namespace: "bookinfo", service: "reviews", workload: "", cluster: "c2" },
+    });
+    expect(report()?.requests).toBeLessThanOrEqual(606);
   });
 
   it("is the same, within 1 %, in what a browser is sent that reads the console over a real Redis, with its time", async () => {
@@ -216,12 +229,14 @@ const EXTENSIONS = "type.googleapis.com/envoy.extensions";
 function bootstrap({ proxyPort, admin, servicePort }: Readonly<Record<"proxyPort" | "admin" | "servicePort", number>>): object {
   const at = (port: number) => ({ socket_address: { address: "127.0.0.1", port_value: port } });
   const name = "outbound|9080||reviews.bookinfo.svc.cluster.local";
+  const federated = "outbound|9080||reviews.bookinfo.svc.c2.global";
+  const routeOf = (prefix: string, cluster: string) => ({ match: { prefix }, route: { cluster } });
   const router = { name: "envoy.filters.http.router", typed_config: { "@type": `${EXTENSIONS}.filters.http.router.v3.Router` } };
   const manager = {
     "@type": `${EXTENSIONS}.filters.network.http_connection_manager.v3.HttpConnectionManager`,
     stat_prefix: "outbound",
     http_filters: [router],
-    route_config: { virtual_hosts: [{ name: "all", domains: ["*"], routes: [{ match: { prefix: "/" }, route: { cluster: name } }] }] },
+    route_config: { virtual_hosts: [{ name: "all", domains: ["*"], routes: [routeOf("/federated", federated), routeOf("/", name)] }] },
   };
   return {
     admin: { address: at(admin) },
@@ -235,15 +250,13 @@ function bootstrap({ proxyPort, admin, servicePort }: Readonly<Record<"proxyPort
       ],
     },
     static_resources: {
-      clusters: [
-        {
-          name,
-          alt_stat_name: `${name};`,
-          type: "STRICT_DNS",
-          connect_timeout: "1s",
-          load_assignment: { cluster_name: name, endpoints: [{ lb_endpoints: [{ endpoint: { address: at(servicePort) } }] }] },
-        },
-      ],
+      clusters: [name, federated].map((each) => ({
+        name: each,
+        alt_stat_name: `${each};`,
+        type: "STRICT_DNS",
+        connect_timeout: "1s",
+        load_assignment: { cluster_name: each, endpoints: [{ lb_endpoints: [{ endpoint: { address: at(servicePort) } }] }] },
+      })),
       listeners: [
         {
           name: "outbound",

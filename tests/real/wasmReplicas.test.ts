@@ -18,6 +18,7 @@ import { fillMeshCluster, ourCrds } from "./harness/meshCluster.ts";
 import { giveRelaySecrets } from "./harness/relaySecrets.ts";
 import { waitFor } from "./harness/waitFor.ts";
 import { headerModule } from "./harness/wasmModule.ts";
+import { watchDeployment } from "./harness/watchDeployment.ts";
 
 // From a WasmDeployment to the header of an answer of an Envoy that knows nothing but a replica of the agent that does not lead.
 describeReal("a real Envoy's Wasm filters by a replica that does not lead", (components) => {
@@ -127,6 +128,10 @@ describeReal("a real Envoy's Wasm filters by a replica that does not lead", (com
 
   it("are replaced without a lost request, and one that is refused leaves the one before in force", async () => {
     const answers = new Set<string>();
+    const values = ["-", "one", "two", "three", "four"];
+    const running = async () => (await answer()).replace("200 ", "");
+    const watched = watchDeployment(management, { name: "headers", values, running });
+    let tooEarly: readonly string[] = [];
     let isReplaced = false;
     const load = (async () => {
       while (!isReplaced) answers.add(await answer());
@@ -134,6 +139,7 @@ describeReal("a real Envoy's Wasm filters by a replica that does not lead", (com
     try {
       await deploy("good", "two");
       await hasHeader("two");
+      expect(await standing("FILTERS_DEPLOYED", 2)).toBe("no error");
       await deploy("garbage", "three");
       expect(await standing("DEPLOYMENT_FAILED", 3)).toContain("Unable to create Wasm plugin");
       expect(await answer()).toBe("200 two");
@@ -143,7 +149,17 @@ describeReal("a real Envoy's Wasm filters by a replica that does not lead", (com
     } finally {
       isReplaced = true;
       await load;
+      tooEarly = await watched.stop();
     }
+    expect(tooEarly).toEqual([]);
+    // It was read before and after each answer: of the one that was refused it never says anything else.
+    const pending = ["DEPLOYMENT_PENDING", "FILTERS_DEPLOYED"];
+    expect(Object.fromEntries([...watched.said].map(([generation, states]) => [generation, [...states].sort()]))).toEqual({
+      1: ["FILTERS_DEPLOYED"],
+      2: pending,
+      3: ["DEPLOYMENT_FAILED", "DEPLOYMENT_PENDING"],
+      4: pending,
+    });
     expect([...answers]).toEqual(["200 one", "200 two", "200 four"]);
     expect(await replicas.leader()).toBe("agent-a");
   });

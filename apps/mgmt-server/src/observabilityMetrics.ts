@@ -1,4 +1,13 @@
-import { addSignals, errorsIn, noSignals, requestsIn, type Signals, signalRates, type TrafficEdge } from "@isthmus/core";
+import {
+  addSignals,
+  destinationCluster,
+  errorsIn,
+  noSignals,
+  requestsIn,
+  type Signals,
+  signalRates,
+  type TrafficEdge,
+} from "@isthmus/core";
 import type { FleetTraffic } from "@isthmus/dataplane";
 import type { PostPage } from "@isthmus/process";
 import { requestReader } from "./requestReader.ts";
@@ -70,11 +79,11 @@ interface Series {
   readonly sums: Map<SumName, Sum>;
 }
 
-/** Where no workload is known, the Service stands for it. */
+/** Where no workload is known, the Service stands for it, or the host, of no cluster. */
 function endsOf(clusterName: string, edge: TrafficEdge): readonly [WorkloadName, WorkloadName] {
   return [
     { name: edge.sourceWorkload, namespace: edge.sourceNamespace, clusterName },
-    { name: edge.workload || edge.service, namespace: edge.namespace, clusterName: edge.cluster || clusterName },
+    { name: edge.workload || edge.service, namespace: edge.namespace, clusterName: destinationCluster(edge, clusterName) },
   ];
 }
 

@@ -14,7 +14,12 @@ const edge = (sourceWorkload: string, service: string, cluster = "") => ({
 /** Of ten requests a minute one fails, for two minutes; then nothing is known for one, and in the last one nothing happens. */
 function inputs(): MetricsInputs {
   const traffic = fleetTraffic();
-  const edges = [edge("web", "reviews"), edge("cron", "ratings", "west")];
+  const host = edge("hourly", "reviews.mesh.global");
+  const edges = [
+    edge("web", "reviews"),
+    edge("cron", "ratings", "west"),
+    { ...host, edge: { ...host.edge, sourceNamespace: "jobs", namespace: "", workload: "" } },
+  ];
   for (const { signals } of edges) {
     signals[SIGNAL_AT.codes + 2] = 9;
     signals[SIGNAL_AT.codes + 5] = 1;
@@ -65,6 +70,8 @@ it("gives an edge between two workloads, also to another cluster, and names the 
   expect(all["edgeMetrics"]?.map(({ sourceWorkloadRef, targetWorkloadRef }) => [sourceWorkloadRef, targetWorkloadRef])).toEqual([
     [ref("web", "shop"), ref("reviews-v1", "books")],
     [ref("cron", "shop"), ref("ratings-v1", "books", "west")],
+    // Nobody has said whose host it is.
+    [ref("hourly", "jobs"), ref("reviews.mesh.global", "", "")],
   ]);
   expect(all["errors"]).toEqual([{ clusterName: "west", message: "its agent is not connected to this replica" }]);
   const target = { workloadSelector: { kubeWorkloadMatcher: { namespaces: ["books"], clusters: ["west"] } } };

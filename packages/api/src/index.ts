@@ -64,7 +64,7 @@ export { ServiceEntry, type ServiceEntryPort, type ServiceEntrySpec, type Worklo
 export { Sidecar } from "./istio/sidecar.ts";
 export { type HttpMatchRequest, type HttpRoute, VirtualService } from "./istio/virtualService.ts";
 export { RBAC_FILTER, WASM_FILTER, type WasmPatch } from "./istio/wasmFilter.ts";
-export { WASM_ANNOTATION, type WasmFilterOrder, wasmOrdersOf } from "./istio/wasmOrder.ts";
+export { WASM_ANNOTATION, WASM_REVISION_ANNOTATION, type WasmFilterOrder, wasmOrderDigest, wasmOrdersOf } from "./istio/wasmOrder.ts";
 export { CILIUM_CONFIG_NAME, ConfigMap, MESH_CONFIG_KEY, MESH_CONFIG_NAME } from "./kubernetes/configMap.ts";
 export { type Controller, SIDECAR_INJECT } from "./kubernetes/controller.ts";
 export { DaemonSet } from "./kubernetes/daemonSet.ts";

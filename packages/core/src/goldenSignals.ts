@@ -43,16 +43,22 @@ export interface TrafficEdge {
   readonly sourceNamespace: string;
   readonly sourceWorkload: string;
   readonly namespace: string;
-  /** A Service, or a host outside of the cluster. */
+  /** A Service; or a host, of no namespace, of which only who knows the fleet can tell what it stands for. */
   readonly service: string;
   readonly workload: string;
-  /** As Istio calls the other cluster; empty for the same one. */
+  /** As Istio, or the host name of a federated Service, calls the other cluster; empty for the same one, and of a host. */
   readonly cluster: string;
 }
 
 /** Equal for equal edges. Names have no line breaks (`isTrafficName`). */
 export function edgeKey({ sourceNamespace, sourceWorkload, namespace, service, workload, cluster }: TrafficEdge): string {
   return `${sourceNamespace}\n${sourceWorkload}\n${namespace}\n${service}\n${workload}\n${cluster}`;
+}
+
+/** The cluster that an edge leads to, of one that is reported of `cluster`; "" where it leads to a host, as nobody has said whose that is. */
+export function destinationCluster(edge: TrafficEdge, cluster: string): string {
+  const isHost = edge.namespace === "" && edge.workload === "" && edge.service !== OTHER_EDGES;
+  return edge.cluster !== "" || isHost ? edge.cluster : cluster;
 }
 
 /** What stands for edges that there is no room for. No workload has such a name. */

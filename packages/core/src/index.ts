@@ -1,5 +1,6 @@
 export { type BackoffRange, backoffMs, doublingMs } from "./backoff.ts";
 export { bytesOfBase64 } from "./base64.ts";
+export { canonicalJson } from "./canonicalJson.ts";
 export { type Clock, uptimeOf } from "./clock.ts";
 export { type Collection, emptyCollection } from "./collection.ts";
 export { compact, parseCompact } from "./compact.ts";
@@ -13,6 +14,7 @@ export {
   addSignals,
   CODE_CLASSES,
   DURATION_BOUNDS,
+  destinationCluster,
   edgeKey,
   edgeOfRow,
   edgeRow,
@@ -28,12 +30,12 @@ export {
   type Signals,
   type TrafficEdge,
 } from "./goldenSignals.ts";
+export { md5Hex, sha256Hex } from "./hashes.ts";
 export { isHidden, plainJson, withoutHidden } from "./hiddenText.ts";
 export { intern, internList, internPool, textHashOf } from "./intern.ts";
 export type { Kind, ResourceOf } from "./kind.ts";
 export { excessOf, excessOfText, MAX_DEPTH, MAX_RESOURCE_BYTES, ResourceExcess } from "./limits.ts";
 export type { Log, LogFields } from "./log.ts";
-export { md5Hex } from "./md5.ts";
 export { merged } from "./merged.ts";
 export {
   METRICS,
@@ -78,6 +80,15 @@ export {
 } from "./resource.ts";
 export { type LabelRequirement, type LabelSelector, matchesLabels, matchesSelector } from "./selector.ts";
 export { type Semaphore, semaphore } from "./semaphore.ts";
+export {
+  clusterOfDomain,
+  DEFAULT_CLUSTER_DOMAIN,
+  DEFAULT_HOSTNAME_SUFFIX,
+  federatedDomain,
+  hostOfService,
+  type ServiceOfHost,
+  serviceOfHostname,
+} from "./serviceHost.ts";
 export { bucketQuantile, errorsIn, requestsIn, type SignalRates, signalRates } from "./signalRates.ts";
 export { applyDelta, deltaBetween, emptySnapshot, mergeSnapshots, type Snapshot, snapshotOf } from "./snapshot.ts";
 export { type EntryChange, SortedMap } from "./sortedMap.ts";

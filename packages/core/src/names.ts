@@ -1,5 +1,5 @@
+import { md5Hex } from "./hashes.ts";
 import { intern } from "./intern.ts";
-import { md5Hex } from "./md5.ts";
 
 /**
  * A DNS-safe name of at most 63 characters, the way the published product makes them: `*`, `/`, `.`, `:` and space become

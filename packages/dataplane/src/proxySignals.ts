@@ -1,5 +1,6 @@
 import {
   CODE_CLASSES,
+  clusterOfDomain,
   DURATION_BOUNDS,
   edgeKey,
   hasSignals,
@@ -7,6 +8,7 @@ import {
   noSignals,
   SIGNAL_AT,
   type Signals,
+  serviceOfHostname,
   type TrafficEdge,
 } from "@isthmus/core";
 import type { MetricSample } from "./exposition.ts";
@@ -131,20 +133,24 @@ function known(text: string | undefined): string {
   return text === undefined || text === "unknown" ? "" : text;
 }
 
-/** Of `outbound|PORT|SUBSET|HOST`; undefined for a cluster of another direction, or of Envoy itself. */
+/**
+ * Of `outbound|PORT|SUBSET|HOST`; undefined for a cluster of another direction, or of Envoy itself. Whose Service a host means, host names of federation
+ * say; where they do not, as of a VirtualDestination, the host stands for itself, of no cluster.
+ */
 function clusterEdge({ labels }: MetricSample, owner: ProxyOwner): TrafficEdge | "refused" | undefined {
   const [direction, , , host = ""] = (labels.get("cluster_name") ?? labels.get("envoy_cluster_name") ?? "").split("|");
   if (direction !== "outbound") return undefined;
   if (!isTrafficName(host)) return "refused";
-  const [service = "", namespace = "", svc] = host.split(".");
-  const isOfCluster = svc === "svc" && service !== "" && namespace !== "";
+  const service = serviceOfHostname(host);
+  const cluster = service && clusterOfDomain(service.domain);
+  const isKnown = service !== undefined && cluster !== undefined;
   return {
     sourceNamespace: owner.namespace,
     sourceWorkload: owner.workload,
-    namespace: isOfCluster ? namespace : "",
-    service: isOfCluster ? service : host,
+    namespace: isKnown ? service.namespace : "",
+    service: isKnown ? service.name : host,
     workload: "",
-    cluster: "",
+    cluster: isKnown ? cluster : "",
   };
 }
 

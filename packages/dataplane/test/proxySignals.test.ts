@@ -1,4 +1,4 @@
-import { CODE_CLASSES, DURATION_BOUNDS, SIGNAL_AT } from "@isthmus/core";
+import { CODE_CLASSES, DURATION_BOUNDS, federatedDomain, hostOfService, SIGNAL_AT } from "@isthmus/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { expositionParser } from "../src/exposition.ts";
@@ -121,6 +121,32 @@ describe("what a proxy counted", () => {
     expect(trafficOf(envoy + line("istio_requests_total", 1, ',response_code="200"')).sent.map(({ edge }) => edge.service)).toEqual([
       "reviews",
     ]);
+  });
+
+  it("is that of the cluster that a federated host means, and of no cluster where a host does not say which", () => {
+    const edgeTo = (host: string) => {
+      const text = `envoy_cluster_upstream_rq_xx{envoy_response_code_class="2",envoy_cluster_name="outbound|9080||${host}"} 1\n`;
+      const { namespace, service, cluster } = trafficOf(text).sent[0]?.edge ?? expect.fail(host);
+      return [namespace, service, cluster];
+    };
+    const federated = hostOfService({ name: "reviews", namespace: "books" }, federatedDomain("c2", undefined));
+    expect(federated).toBe("reviews.books.svc.c2.global");
+    expect(edgeTo(federated)).toEqual(["books", "reviews", "c2"]);
+    for (const own of ["reviews.books.svc.cluster.local", "reviews.books.svc"]) expect(edgeTo(own)).toEqual(["books", "reviews", ""]);
+    const unknown = [
+      // A cluster with a domain of its own, or a cluster and the suffix of a VirtualMesh: only who knows the fleet can tell.
+      "reviews.books.svc.c2.corp",
+      "reviews.books.svc.example.com",
+      "reviews.books.svc.a.b.global",
+      "reviews.books.svc.C2.global",
+      "reviews.books.svc.global",
+      "reviews.books.svc..global",
+      // VirtualDestinations, and what is outside.
+      "reviews.mesh.global",
+      "reviews.books.failover.global",
+      "api.example.com",
+    ];
+    for (const host of unknown) expect(edgeTo(host)).toEqual(["", host, ""]);
   });
 
   it("is bounded, and refuses what is no name and what no counter has", () => {

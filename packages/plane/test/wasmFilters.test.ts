@@ -66,6 +66,18 @@ async function answer(outcome: Outcome["outcome"]): Promise<void> {
   sources?.changed();
 }
 
+/** Has other modules run; gives the generation. */
+async function change(tag: string): Promise<number> {
+  const live = await fleet.management.get(WasmDeployment, { name: "headers", namespace: "gloo-mesh" });
+  const filters = [{ wasmImageSource: { wasmImageTag: `registry.example.com/header:${tag}` } }];
+  const { metadata } = await fleet.management.update({ ...live, spec: { ...live?.spec, filters } } as AnyResource);
+  return metadata.generation ?? expect.fail("it has no generation");
+}
+
+const known = async () => (await statusOf(fleet, deployment)) as NonNullable<WasmDeployment["status"]>;
+const observed = async () => (await known()).observedGeneration;
+const deployed = async () => (await known()).conditions?.find(({ type }) => type === "FiltersDeployed")?.message;
+
 describe("the Wasm filters of a WasmDeployment", () => {
   it("are ordered in the cluster, and its status says what became of them", async () => {
     fleet.startAgent("cluster-1", { wasmFilters: start });
@@ -81,6 +93,31 @@ describe("the Wasm filters of a WasmDeployment", () => {
     await fleet.management.delete({ ...WasmDeployment, name: "headers", namespace: "gloo-mesh", clusterName: "" });
     await eventually(() => expect(ordered()).toEqual([]));
     await eventually(() => expect([...fleet.server().store.snapshotIn("cluster-1").of(WasmFilterReport)]).toEqual([]));
+  });
+
+  it("are never said to run in a spec whose order the agent has not answered, also where it is one that was answered before", async () => {
+    fleet.startAgent("cluster-1", { wasmFilters: start });
+    await fleet.management.create(deployment);
+    await eventually(() => expect(ordered()).toHaveLength(1));
+    await answer({ state: "ACCEPTED", version: "v1" });
+    await eventually(async () => expect((await status()).states).toEqual(["FILTERS_DEPLOYED"]));
+
+    await fleet.stopAgent("cluster-1");
+    for (const tag of ["v2", "v1"]) {
+      const generation = await change(tag);
+      await eventually(async () => expect(await observed()).toBe(generation));
+      await quiet(5_000);
+      expect((await status()).states).toEqual(["DEPLOYMENT_PENDING"]);
+      expect(await deployed()).toMatch(/: the agent of cluster-1 has not answered this order yet$/);
+    }
+
+    fleet.startAgent("cluster-1", { wasmFilters: start });
+    await eventually(async () => expect((await status()).states).toEqual(["FILTERS_DEPLOYED"]));
+    // Twice within one round of reports.
+    await change("v3");
+    const last = await change("v4");
+    await eventually(async () => expect([await observed(), (await status()).states]).toEqual([last, ["FILTERS_DEPLOYED"]]));
+    expect(ordered()).toEqual([["bookinfo", "registry.example.com/header:v4"]]);
   });
 
   it("are served after a restart without a server, and what was reported stays until there are proxies to count", async () => {

@@ -1,4 +1,4 @@
-import { EnvoyFilter, Pod, WASM_ANNOTATION, WasmFilterReport } from "@isthmus/api";
+import { EnvoyFilter, Pod, WASM_ANNOTATION, WASM_REVISION_ANNOTATION, WasmFilterReport, wasmOrderDigest } from "@isthmus/api";
 import { type AnyResource, kindKeyOf } from "@isthmus/core";
 import { simulatedCluster } from "@isthmus/simulator";
 import { networkingOwner } from "@isthmus/translators";
@@ -61,12 +61,14 @@ function started(objects: readonly AnyResource[], proxies: () => Readonly<Record
   const reports = startWasmReports({ clusterName: "east", view, link, owners: [OWNER], filters: () => server, clock }, stop.signal);
   const last = () =>
     Object.fromEntries(observed.flatMap(({ put }) => put).map((one) => [one.metadata.name, (one as WasmFilterReport).status]));
-  return { cluster, reports, view, observed, synced, last };
+  /** The digest of an order as it was made, before any cluster had it. */
+  const orderOf = (name: string) => wasmOrderDigest(objects.find(({ metadata }) => metadata.name === name) ?? expect.fail(name));
+  return { cluster, reports, view, observed, synced, last, orderOf };
 }
 
 it("counts the proxies of the pods that a filter selects, and says what one of them refuses", async () => {
   const refused: Outcome = { state: "REFUSED", version: "v1", error: "no module" };
-  const { last } = started(
+  const { last, orderOf } = started(
     [filter("one"), pod("a"), pod("b"), pod("c"), pod("d"), pod("other", "shop", "cart"), pod("away", "elsewhere")],
     () => ({
       "shop/a": ACCEPTED,
@@ -79,7 +81,9 @@ it("counts the proxies of the pods that a filter selects, and says what one of t
       "shop/unknown": ACCEPTED,
     }),
   );
-  await eventually(() => expect(last()).toEqual({ one: { proxies: 4, accepted: 1, refused: 1, refusal: "no module" } }));
+  await eventually(() =>
+    expect(last()).toEqual({ one: { orderSha256: orderOf("one"), proxies: 4, accepted: 1, refused: 1, refusal: "no module" } }),
+  );
 });
 
 it("counts a proxy once it runs all filters that are ordered, not those alone that it has asked for", async () => {
@@ -89,11 +93,36 @@ it("counts a proxy once it runs all filters that are ordered, not those alone th
 });
 
 it("says why a module is not there, and waits for proxies no longer than 20 s", async () => {
-  const { last, synced } = started([filter("one"), pod("a")], () => ({}), "status 404");
+  const { last, synced, orderOf } = started([filter("one"), pod("a")], () => ({}), "status 404");
   await quiet(15_000);
   expect(synced).toEqual([]);
   await eventually(() => expect(synced).toEqual([kindKeyOf(WasmFilterReport)]));
-  expect(last()).toEqual({ one: { proxies: 0, accepted: 0, refused: 0, unavailable: "status 404" } });
+  expect(last()).toEqual({ one: { orderSha256: orderOf("one"), proxies: 0, accepted: 0, refused: 0, unavailable: "status 404" } });
+});
+
+it("names the order that it is about as the cluster has it: each time when that is another one", async () => {
+  const first = filter("one");
+  const { cluster, last, orderOf } = started([first, pod("a")], () => ({ "shop/a": ACCEPTED }));
+  const named = () => last()["one"]?.orderSha256;
+  await eventually(() => expect(named()).toBe(orderOf("one")));
+  const { annotations } = first.metadata;
+  const others = [
+    filter("one", { orders: [{ name: "wasm.one", path: "/two" }] }),
+    filter("one", { labels: { app: "web", more: "x" } }),
+    filter("one", { spec: { priority: 1 } }),
+    { ...first, metadata: { ...first.metadata, annotations: { ...annotations, [WASM_REVISION_ANNOTATION]: "a/2" } } },
+    { ...first, metadata: { ...first.metadata, annotations: { ...annotations, "of-a-user": "x" } } },
+  ];
+  const found: (string | undefined)[] = [];
+  for (const other of others) {
+    const live = await cluster.get(EnvoyFilter, { name: "one", namespace: "shop" });
+    await cluster.update({ ...other, metadata: { ...other.metadata, resourceVersion: live?.metadata.resourceVersion ?? "" } });
+    await eventually(() => expect(named()).toBe(wasmOrderDigest(other)));
+    found.push(named());
+  }
+  // What is not ours of it makes no other order.
+  expect(new Set([...found, orderOf("one")]).size).toBe(others.length);
+  expect(found.at(-1)).toBe(orderOf("one"));
 });
 
 it("says nothing any more of a filter that is gone", async () => {

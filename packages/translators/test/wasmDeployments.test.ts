@@ -1,7 +1,7 @@
-import { WasmFilterReport, type WasmFilterState } from "@isthmus/api";
-import { type AnyResource, type JsonObject, snapshotOf } from "@isthmus/core";
+import { EnvoyFilter, WasmDeployment, WasmFilterReport, type WasmFilterState, wasmOrderDigest } from "@isthmus/api";
+import { type AnyResource, type JsonObject, type Resource, snapshotOf } from "@isthmus/core";
 import { readInput } from "@isthmus/testing";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type Delivery, statusesAfter, translate } from "../src/index.ts";
 
 const WORLD = `
@@ -37,21 +37,50 @@ const REF = {
   clusterName: "",
 };
 
-function worldWith(status: WasmFilterState | undefined, clusterName: string) {
+/** What is different from WORLD. */
+interface Change {
+  readonly metadata?: object;
+  readonly spec?: object;
+  readonly podLabels?: Readonly<Record<string, string>>;
+}
+
+function worldOf({ metadata = {}, spec = {}, podLabels = { app: "web" } }: Change, ...reports: readonly AnyResource[]) {
+  const resources = readInput(WORLD).resources.map((one): Resource => {
+    const resource = one as AnyResource & { readonly spec: { readonly kubernetes?: object } };
+    if (one.kind === WasmDeployment.kind)
+      return { ...resource, metadata: { ...one.metadata, ...metadata }, spec: { ...resource.spec, ...spec } } as Resource;
+    if (one.metadata.name !== "web") return one;
+    return { ...resource, spec: { ...resource.spec, kubernetes: { ...resource.spec.kubernetes, podLabels } } } as Resource;
+  });
+  return translate(snapshotOf([...resources, ...reports]), { namespace: "gloo-mesh", stage: "networking" });
+}
+
+/** The EnvoyFilter that both Workloads have in common. */
+function orderIn(world: ReturnType<typeof worldOf>): Resource {
+  const filters = [...world.networking].map(({ resource }) => resource).filter(({ kind }) => kind === EnvoyFilter.kind);
+  expect(filters.map(({ metadata }) => metadata.name)).toEqual(["wasm.headers.shop.web"]);
+  return filters[0] as Resource;
+}
+
+function reportOf(status: WasmFilterState, clusterName = "a"): AnyResource {
   const { apiVersion, kind } = WasmFilterReport;
-  const report: AnyResource = { apiVersion, kind, metadata: { name: "wasm.headers.shop.web", namespace: "shop", clusterName }, status };
-  const resources = [...readInput(WORLD).resources, ...(status === undefined ? [] : [report])];
-  return translate(snapshotOf(resources), { namespace: "gloo-mesh", stage: "networking" });
+  return { apiVersion, kind, metadata: { name: "wasm.headers.shop.web", namespace: "shop", clusterName }, status };
 }
 
 const delivered: Delivery = { stateOf: () => "applied" };
 
-/** The status where an agent reports this: made from scratch, and from where nothing was reported. */
+/** The status where an agent reports this of what is ordered: made from scratch, and from where nothing was reported. */
 function statusWith(reported: WasmFilterState | undefined, clusterName = "a"): JsonObject {
-  const world = worldWith(reported, clusterName);
+  const orderSha256 = wasmOrderDigest(orderIn(worldOf({})));
+  return statusAfter({}, reported && reportOf({ orderSha256, ...reported }, clusterName));
+}
+
+/** The status of what was changed, where an agent reports this: made from scratch, and from where nothing was reported or changed. */
+function statusAfter(change: Change, report: AnyResource | undefined): JsonObject {
+  const world = worldOf(change, ...(report === undefined ? [] : [report]));
   const scratch = statusesAfter(world, delivered).of(REF)?.status ?? {};
-  const before = statusesAfter(worldWith(undefined, "a"), delivered);
-  expect(statusesAfter(world, delivered, before).of(REF)?.status).toEqual(scratch);
+  for (const before of [worldOf({}), worldOf(change)])
+    expect(statusesAfter(world, delivered, statusesAfter(before, delivered)).of(REF)?.status).toEqual(scratch);
   return scratch;
 }
 
@@ -91,7 +120,7 @@ test("a module that is not there leaves it pending, and says why", () => {
 
 test("an agent that refuses its filter has failed, with the reason", () => {
   const refusing: Delivery = { stateOf: () => ({ code: "Content", message: "start it with --wasm-filters" }) };
-  const status = statusesAfter(worldWith(undefined, "a"), refusing).of(REF)?.status ?? {};
+  const status = statusesAfter(worldOf({}), refusing).of(REF)?.status ?? {};
   expect(status["workloadStates"]).toEqual({ "web.gloo-mesh.": "DEPLOYMENT_FAILED", "web-canary.gloo-mesh.": "DEPLOYMENT_FAILED" });
   expect(status["error"]).toContain("--wasm-filters");
   expect(deployed(status)).toMatch(/^False Refused: deployed on 0 of 2 workloads; .*--wasm-filters/);
@@ -105,8 +134,90 @@ test("EnvoyFilters of users beside it are warnings, ten of them at most", () => 
   expect(status["state"]).toBe("ACCEPTED");
 });
 
-test("the agent of another cluster says nothing of it", () => {
-  expect(statusWith({ proxies: 1, refused: 1, refusal: "no" }, "b")["workloadStates"]).toMatchObject({
-    "web.gloo-mesh.": "DEPLOYMENT_PENDING",
+describe("a report", () => {
+  const running = { proxies: 1, accepted: 1 };
+  const PENDING = { "web.gloo-mesh.": "DEPLOYMENT_PENDING", "web-canary.gloo-mesh.": "DEPLOYMENT_PENDING" };
+  const old = () => wasmOrderDigest(orderIn(worldOf({})));
+  const filters = (tag: string) => [{ wasmImageSource: { wasmImageTag: `registry.example.com/header:${tag}` } }];
+  const changes: Readonly<Record<string, Change>> = {
+    "another module": { metadata: { generation: 2 }, spec: { filters: filters("v2") } },
+    "another place": { metadata: { generation: 2 }, spec: { filters: filters("v1").map((one) => ({ ...one, filterContext: "GATEWAY" })) } },
+    "another weight": { metadata: { generation: 2 }, spec: { weight: 3 } },
+    "the same once more, after it was another": { metadata: { generation: 3 } },
+    "the same in an object that was made again": { metadata: { uid: "b" } },
+    "other pods": { podLabels: { app: "web", tier: "front" } },
+  };
+
+  test.each(Object.keys(changes))(
+    "on the order before says nothing where there is %s: neither that it runs, nor that it is refused",
+    (name) => {
+      for (const said of [
+        running,
+        { proxies: 1, refused: 1, refusal: "no" },
+        { proxies: 0, unavailable: "no" },
+        { userFilters: ["shop/mine"] },
+      ]) {
+        const change = changes[name] ?? expect.fail(name);
+        const world = worldOf(change, reportOf({ orderSha256: old(), ...said }));
+        const status = statusesAfter(world, delivered).of(REF)?.status ?? {};
+        const states = status["workloadStates"] as Readonly<Record<string, string>>;
+        expect(states["web.gloo-mesh."]).toBe("DEPLOYMENT_PENDING");
+        expect(deployed(status)).toMatch(
+          /^Unknown Pending: deployed on 0 of 2 workloads; Workload gloo-mesh\/.*: the agent of a has not answered this order yet$/,
+        );
+        expect(status).not.toHaveProperty("error");
+        expect(status).not.toHaveProperty("warnings");
+      }
+    },
+  );
+
+  test("on the new order is the one that counts, whatever came of those in between", () => {
+    const first = worldOf({});
+    const change = { metadata: { generation: 3 }, spec: { filters: filters("v3") } };
+    const between = worldOf({ metadata: { generation: 2 }, spec: { filters: filters("v2") } });
+    const statusOn = (order: Resource) => statusAfter(change, reportOf({ orderSha256: wasmOrderDigest(order), ...running }));
+    for (const earlier of [first, between]) expect(statusOn(orderIn(earlier))["workloadStates"]).toEqual(PENDING);
+    const status = statusOn(orderIn(worldOf(change)));
+    expect(status).toMatchObject({ observedGeneration: 3, workloadStates: { "web.gloo-mesh.": "FILTERS_DEPLOYED" } });
+    expect(deployed(status)).toBe("True Deployed: deployed on 2 of 2 workloads");
+  });
+
+  test("of an agent that does not say which order it is about is no answer to any, and the status says what to do", () => {
+    for (const change of [{}, changes["another module"] ?? {}]) {
+      const status = statusAfter(change, reportOf(running));
+      expect(status["workloadStates"]).toEqual(PENDING);
+      expect(deployed(status)).toBe(
+        "Unknown AgentOutdated: deployed on 0 of 2 workloads; Workload gloo-mesh/web-canary: the agent of a does not say which order it answers, " +
+          "so it may be an earlier one: upgrade the agent",
+      );
+    }
+  });
+
+  test("on the last accepted spec counts while a later one has errors, as that is what is ordered", () => {
+    const status = { observedGeneration: 1, lastAccepted: { generation: 1, spec: { filters: filters("v1") } } };
+    const resources = readInput(WORLD).resources.map((one) =>
+      one.kind === WasmDeployment.kind ? { ...one, metadata: { ...one.metadata, generation: 2 }, spec: { filters: [] }, status } : one,
+    );
+    const report = reportOf({ orderSha256: old(), ...running });
+    const world = translate(snapshotOf([...resources, report] as readonly Resource[]), { namespace: "gloo-mesh", stage: "networking" });
+    expect(statusesAfter(world, delivered).of(REF)?.status).toMatchObject({
+      state: "INVALID",
+      workloadStates: { "web.gloo-mesh.": "FILTERS_DEPLOYED" },
+    });
+  });
+
+  test("of the agent of another cluster says nothing, whichever order it names", () => {
+    const orderSha256 = wasmOrderDigest(orderIn(worldOf({})));
+    for (const said of [running, { proxies: 1, refused: 1, refusal: "no" }]) {
+      const status = statusAfter({}, reportOf({ orderSha256, ...said }, "b"));
+      expect(status["workloadStates"]).toEqual(PENDING);
+      expect(deployed(status)).toMatch(/^Unknown Pending: /);
+    }
+  });
+
+  test("names its order in one form only", () => {
+    for (const orderSha256 of ["", "A".repeat(64), "a".repeat(63), "a".repeat(65), `${"a".repeat(64)}\n`, 7, ["a".repeat(64)]])
+      expect(() => WasmFilterReport.parse(reportOf({ orderSha256 } as never)), JSON.stringify(orderSha256)).toThrow(/status\.orderSha256/);
+    expect(WasmFilterReport.parse(reportOf({ orderSha256: "a".repeat(64) })).status).toEqual({ orderSha256: "a".repeat(64) });
   });
 });

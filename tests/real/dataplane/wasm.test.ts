@@ -13,6 +13,7 @@ import { ourCrds } from "../harness/meshCluster.ts";
 import { giveRelaySecrets } from "../harness/relaySecrets.ts";
 import { waitFor } from "../harness/waitFor.ts";
 import { headerModule } from "../harness/wasmModule.ts";
+import { watchDeployment } from "../harness/watchDeployment.ts";
 import { userObjectsOf } from "./endToEnd/userObjects.ts";
 import { describeMeshes } from "./harness/describeMeshes.ts";
 import { relayTo } from "./harness/networkRelay.ts";
@@ -101,15 +102,16 @@ describeMeshes("Wasm filters of real proxies", (parts) => {
   const headerOf = async () =>
     /^x-wasm-filter: (.*?)\r?$/im.exec(await running().testbed.answerHead(CLIENT, [`http://${REVIEWS}:9080/`]))?.[1] ?? "-";
 
-  /** Waits until the status says so of all workloads; gives its error. */
-  async function standing(state: string, generation: number): Promise<string> {
-    return waitFor(
+  /** Waits until the status says so of all workloads, with this in its error: before its agent has answered, each is pending without one. */
+  async function standing(state: string, generation: number, error = "no error"): Promise<void> {
+    await waitFor(
       `the status to say ${state}`,
       async () => {
         const { status } = (await running().management.get(WasmDeployment, { name: "headers", namespace: "gloo-mesh" })) ?? {};
         const states = [...new Set(Object.values(status?.workloadStates ?? {}))];
         expect({ generation: status?.observedGeneration, states }).toEqual({ generation, states: [state] });
-        return status?.error ?? "no error";
+        expect(status?.error ?? "no error").toContain(error);
+        return true;
       },
       { timeoutMs: SOON_MS },
     );
@@ -121,20 +123,29 @@ describeMeshes("Wasm filters of real proxies", (parts) => {
       expect(await headerOf()).toBe("-");
       await write(deployment("v1", "one"));
       await waitFor("the header", async () => (await headerOf()) === "one", { timeoutMs: SOON_MS });
-      expect(await standing("FILTERS_DEPLOYED", 1)).toBe("no error");
+      await standing("FILTERS_DEPLOYED", 1);
       const traffic = running().testbed.traffic(CLIENT, REVIEWS);
+      const values = ["-", "one", "two", "three", "four"];
+      const watched = watchDeployment(running().management, { name: "headers", values, running: headerOf });
 
       await write(deployment("garbage", "two"));
-      expect(await standing("DEPLOYMENT_FAILED", 2)).toContain("Unable to create Wasm plugin");
+      await standing("DEPLOYMENT_FAILED", 2, "Unable to create Wasm plugin");
       expect(await headerOf()).toBe("one");
 
       await write(deployment("missing", "three"));
-      expect(await standing("DEPLOYMENT_PENDING", 3)).toContain("answered with status 404");
+      await standing("DEPLOYMENT_PENDING", 3, "answered with status 404");
       expect(await headerOf()).toBe("one");
 
       await write(deployment("v1", "four"));
       await waitFor("the header of the mended one", async () => (await headerOf()) === "four", { timeoutMs: SOON_MS });
-      expect(await standing("FILTERS_DEPLOYED", 4)).toBe("no error");
+      await standing("FILTERS_DEPLOYED", 4);
+      expect(await watched.stop()).toEqual([]);
+      expect(Object.fromEntries([...watched.said].map(([generation, states]) => [generation, [...states].sort()]))).toEqual({
+        1: ["FILTERS_DEPLOYED"],
+        2: ["DEPLOYMENT_FAILED", "DEPLOYMENT_PENDING"],
+        3: ["DEPLOYMENT_PENDING"],
+        4: ["DEPLOYMENT_PENDING", "FILTERS_DEPLOYED"],
+      });
 
       await write();
       await waitFor("the header to go", async () => (await headerOf()) === "-", { timeoutMs: SOON_MS });

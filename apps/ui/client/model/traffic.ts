@@ -103,7 +103,12 @@ const DESTINATIONS_BY_NAME = remembering((destinations: Iterable<Destination>): 
   const found = new Map<string, Destination>();
   for (const destination of destinations) {
     const { ref } = destination.spec?.kubeService ?? {};
-    if (ref !== undefined) found.set(placed(ref.clusterName ?? "", ref.namespace ?? "", ref.name ?? ""), destination);
+    if (ref !== undefined) {
+      const { clusterName = "" } = ref;
+      found.set(placed(clusterName, ref.namespace ?? "", ref.name ?? ""), destination);
+      // Agents know no other domain of a cluster than cluster.local.
+      found.set(placed(clusterName, "", destination.status?.localFqdn ?? ""), destination);
+    }
     const hosts = [destination.status?.appliedFederation?.federatedHostname, ...(destination.spec?.externalService?.hosts ?? [])];
     for (const host of hosts) if (host !== undefined && host !== "") found.set(hosted(host), destination);
   }

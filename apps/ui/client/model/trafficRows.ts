@@ -1,4 +1,4 @@
-import { fullKeyOf, type SignalRates } from "@isthmus/core";
+import { destinationCluster, fullKeyOf, type SignalRates } from "@isthmus/core";
 import type { Fleet } from "../data/fleet.ts";
 import { Destination, type Workload } from "../data/kinds.ts";
 import { type CountedEdge, calledText, callerText, countedEdges, summedEdges, type TrafficMinutes, trafficEnds } from "./traffic.ts";
@@ -12,7 +12,7 @@ export interface TrafficRow {
   /** The other end, if it is known. */
   readonly object: Workload | Destination | undefined;
   readonly text: string;
-  /** Of the other end. */
+  /** Of the other end; "" where nobody knows, as of a host. */
   readonly cluster: string;
   readonly rates: SignalRates;
 }
@@ -34,7 +34,9 @@ export function trafficRows(fleet: Fleet, object: Workload | Destination, minute
     const isReceiver = object.kind === Destination.kind ? isSame(ends.destination(counted)) : isSame(ends.target(counted));
     if (isReceiver) add({ side: "received", object: ends.source(counted), text: callerText(counted), cluster }, counted);
     if (object.kind === Destination.kind || !isSame(ends.source(counted))) continue;
-    add({ side: "sent", object: ends.destination(counted), text: calledText(counted), cluster: edge.cluster || cluster }, counted);
+    const called = ends.destination(counted);
+    const there = called?.spec?.kubeService?.ref?.clusterName ?? destinationCluster(edge, cluster);
+    add({ side: "sent", object: called, text: calledText(counted), cluster: there }, counted);
   }
   const rows = [...groups.values()].map(({ counted, ...row }): TrafficRow => ({ ...row, rates: trafficRates(summedEdges(counted)) }));
   return rows

@@ -21,7 +21,7 @@ export function TrafficTable({ object }: { readonly object: Workload | Destinati
   const fleet = useFleet();
   const [minutes, choose] = useState<TrafficMinutes>(5);
   const rows = useMemo(() => trafficRows(fleet, object, minutes), [fleet, object, minutes]);
-  const clusters = [...new Set([clusterOf(object), ...rows.map(({ cluster }) => cluster)])].sort();
+  const clusters = [...new Set([clusterOf(object), ...rows.flatMap(({ cluster }) => cluster || [])])].sort();
   return (
     <Section title={t.traffic.title}>
       <Choices
@@ -74,7 +74,7 @@ function Other({ row: { object, text, cluster } }: { readonly row: TrafficRow })
   return (
     <>
       {object === undefined ? <Name text={text} /> : <ObjectLink key={keyOfResource(object)} to={refOf(object)} text={text} />}
-      <ClusterChip name={cluster || t.common.management} />
+      {cluster === "" ? null : <ClusterChip name={cluster} />}
     </>
   );
 }

@@ -38,6 +38,7 @@ function workload(name: string, app: string, clusterName = "c1"): Workload {
 interface Counted {
   readonly from: string;
   readonly to: string;
+  readonly namespace?: string;
   readonly workload?: string;
   readonly cluster?: string;
   /** In five minutes and in an hour: requests, all of which took 25 to 50 ms, and errors among them. */
@@ -182,6 +183,30 @@ describe("activity of an object", () => {
     expect(trafficRows(fleet, OBJECTS[3] as Workload, 5).map(({ side, text, rates }) => [side, text, rates.requests])).toEqual([
       ["received", "bookinfo/cron", 3],
       ["sent", "bookinfo/ratings", 300],
+    ]);
+  });
+
+  it("name the cluster of a Service that is called by a host name, and none of a host of which nobody knows", () => {
+    const hosts = [
+      destination("details", "c2", { appliedFederation: { federatedHostname: "details.bookinfo.svc.c2.corp", federatedToMeshes: [] } }),
+      destination("stock", "c1", { localFqdn: "stock.bookinfo.svc.example.com" }),
+    ];
+    const calls = ["ratings", "details.bookinfo.svc.c2.corp", "stock.bookinfo.svc.example.com", "reviews.mesh.global"];
+    const calling = fleetOf(
+      [...OBJECTS, ...hosts],
+      [
+        activityOf(
+          "c1",
+          calls.map((to) => ({ from: "reviews-v1", to, ...(to === "ratings" ? {} : { namespace: "" }) })),
+        ),
+      ],
+    );
+    const rows = trafficRows(calling, OBJECTS[3] as Workload, 5);
+    expect(rows.map(({ object, cluster }) => [object?.metadata.name, cluster])).toEqual([
+      ["ratings-c1", "c1"],
+      ["details-c2", "c2"],
+      ["stock-c1", "c1"],
+      [undefined, ""],
     ]);
   });
 

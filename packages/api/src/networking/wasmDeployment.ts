@@ -80,7 +80,7 @@ export type WasmDeploymentSpec = Value<typeof wasmDeploymentSpec>;
 
 const workloadState = oneOfWords(["DEPLOYMENT_PENDING", "FILTERS_DEPLOYED", "DEPLOYMENT_FAILED"], {
   description:
-    "DEPLOYMENT_PENDING: a module is not there yet, or proxies have not answered. FILTERS_DEPLOYED: all proxies that are connected run the filters. DEPLOYMENT_FAILED: not written, or a proxy refuses a filter.",
+    "DEPLOYMENT_PENDING: a module is not there yet, or the agent or proxies have not answered what is in force now. FILTERS_DEPLOYED: all proxies that are connected run the filters. DEPLOYMENT_FAILED: not written, or a proxy refuses a filter.",
 });
 
 /** Which Wasm filters some workloads run. */

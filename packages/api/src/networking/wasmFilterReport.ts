@@ -3,6 +3,11 @@ import { defineKind, type Value } from "../shared/defineKind.ts";
 import { fields, listOf, uint32 } from "../shared/schema.ts";
 
 const status = fields({
+  orderSha256: Type.String({
+    pattern: "^[0-9a-f]{64}$",
+    description:
+      "SHA-256 of the order that all of this is about, hex (`wasmOrderDigest`). Absent: from an agent that does not say, so it is about none.",
+  }),
   proxies: uint32({
     description: "Number of proxies of its pods that ask a replica of the agent for its filters, as far as replicas answer.",
   }),

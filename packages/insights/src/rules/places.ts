@@ -1,5 +1,5 @@
 import { type Destination, type Mesh, Service, type ServiceEntry, type Workload } from "@isthmus/api";
-import { type Index, keyOf, nearestName, type Resource } from "@isthmus/core";
+import { DEFAULT_HOSTNAME_SUFFIX, type Index, keyOf, nearestName, type Resource, serviceOfHostname } from "@isthmus/core";
 
 /** Names a Kubernetes Service. */
 export interface ServiceName {
@@ -82,11 +82,11 @@ export function serviceOfHost(host: string | undefined, { metadata: { namespace 
   return kind === "svc" && !isFederatedHost(host) ? { name, namespace: itsNamespace } : undefined;
 }
 
-const FEDERATED = ".global";
+const FEDERATED = `.${DEFAULT_HOSTNAME_SUFFIX}`;
 
 /** Whether a host is that of a Service of another cluster, in the form that federation gives it by default. */
 export function isFederatedHost(host: string): boolean {
-  return host.split(".", 3)[2] === "svc" && host.endsWith(FEDERATED);
+  return serviceOfHostname(host) !== undefined && host.endsWith(FEDERATED);
 }
 
 /** Destinations by the host names that others call them by. */

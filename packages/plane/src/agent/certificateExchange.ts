@@ -2,7 +2,6 @@ import { CertificateRequest, IssuedCertificate } from "@isthmus/api";
 import {
   type Clock,
   equalJson,
-  formatRef,
   kindKeyOf,
   type Log,
   messageOf,
@@ -10,14 +9,15 @@ import {
   type Resource,
   refOf,
   resourceKeyOf,
+  sha256Hex,
 } from "@isthmus/core";
 import { alreadyApplied, bearsLabelOf, FIELD_MANAGER } from "../apply/ownership.ts";
 import { type Informer, startInformer } from "../informer/informer.ts";
 import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
 import { coalesced } from "../runtime/coalesce.ts";
 import { agentPresence } from "./agentPresence.ts";
+import { bareObject, problemLog, REQUEST } from "./certificateObjects.ts";
 import type { InternalResources } from "./internalResources.ts";
-import { requestDigest } from "./requestDigest.ts";
 
 /**
  * The server's end of certificates in a cluster that it connects to itself: reads there what the agent for certificates requests and says,
@@ -61,7 +61,7 @@ export function startCertificateExchange(options: CertificateExchangeOptions, si
   const reported = new Map<string, { readonly resource: Resource; readonly by: string }>();
   /** Which request each answer is for: the one that had been reported when it came. */
   const answered = new Map<string, { readonly answer: Resource; readonly request: string }>();
-  const problems = new Map<string, string>();
+  const tell = problemLog(log);
 
   async function run(): Promise<void> {
     const resources = internal();
@@ -72,11 +72,7 @@ export function startCertificateExchange(options: CertificateExchangeOptions, si
     const agent = await presence.look();
     const orders = agent !== undefined ? [...view().snapshot.of(IssuedCertificate)].filter(isOrder) : [];
     for (const key of reported.keys()) if (!orders.some((one) => resourceKeyOf(refOf(one)) === key)) reported.delete(key);
-    const requested: CertificateRequest[] = [];
-    for (const order of orders) {
-      const request = await requestFor(order, agent);
-      if (request !== undefined) requested.push(request);
-    }
+    const requested = orders.flatMap((order) => requestFor(order, agent) ?? []);
     noteAnswers(ordered);
     resources.report([...orders.flatMap((order) => reportOf(order, agent) ?? []), ...requested.map(withoutStatus)]);
     for (const request of requested) await write(request);
@@ -97,25 +93,25 @@ export function startCertificateExchange(options: CertificateExchangeOptions, si
     const isAsDesired = desired === undefined || alreadyApplied(order, desired);
     if (isAsDesired && status?.observedGeneration !== undefined && status.observedGeneration === metadata.generation) {
       const { observedGeneration: _, requestSha256: __, reportedBy: by = "", ...said } = status;
-      reported.set(key, { resource: { ...bare(order), spec, status: said } as Resource, by });
+      reported.set(key, { resource: bareObject(order, { spec, status: said }), by });
     }
     const known = reported.get(key);
     return known === undefined || known.by === agent ? known?.resource : unanswered(known.resource);
   }
 
   /** Only one that the agent says is its own: who may write CertificateRequests alone has none signed. */
-  async function requestFor(order: IssuedCertificate, agent: string | undefined): Promise<CertificateRequest | undefined> {
-    const request = requests.snapshot.of(CertificateRequest).get({ ...refOf(order), ...KIND });
+  function requestFor(order: IssuedCertificate, agent: string | undefined): CertificateRequest | undefined {
+    const request = requests.snapshot.of(CertificateRequest).get({ ...refOf(order), ...REQUEST });
     const text = request?.spec?.certificateSigningRequest;
     const { requestSha256, reportedBy } = order.status ?? {};
     if (text === undefined || requestSha256 === undefined || reportedBy !== agent) return undefined;
-    return (await requestDigest(text)) === requestSha256 ? request : undefined;
+    return sha256Hex(text) === requestSha256 ? request : undefined;
   }
 
   function noteAnswers(ordered: ReadonlyMap<string, Resource>): void {
     for (const key of answered.keys()) if (!ordered.has(key)) answered.delete(key);
     for (const [key, answer] of ordered) {
-      if (kindKeyOf(answer) !== kindKeyOf(KIND) || equalJson(answered.get(key)?.answer, answer)) continue;
+      if (kindKeyOf(answer) !== kindKeyOf(REQUEST) || equalJson(answered.get(key)?.answer, answer)) continue;
       answered.set(key, { answer, request: lastRequests.get(key) ?? "" });
     }
   }
@@ -136,18 +132,16 @@ export function startCertificateExchange(options: CertificateExchangeOptions, si
     const version = resourceVersion === undefined ? {} : { resourceVersion };
     try {
       await cluster.applyStatus(
-        { ...KIND, metadata: { name, namespace, ...version }, status } as never,
+        { ...REQUEST, metadata: { name, namespace, ...version }, status } as never,
         { fieldManager: FIELD_MANAGER, force: true },
         signal,
       );
-      problems.delete(key);
+      tell(request, undefined);
     } catch (error) {
       if (signal.aborted || !(error instanceof ClusterError)) throw error;
       // It has changed: the watch tells.
       if (error.code === "Conflict" || error.code === "NotFound") return;
-      const problem = messageOf(error);
-      if (problems.get(key) !== problem) log.warn({ object: formatRef(refOf(request)) }, `cannot write its status: ${problem}; retrying`);
-      problems.set(key, problem);
+      tell(request, `cannot write its status: ${messageOf(error)}; retrying`);
     }
   }
 
@@ -162,13 +156,6 @@ export function startCertificateExchange(options: CertificateExchangeOptions, si
   return { changed: loop.request, ended: Promise.all([loop.ended, tick(), requests.ended]).then(() => undefined) };
 }
 
-const KIND = { apiVersion: CertificateRequest.apiVersion, kind: CertificateRequest.kind };
-
-function bare(resource: Resource): Resource {
-  const { name, namespace = "", clusterName = "" } = resource.metadata;
-  return { apiVersion: resource.apiVersion, kind: resource.kind, metadata: { name, namespace, clusterName } };
-}
-
 /** As a report on an order of an earlier connection. */
 function unanswered(report: IssuedCertificate): Resource {
   const { term: _, ...trust } = report.spec?.trust ?? {};
@@ -176,7 +163,7 @@ function unanswered(report: IssuedCertificate): Resource {
 }
 
 function withoutStatus(request: CertificateRequest): Resource {
-  return { ...bare(request), spec: { certificateSigningRequest: request.spec?.certificateSigningRequest } } as Resource;
+  return bareObject(request, { spec: { certificateSigningRequest: request.spec?.certificateSigningRequest } });
 }
 
 const PAUSE_MS = 20;

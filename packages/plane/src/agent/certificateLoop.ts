@@ -12,7 +12,7 @@ import {
   type TrustGeneration,
   trustInForce,
 } from "@isthmus/certificates";
-import { type Clock, formatRef, type Log, type Resource, refOf, resourceKeyOf, uptimeOf } from "@isthmus/core";
+import { type Clock, type Log, type Resource, refOf, resourceKeyOf, uptimeOf } from "@isthmus/core";
 import { decodedText } from "../identity/secretData.ts";
 import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
 import { coalesced } from "../runtime/coalesce.ts";
@@ -28,6 +28,7 @@ import {
   type SecretRef,
   unconfirmed,
 } from "./authoritySecrets.ts";
+import { problemLog } from "./certificateObjects.ts";
 import {
   answerIn,
   contradictionOf,
@@ -81,8 +82,7 @@ export interface CertificateLoopOptions {
 export function startCertificateLoop(options: CertificateLoopOptions, signal: AbortSignal): CertificateLoop {
   const { cluster, namespace, internal, vault, leafValidity, clock, log } = options;
   const externals = externalAuthorities({ vault, clock, log });
-  /** Texts of the last problem of each order, so that each is logged once. */
-  const problems = new Map<string, string>();
+  const tell = problemLog(log);
   /** The last report on each order. */
   const reported = new Map<string, readonly Resource[]>();
   /** Signing a request costs the more, the longer its key. */
@@ -423,14 +423,6 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
       ...(await multiRoot.isMultiRootIn(place)),
       ...(last === undefined ? {} : { restartsCountFrom: last.since ?? last.installedAt + CLOCK_SKEW_MS }),
     };
-  }
-
-  function tell(order: Order, error: string | undefined): void {
-    const key = resourceKeyOf(refOf(order));
-    if (problems.get(key) === error) return;
-    if (error === undefined) problems.delete(key);
-    else problems.set(key, error);
-    if (error !== undefined) log.warn({ object: formatRef(refOf(order)) }, error);
   }
 
   const loop = coalesced(run, { clock, pauseMs: PAUSE_MS, restMs: REST_MS }, signal);

@@ -3,7 +3,6 @@ import {
   type AnyResource,
   type Clock,
   equalJson,
-  formatRef,
   kindKeyOf,
   type Log,
   messageOf,
@@ -11,13 +10,14 @@ import {
   type Resource,
   refOf,
   resourceKeyOf,
+  sha256Hex,
 } from "@isthmus/core";
 import { bearsLabelOf, FIELD_MANAGER } from "../apply/ownership.ts";
 import { type Informer, startInformer } from "../informer/informer.ts";
 import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
 import { coalesced } from "../runtime/coalesce.ts";
+import { bareObject, problemLog, REQUEST } from "./certificateObjects.ts";
 import type { InternalResources } from "./internalResources.ts";
-import { requestDigest } from "./requestDigest.ts";
 
 /**
  * Orders of CAs as objects of the agent's own namespace, for an agent without a server: reads IssuedCertificates, writes what came of them into
@@ -68,7 +68,7 @@ export function orderObjects(options: OrderObjectsOptions, signal: AbortSignal):
   let known: ReadonlyMap<string, Known> = new Map();
   let ordered: ReadonlyMap<string, Resource> | undefined;
   let reports: readonly Resource[] | undefined;
-  const problems = new Map<string, string>();
+  const tell = problemLog(log);
 
   async function read(): Promise<void> {
     if (!view.isComplete) return;
@@ -80,7 +80,7 @@ export function orderObjects(options: OrderObjectsOptions, signal: AbortSignal):
       // Read once for each form of it: that what the management server has written is what stands there.
       const isKnown = before !== undefined && before.generation === generation && equalJson(specOf(before.resource), issued.spec);
       if (!isKnown && !(await isOfServer(issued))) continue;
-      next.set(key, { resource: bare(issued, { spec: issued.spec }), generation });
+      next.set(key, { resource: bareObject(issued, { spec: issued.spec }), generation });
       const answer = answerFor(issued);
       if (answer !== undefined) next.set(resourceKeyOf(refOf(answer)), { resource: answer, generation: undefined });
     }
@@ -97,7 +97,7 @@ export function orderObjects(options: OrderObjectsOptions, signal: AbortSignal):
     const { status, metadata } = request ?? {};
     if (request === undefined || status === undefined || status.observedGeneration !== metadata?.generation) return undefined;
     const { observedGeneration: _, ...answer } = status;
-    return bare(request, { status: answer });
+    return bareObject(request, { status: answer });
   }
 
   /** Whether nobody else has written any field of its spec: what was edited by hand is no order, until the server has restored it. */
@@ -136,11 +136,7 @@ export function orderObjects(options: OrderObjectsOptions, signal: AbortSignal):
       }
       const own = all.find((one) => kindKeyOf(one) === kindKeyOf(CertificateRequest) && one.metadata.name === resource.metadata.name);
       const text = (own as CertificateRequest | undefined)?.spec?.certificateSigningRequest;
-      await writeStatus(
-        resource as IssuedCertificate,
-        known.get(key),
-        text === undefined ? {} : { requestSha256: await requestDigest(text) },
-      );
+      await writeStatus(resource as IssuedCertificate, known.get(key), text === undefined ? {} : { requestSha256: sha256Hex(text) });
     }
     for (const request of view.snapshot.of(CertificateRequest)) await removeUnrequested(request, requested);
   }
@@ -180,18 +176,12 @@ export function orderObjects(options: OrderObjectsOptions, signal: AbortSignal):
   async function attempt(resource: Resource, work: () => Promise<unknown>): Promise<void> {
     try {
       await work();
-      problems.delete(resourceKeyOf(refOf(resource)));
+      tell(resource, undefined);
     } catch (error) {
       if (signal.aborted || !(error instanceof ClusterError)) throw error;
       if (error.code === "NotFound" || error.code === "Conflict") return;
       tell(resource, `cannot write it: ${messageOf(error)}; retrying`);
     }
-  }
-
-  function tell(resource: Resource, problem: string): void {
-    const key = resourceKeyOf(refOf(resource));
-    if (problems.get(key) !== problem) log.warn({ object: formatRef(refOf(resource)) }, problem);
-    problems.set(key, problem);
   }
 
   const reading = coalesced(read, { clock, pauseMs: PAUSE_MS }, signal);
@@ -223,16 +213,10 @@ function specOf(resource: Resource): unknown {
   return (resource as AnyResource)["spec"];
 }
 
-function bare(resource: Resource, rest: object): Resource {
-  const { name, namespace = "", clusterName = "" } = resource.metadata;
-  return { apiVersion: resource.apiVersion, kind: resource.kind, metadata: { name, namespace, clusterName }, ...rest };
-}
-
 function bearsLabel({ metadata }: Resource): boolean {
   return metadata.labels?.[LABEL] !== undefined;
 }
 
-const REQUEST = { apiVersion: CertificateRequest.apiVersion, kind: CertificateRequest.kind };
 /** Source: specification of the published product, "Labels on all agent outputs". */
 const LABEL = "agent.certificates.mesh.gloo.solo.io";
 const PAUSE_MS = 20;

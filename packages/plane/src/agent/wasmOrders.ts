@@ -8,6 +8,8 @@ export interface WasmOrder {
   readonly key: string;
   readonly name: string;
   readonly namespace: string;
+  /** The EnvoyFilter as the cluster has it. */
+  readonly resource: Resource;
   readonly labels: Readonly<Record<string, string>>;
   readonly filters: readonly WasmFilterOrder[];
 }
@@ -47,7 +49,7 @@ function orderIn(filter: Resource, owners: readonly Owner[]): readonly WasmOrder
   const labels = selectorOf(filter);
   if (filters.length === 0 || labels === undefined || Object.keys(labels).length === 0) return [];
   const { name, namespace = "" } = filter.metadata;
-  return [{ key: keyOfResource(filter), name, namespace, labels, filters }];
+  return [{ key: keyOfResource(filter), name, namespace, resource: filter, labels, filters }];
 }
 
 // An object is another one once it has changed.

@@ -1,4 +1,4 @@
-import { EnvoyFilter, shortenedMessage, type WasmFilterOrder, WasmFilterReport, type WasmFilterState } from "@isthmus/api";
+import { EnvoyFilter, shortenedMessage, type WasmFilterOrder, WasmFilterReport, type WasmFilterState, wasmOrderDigest } from "@isthmus/api";
 import { type Clock, type Delta, equalJson, isEmpty, kindKeyOf, type Owner, type Resource, refOf } from "@isthmus/core";
 import type { Informer } from "../informer/informer.ts";
 import type { AgentLink } from "../ports/clusterPort.ts";
@@ -129,6 +129,7 @@ function stateOf(order: WasmOrder, proxies: readonly (readonly WasmOutcome[])[],
   const refusal = refused.flat().flatMap(({ outcome }) => (outcome.state === "REFUSED" ? [outcome.error] : []))[0];
   const problem = [...states.values()].flatMap((one) => one.problem ?? [])[0];
   return {
+    orderSha256: wasmOrderDigest(order.resource),
     proxies: proxies.length,
     accepted: accepted.length,
     refused: refused.length,

@@ -1,4 +1,3 @@
-import type { Resource } from "@isthmus/core";
 import { type Hash, hashOf, hexOf, minus, plus, ZERO } from "@isthmus/relay/session";
 import type { KindDigest, Store, StorePartition } from "../ports/clusterPort.ts";
 
@@ -11,41 +10,6 @@ export interface KindSum {
 export type KindSums = ReadonlyMap<string, KindSum>;
 
 const NOTHING: KindSum = { count: 0, sum: ZERO };
-
-/** An object as text: equal objects have equal texts, whatever the order of their members. */
-export function canonicalText(resource: Resource): string {
-  return JSON.stringify(ordered(resource));
-}
-
-/** The same value with the members of each object in order; what is in order already is not copied. */
-function ordered(value: unknown): unknown {
-  if (typeof value !== "object" || value === null) return value;
-  return Array.isArray(value) ? orderedItems(value) : orderedMembers(value as Members);
-}
-
-type Members = Readonly<Record<string, unknown>>;
-
-function orderedItems(items: readonly unknown[]): readonly unknown[] {
-  let copy: unknown[] | undefined;
-  for (let i = 0; i < items.length; i++) {
-    const item = ordered(items[i]);
-    if (copy !== undefined) copy.push(item);
-    else if (item !== items[i]) copy = [...items.slice(0, i), item];
-  }
-  return copy ?? items;
-}
-
-function orderedMembers(members: Members): Members {
-  const keys = Object.keys(members);
-  let isInOrder = true;
-  for (let i = 1; i < keys.length && isInOrder; i++) isInOrder = (keys[i - 1] as string) < (keys[i] as string);
-  if (isInOrder && keys.every((key) => ordered(members[key]) === members[key])) return members;
-  if (!isInOrder) keys.sort();
-  // Without a prototype where it would be set: a member may be called `__proto__`.
-  const copy: Record<string, unknown> = Object.hasOwn(members, "__proto__") ? Object.create(null) : {};
-  for (const key of keys) copy[key] = ordered(members[key]);
-  return copy;
-}
 
 /** The sum of a kind after one object (by `keyOf`) has another text than before; undefined: there is none. */
 export function sumAfter(sum: KindSum | undefined, key: string, before: string | undefined, after: string | undefined): KindSum {

@@ -1,6 +1,6 @@
-import { type Clock, emptyOutputSet, type OutputSet } from "@isthmus/core";
+import { type Clock, canonicalJson, emptyOutputSet, type OutputSet } from "@isthmus/core";
 import type { KindDigest } from "../ports/clusterPort.ts";
-import { canonicalText, digestOfKinds, type KindSum, type KindSums, sumAfter } from "./digests.ts";
+import { digestOfKinds, type KindSum, type KindSums, sumAfter } from "./digests.ts";
 import { splitKey } from "./keys.ts";
 
 /** Digests of what is desired in each cluster, each made from the one before: a digest costs what changed. */
@@ -34,7 +34,7 @@ export function outputDigests(clock: Clock): OutputDigests {
     const sums = new Map<string, KindSum>(old);
     for (const change of wanted.changesSince(before)) {
       const { kindKey, key } = splitKey(change.key);
-      const texts = [change.before, change.after].map((output) => (output === undefined ? undefined : canonicalText(output.resource)));
+      const texts = [change.before, change.after].map((output) => (output === undefined ? undefined : canonicalJson(output.resource)));
       sums.set(kindKey, sumAfter(sums.get(kindKey), key, texts[0], texts[1]));
       if (++count % PAUSE_AFTER === 0) await clock.sleep(0);
     }

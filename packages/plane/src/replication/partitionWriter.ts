@@ -1,4 +1,4 @@
-import { type Clock, type JsonObject, keyOfResource, type Log, type Resource } from "@isthmus/core";
+import { type Clock, canonicalJson, type JsonObject, keyOfResource, type Log, type Resource } from "@isthmus/core";
 import {
   type Fence,
   isSameVersion,
@@ -9,7 +9,7 @@ import {
   type StoreVersion,
   versionAfter,
 } from "../ports/clusterPort.ts";
-import { canonicalText, isSameDigest, type KindSum, type KindSums, type PartitionDigests, partitionDigests } from "./digests.ts";
+import { isSameDigest, type KindSum, type KindSums, type PartitionDigests, partitionDigests } from "./digests.ts";
 import type { FollowedPartition } from "./partitionLoader.ts";
 
 /** What a partition shall hold, at one moment. */
@@ -151,8 +151,8 @@ export function partitionWriter({ partition, fence, store, content, meta, clock,
       waiting.delete(name);
       taken.push(entry);
       if (after === before) continue;
-      const text = after === undefined ? undefined : canonicalText(after);
-      const old = before === undefined ? undefined : canonicalText(before);
+      const text = after === undefined ? undefined : canonicalJson(after);
+      const old = before === undefined ? undefined : canonicalJson(before);
       if (text === old) continue;
       sums.set(kindKey, digests.sumAfter(kindKey, sums.get(kindKey), { key, before: old, after: text }));
       if (text === undefined) remove.push({ kindKey, key });
@@ -243,7 +243,7 @@ async function sumsOf(
   let count = 0;
   for (const kindKey of content.kinds) {
     for (const resource of content.objects(kindKey)) {
-      const object = { key: keyOfResource(resource), after: canonicalText(resource) };
+      const object = { key: keyOfResource(resource), after: canonicalJson(resource) };
       sums.set(kindKey, digests.sumAfter(kindKey, sums.get(kindKey), object));
       if (++count % PAUSE_AFTER === 0) await clock.sleep(0);
     }
@@ -265,7 +265,7 @@ function* refillBatches(
     erase.push(kindKey);
     for (const resource of content.objects(kindKey)) {
       const key = keyOfResource(resource);
-      const text = canonicalText(resource);
+      const text = canonicalJson(resource);
       put.push({ kindKey, key, text });
       sums.set(kindKey, digests.sumAfter(kindKey, sums.get(kindKey), { key, after: text }));
       size += text.length;

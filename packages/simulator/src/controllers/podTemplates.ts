@@ -1,4 +1,4 @@
-import { type AnyResource, equalJson, md5Hex, type Resource, type Snapshot } from "@isthmus/core";
+import { type AnyResource, canonicalJson, equalJson, md5Hex, type Resource, type Snapshot } from "@isthmus/core";
 import { type Members, membersAt } from "../apply/json.ts";
 import { controlledBy, namespaceOf } from "./controller.ts";
 import { withSidecar } from "./sidecar.ts";
@@ -55,18 +55,7 @@ export function stableSuffix(text: string, length: number): string {
 
 /** A short word for a template: equal templates, whatever the order of their fields, have equal ones. */
 export function templateHash(template: PodTemplate): string {
-  return stableSuffix(canonicalText(template), 10);
-}
-
-function canonicalText(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalText).join(",")}]`;
-  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "";
-  const fields = value as Readonly<Record<string, unknown>>;
-  return `{${Object.keys(fields)
-    .filter((field) => fields[field] !== undefined)
-    .sort()
-    .map((field) => `${JSON.stringify(field)}:${canonicalText(fields[field])}`)
-    .join(",")}}`;
+  return stableSuffix(canonicalJson(template), 10);
 }
 
 /** `resource` with the fields of `status` set, or undefined when it says so already. */

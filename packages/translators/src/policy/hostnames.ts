@@ -1,10 +1,6 @@
 import type { Destination } from "@isthmus/api";
-import { type ClusterObjectRef, intern, keyOf } from "@isthmus/core";
+import { type ClusterObjectRef, DEFAULT_CLUSTER_DOMAIN, federatedDomain, hostOfService, intern, keyOf } from "@isthmus/core";
 import { memoizeLast } from "../incremental/memoizeRow.ts";
-
-/** Last part of federated host names unless a VirtualMesh says otherwise. */
-export const DEFAULT_HOSTNAME_SUFFIX = "global";
-const DEFAULT_CLUSTER_DOMAIN = "cluster.local";
 
 /** The DNS domain of services in a cluster. */
 export function clusterDomainOf(clusterName: string, clusterDomains: ReadonlyMap<string, string>): string {
@@ -13,7 +9,7 @@ export function clusterDomainOf(clusterName: string, clusterDomains: ReadonlyMap
 
 /** The host name of a Service inside its own cluster. */
 export function localHostname(service: ClusterObjectRef, clusterDomains: ReadonlyMap<string, string>): string {
-  return intern([service.name, service.namespace, "svc", clusterDomainOf(service.clusterName, clusterDomains)].join("."));
+  return intern(hostOfService(service, clusterDomainOf(service.clusterName, clusterDomains)));
 }
 
 /** Whether pods of a Service's own cluster may mean it by a name: its host name, or what is left of that without its last parts. */
@@ -24,12 +20,12 @@ export function isLocalName(name: string, service: ClusterObjectRef, clusterDoma
 
 /** The host name of a Service in other clusters. */
 export function federatedHostname(service: ClusterObjectRef, suffix: string | undefined): string {
-  return intern([service.name, service.namespace, "svc", service.clusterName, suffix || DEFAULT_HOSTNAME_SUFFIX].join("."));
+  return intern(hostOfService(service, federatedDomain(service.clusterName, suffix)));
 }
 
 /** The name by which east-west gateways know the Services of one name and namespace, each its own. Federated host names have one part more. */
 export function failoverHostname(service: ClusterObjectRef, federatedHost: string): string {
-  const suffix = federatedHost.slice([service.name, service.namespace, "svc", service.clusterName, ""].join(".").length);
+  const suffix = federatedHost.slice(hostOfService(service, `${service.clusterName}.`).length);
   return intern([service.name, service.namespace, "failover", suffix].join("."));
 }
 

@@ -1,5 +1,13 @@
-import { shortenedMessage, type WasmDeployment, type WasmFilterReport, type WasmFilterState, type Workload } from "@isthmus/api";
-import { type Condition, formatRef, keyOf, keyOfResource, type Report, refOf } from "@isthmus/core";
+import {
+  EnvoyFilter,
+  shortenedMessage,
+  type WasmDeployment,
+  type WasmFilterReport,
+  type WasmFilterState,
+  type Workload,
+  wasmOrderDigest,
+} from "@isthmus/api";
+import { type Condition, formatRef, keyOf, keyOfResource, type Report, type Resource, refOf } from "@isthmus/core";
 import { observedMetadata } from "../attachment/meshes.ts";
 import type { TranslatedTarget } from "../pipeline/targets.ts";
 import { wasmFilterName } from "../policy/policyFilterName.ts";
@@ -27,10 +35,18 @@ interface Standing {
   readonly workload: Workload;
   readonly state: WorkloadState;
   readonly error?: string;
+  /** What is waited for, where it is not the proxies. */
+  readonly unanswered?: Unanswered;
   /** False where the proxies of its mesh are not configured. */
   readonly isWritten: boolean;
   /** EnvoyFilters of users beside it. */
   readonly beside: readonly string[];
+}
+
+/** Why what an agent has reported last is no answer to the order that is desired now. */
+interface Unanswered {
+  readonly reason: "Pending" | "AgentOutdated";
+  readonly message: string;
 }
 
 /** The status of a WasmDeployment. */
@@ -69,6 +85,7 @@ const TOLD = 100;
 
 function standingsOf(deployment: WasmDeployment, { reports, workloads, filterReports }: WasmDeploymentSources): readonly Standing[] {
   const byKey = new Map(filterReports.map((report) => [keyOfResource(report), report.status ?? {}]));
+  const orders = ordersOf(workloads);
   const messagesIn = (sought: Report["state"]) =>
     new Map(reports.flatMap(({ state, target, message }) => (state === sought && target !== undefined ? [[keyOf(target), message]] : [])));
   const refusals = messagesIn("INVALID");
@@ -87,10 +104,29 @@ function standingsOf(deployment: WasmDeployment, { reports, workloads, filterRep
       const finders = [workload, ...coveredBy];
       const refusal = refusals.get(key) ?? finders.flatMap((one) => failures.get(keyOf(refOf(one))) ?? [])[0];
       if (refusal !== undefined) return [{ workload, state: "DEPLOYMENT_FAILED", error: refusal, isWritten: true, beside: [] }];
-      const found = finders.flatMap((one) => byKey.get(reportKey(deployment, one)) ?? []);
-      return [standingOf(workload, found[0])];
+      const order = finders.flatMap((one) => orders.get(reportKey(deployment, one)) ?? [])[0];
+      const reported = order && byKey.get(keyOfResource(order));
+      const unanswered = order && reported && unansweredBy(reported, order, workload);
+      if (unanswered !== undefined) return [{ workload, state: "DEPLOYMENT_PENDING", unanswered, isWritten: true, beside: [] }];
+      return [standingOf(workload, reported)];
     })
     .sort((a, b) => (nameOf(a.workload) < nameOf(b.workload) ? -1 : 1));
+}
+
+/** The EnvoyFilters that are desired now, by `keyOfResource`. */
+function ordersOf(workloads: readonly TranslatedTarget[]): ReadonlyMap<string, Resource> {
+  const filters = workloads.flatMap(({ outputs }) => outputs.filter(({ resource }) => resource.kind === EnvoyFilter.kind));
+  return new Map(filters.map(({ resource }) => [keyOfResource(resource), resource]));
+}
+
+/** Undefined for a report that is about this very order: one about another says nothing of it, neither that it is carried out nor that it is refused. */
+function unansweredBy({ orderSha256 = "" }: WasmFilterState, order: Resource, workload: Workload): Unanswered | undefined {
+  if (orderSha256 === wasmOrderDigest(order)) return undefined;
+  const where = formatRef(refOf(workload));
+  const { clusterName } = refOf(order);
+  if (orderSha256 !== "") return { reason: "Pending", message: `${where}: the agent of ${clusterName} has not answered this order yet` };
+  const message = `${where}: the agent of ${clusterName} does not say which order it answers, so it may be an earlier one: upgrade the agent`;
+  return { reason: "AgentOutdated", message };
 }
 
 function standingOf(workload: Workload, reported: WasmFilterState | undefined): Standing {
@@ -145,9 +181,12 @@ function deployedCondition(standings: readonly Standing[]): Condition {
   const type = "FiltersDeployed";
   if (failed > 0) return { type, status: "False", reason: "Refused", message };
   if (deployed === standings.length) return { type, status: "True", reason: "Deployed", message };
-  return error === undefined
-    ? { type, status: "Unknown", reason: "Pending", message: `${message}; the proxies of the others have not answered` }
-    : { type, status: "False", reason: "ModuleUnavailable", message };
+  if (error !== undefined) return { type, status: "False", reason: "ModuleUnavailable", message };
+  const unanswered = standings.flatMap((one) => one.unanswered ?? []);
+  // An agent answers by itself within seconds; that one is to be upgraded somebody has to read.
+  const said = unanswered.find(({ reason }) => reason === "AgentOutdated") ?? unanswered[0];
+  const { reason, message: why } = said ?? { reason: "Pending", message: "the proxies of the others have not answered" };
+  return { type, status: "Unknown", reason, message: `${message}; ${why}` };
 }
 
 function userFilterWarning(name: string, workload: Workload, deployment: WasmDeployment): Report {

@@ -1,5 +1,5 @@
 import { type Destination, ServiceEntry, VirtualDestination, type VirtualMesh, Workload } from "@isthmus/api";
-import { compareKeys, exactly, keyOf, keyOfResource, type Report, type ResourceRef, refOf } from "@isthmus/core";
+import { compareKeys, DEFAULT_HOSTNAME_SUFFIX, exactly, keyOf, keyOfResource, type Report, type ResourceRef, refOf } from "@isthmus/core";
 import { type Finding, reportOf, warningFinding } from "../../findings.ts";
 import { derived } from "../../incremental/derived.ts";
 import { inputKind, inputTable, join } from "../../incremental/join.ts";
@@ -9,7 +9,6 @@ import { memoizeRow } from "../../incremental/memoizeRow.ts";
 import { isSameRecord, reuseIfEqual } from "../../incremental/rows.ts";
 import type { VirtualDestinationInputs } from "../../meshes/inputs.ts";
 import { NETWORKING_OWNER_LABEL } from "../../meshes/outputMetadata.ts";
-import { DEFAULT_HOSTNAME_SUFFIX } from "../../policy/hostnames.ts";
 import { byMesh, byPodLabel, byServiceName, destinationsByCluster } from "../../policy/indexes.ts";
 import { lastAcceptedKept } from "../../policy/lastAccepted.ts";
 import { policyScopeFrom } from "../../policy/policyScope.ts";

@@ -1,7 +1,6 @@
 import { Gateway, type Mesh, type VirtualMesh } from "@isthmus/api";
-import { formatRef, type Output, refOf, sanitizedName } from "@isthmus/core";
+import { DEFAULT_HOSTNAME_SUFFIX, formatRef, type Output, refOf, sanitizedName } from "@isthmus/core";
 import { type Finding, invalidFinding, reportOf } from "../../../findings.ts";
-import { DEFAULT_HOSTNAME_SUFFIX } from "../../../policy/hostnames.ts";
 import { emptyTranslation, type IngressGatewayRef as GatewayInUse, type MeshInputs, type TargetTranslation } from "../../inputs.ts";
 import { originOf, outputOf } from "../../outputMetadata.ts";
 

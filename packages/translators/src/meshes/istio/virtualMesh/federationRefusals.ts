@@ -1,7 +1,6 @@
 import type { Destination, EndpointSubset, Mesh } from "@isthmus/api";
-import { formatRef, type ObjectRef, refOf } from "@isthmus/core";
+import { DEFAULT_HOSTNAME_SUFFIX, formatRef, type ObjectRef, refOf } from "@isthmus/core";
 import { type Finding, invalidFinding, warningFinding } from "../../../findings.ts";
-import { DEFAULT_HOSTNAME_SUFFIX } from "../../../policy/hostnames.ts";
 import type { AppliedFederation, MeshLookup } from "../../meshTranslator.ts";
 import { gatewayMissing } from "./eastWestGateways.ts";
 import { hasAddress, resolutionOf } from "./endpoints.ts";

@@ -1,4 +1,4 @@
-import { EnvoyFilter, WASM_ANNOTATION, type WasmDeployment, type WasmFilterOrder } from "@isthmus/api";
+import { EnvoyFilter, WASM_ANNOTATION, WASM_REVISION_ANNOTATION, type WasmDeployment, type WasmFilterOrder } from "@isthmus/api";
 import { type Output, refOf } from "@isthmus/core";
 import { reportOf } from "../../../findings.ts";
 import { agentAddress } from "../../../policy/agentAddress.ts";
@@ -32,17 +32,30 @@ export function wasmFiltersOf(inputs: SelectedWorkloadInputs): TargetTranslation
       configPatches: filters.map((filter, index) => wasmPatchOf({ filter, name: filterNameOf(deployment, index), address })),
     };
     const origin = originOf({ translationContext, parents: [deployment] });
-    const orders = JSON.stringify(filters.map((filter, index) => orderOf(filter, filterNameOf(deployment, index))));
-    return [
-      outputOf(
-        { ...identity, origin: { ...origin, annotations: { ...origin.annotations, [WASM_ANNOTATION]: orders } } },
-        EnvoyFilter,
-        spec,
-      ),
-    ];
+    const annotations = {
+      ...origin.annotations,
+      [WASM_ANNOTATION]: JSON.stringify(filters.map((filter, index) => orderOf(filter, filterNameOf(deployment, index)))),
+      ...revisionOf(deployment),
+    };
+    return [outputOf({ ...identity, origin: { ...origin, annotations } }, EnvoyFilter, spec)];
   });
   return { outputs, reports: [] };
 }
+
+/**
+ * Which spec of which object is in force. Without it a WasmDeployment that is changed and changed back would say what it said before, and so an
+ * answer that is older than the change would be one to it.
+ */
+function revisionOf(deployment: WasmDeployment): Readonly<Record<string, string>> {
+  const { metadata, spec, status } = deployment;
+  const isLastAccepted = wasmDeploymentFormOf(deployment).spec !== spec;
+  const generation = isLastAccepted ? status?.lastAccepted?.generation : metadata.generation;
+  // What an agent says of an object of its cluster may be long, and annotations have 256 KiB.
+  const known = [metadata.uid?.slice(0, UID_LETTERS), generation].filter((one) => one !== undefined);
+  return known.length === 0 ? {} : { [WASM_REVISION_ANNOTATION]: known.join("/") };
+}
+
+const UID_LETTERS = 36;
 
 /** The name by which proxies ask for a filter. */
 function filterNameOf(deployment: WasmDeployment, index: number): string {
