@@ -6,6 +6,7 @@ import {
   kindKeyOf,
   type OutputSet,
   type Resource,
+  type ResourceRef,
   refOf,
   resourceKeyOf,
   type Snapshot,
@@ -58,9 +59,11 @@ export class TrueStates {
       const before = this.#seen.get(cluster.name) ?? NOTHING;
       const after = this.#objectsOf(cluster, hidden);
       this.#seen.set(cluster.name, after);
-      const put = [...after].filter(([key, resource]) => before.get(key) !== resource).map(([, resource]) => resource);
-      const remove = [...before].filter(([key]) => !after.has(key)).map(([, resource]) => refOf(resource));
-      everything = everything.apply({ put, remove });
+      const put: Resource[] = [];
+      const remove: ResourceRef[] = [];
+      for (const [key, resource] of after) if (before.get(key) !== resource) put.push(resource);
+      for (const [key, resource] of before) if (!after.has(key)) remove.push(refOf(resource));
+      if (put.length > 0 || remove.length > 0) everything = everything.apply({ put, remove });
     }
     if (everything === this.#now.everything) return false;
     this.#now = new LazyTruth(everything, this.#now);
@@ -74,8 +77,8 @@ export class TrueStates {
       if (hidden.has(hiddenKey(name, kindKeyOf(resource)))) objects.set(key, resource);
     }
     for (const object of cluster.objects()) {
-      const read = isInput(name, object) ? readAs(object) : rememberedIn(name, object);
-      if (read !== undefined) objects.set(resourceKeyOf(refOf(read)), read);
+      const known = inputs.get(object) ?? inputOf(name, object);
+      if (known.read !== undefined) objects.set(known.key, known.read);
     }
     return objects;
   }
@@ -125,20 +128,32 @@ class LazyTruth implements Truth {
 
 /** What ought to be in one cluster. */
 export function wantedOf(world: Translation, clusterName: string): ReadonlyMap<string, Resource> {
-  if (clusterName !== "")
-    return new Map([...byKey(world.networking.inCluster(clusterName))].filter(([, one]) => !COMPUTED.has(kindKeyOf(one))));
-  const published = new Set(SERVER_ROLES.kinds.published.map(kindKeyOf));
-  const own = [...byKey(world.networking.inCluster(""))].filter(([, resource]) => published.has(kindKeyOf(resource)));
-  return new Map([...byKey(world.discovery), ...own]);
+  const wanted = new Map<string, Resource>();
+  if (clusterName === "") {
+    add(wanted, world.discovery, () => true);
+    add(wanted, world.networking.inCluster(""), (kindKey) => PUBLISHED.has(kindKey));
+  } else {
+    add(wanted, world.networking.inCluster(clusterName), (kindKey) => !COMPUTED.has(kindKey));
+  }
+  return wanted;
 }
+
+function add(wanted: Map<string, Resource>, outputs: OutputSet, isWanted: (kindKey: string) => boolean): void {
+  for (const { resource } of outputs) {
+    let key = keys.get(resource);
+    if (key === undefined) {
+      key = resourceKeyOf(refOf(resource));
+      keys.set(resource, key);
+    }
+    if (isWanted(kindKeyOf(resource))) wanted.set(key, resource);
+  }
+}
+
+const keys = new WeakMap<Resource, string>();
 
 /** From scratch, unless `previous` is given. */
 export function translatedFrom(inputs: Snapshot, previous?: Translation): Translation {
   return translate(inputs, { namespace: NAMESPACE, stage: "all" }, previous);
-}
-
-function byKey(outputs: OutputSet): ReadonlyMap<string, Resource> {
-  return new Map([...outputs].map(({ resource }) => [resourceKeyOf(refOf(resource)), resource]));
 }
 
 /** The management cluster, and those that are registered there. */
@@ -156,6 +171,7 @@ export function registeredOnly(everything: Snapshot, places = placesOf(everythin
   return others.length === 0 ? everything : everything.apply({ put: [], remove: others.map(refOf) });
 }
 
+const PUBLISHED = new Set(SERVER_ROLES.kinds.published.map(kindKeyOf));
 /** What agents hold in memory. */
 const COMPUTED = new Set(ROLES.computedKinds.map(kindKeyOf));
 const SENT = new Set(ROLES.sentKinds.map(kindKeyOf));
@@ -173,23 +189,29 @@ function isInput(clusterName: string, object: Resource): boolean {
 
 /** What of a published object is an input of the next translation. */
 function rememberedIn(clusterName: string, object: AnyResource): Resource | undefined {
-  if (clusterName !== "" || !bearsOurLabel(object)) return undefined;
-  const found = known.get(object) ?? lastKnownMeshOf(object);
-  if (found !== undefined) known.set(object, found);
-  return found;
+  return clusterName === "" && bearsOurLabel(object) ? lastKnownMeshOf(object) : undefined;
 }
 
-const known = new WeakMap<AnyResource, Resource>();
+/** What an object of a cluster is to translation, with its key; `read` is undefined where it is nothing. */
+interface Input {
+  readonly key: string;
+  readonly read: Resource | undefined;
+}
+
+// An object is that of one cluster, and never changes.
+const inputs = new WeakMap<AnyResource, Input>();
+
+function inputOf(clusterName: string, object: AnyResource): Input {
+  const read = isInput(clusterName, object) ? readAs(object) : rememberedIn(clusterName, object);
+  const input = { key: read === undefined ? "" : resourceKeyOf(refOf(read)), read };
+  inputs.set(object, input);
+  return input;
+}
 
 /** An object as the loops understand it. */
 function readAs(object: AnyResource): Resource | undefined {
-  let read = known.get(object);
-  if (read === undefined) {
-    const kind = kindOf(object.apiVersion, object.kind);
-    if (kind === undefined) return undefined;
-    const parsed = kind.parse(object);
-    read = kind.project?.(parsed) ?? (kind === AccessPolicy ? translatedFieldsOf(parsed) : parsed);
-    known.set(object, read);
-  }
-  return read;
+  const kind = kindOf(object.apiVersion, object.kind);
+  if (kind === undefined) return undefined;
+  const parsed = kind.parse(object);
+  return kind.project?.(parsed) ?? (kind === AccessPolicy ? translatedFieldsOf(parsed) : parsed);
 }

@@ -451,7 +451,7 @@ interface ParsedText {
 const NONE: readonly X509Certificate[] = [];
 // Those who look after certificates ask for the same few at each of their turns, and parsing one takes as long as a hundred look-ups.
 const LONGEST_KEPT = 16 * 1024;
-const recent = internPool<ParsedText>(64, (known, { pem }) => known.pem === pem);
+const recent = internPool<ParsedText>(256, (known, { pem }) => known.pem === pem);
 
 function parsed(der: Uint8Array<ArrayBuffer>): X509Certificate {
   requireSequence(der);

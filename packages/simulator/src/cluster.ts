@@ -119,11 +119,11 @@ export function simulatedCluster(options: SimulatedClusterOptions): SimulatedClu
   return {
     name,
     servedKinds: (signal) => answer("servedKinds", NOTHING, signal, () => state.servedKinds()),
-    get: (kind, ref, signal) => answer("get", { ...kind, ...ref }, signal, () => getObject(state, kind, ref)),
+    get: (kind, ref, signal) => answer("get", refWithin(kind, ref), signal, () => getObject(state, kind, ref)),
     list: (kind, list = {}, signal) =>
-      answer("list", { ...NOTHING, ...kind }, signal, () => listObjects(state, objects, { ...list, kind, asOf: plan.takeOld() })),
+      answer("list", refWithin(kind), signal, () => listObjects(state, objects, { ...list, kind, asOf: plan.takeOld() })),
     async *watch(kind, resourceVersion, list, signal) {
-      await answer("watch", { ...NOTHING, ...kind }, signal, () => undefined);
+      await answer("watch", refWithin(kind), signal, () => undefined);
       watches++;
       if (watches === 1) {
         bookmarks = new AbortController();
@@ -148,7 +148,7 @@ export function simulatedCluster(options: SimulatedClusterOptions): SimulatedClu
     serve: (kind) => state.serve(simulatedKindOf(kind)),
     unserve: (kind) => state.unserve(kindKeyOf(kind)),
     load,
-    objects: () => [...state.all()].flatMap(({ store }) => [...store.in(undefined)].map(({ resource }) => resource)),
+    objects: () => state.objects(),
     object: (ref) => state.find(ref),
     image: () => state.image(),
     get revision() {
@@ -182,6 +182,14 @@ export function simulatedCluster(options: SimulatedClusterOptions): SimulatedClu
 
 /** Of all clusters: what one image holds, many of them may begin with. */
 const objects = new ParsedObjects();
+/** What a call is about. Only that is copied of a kind, which has its schema and its documentation too. */
+function refWithin(
+  { apiVersion, kind }: Kind,
+  { namespace, name }: { readonly namespace: string; readonly name: string } = NOTHING,
+): Call["ref"] {
+  return { apiVersion, kind, namespace, name };
+}
+
 const NOTHING = { apiVersion: "", kind: "", namespace: "", name: "" };
 /** Those that every cluster has from its start. */
 const SYSTEM_NAMESPACES = ["default", "kube-node-lease", "kube-public", "kube-system"];

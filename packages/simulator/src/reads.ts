@@ -13,40 +13,55 @@ import {
 import { ClusterError, type Malformed, type ResourceList, type WholeListOptions } from "@isthmus/plane/ports";
 import { isMembers } from "./apply/json.ts";
 import { inVersion, type SimulatedState } from "./state.ts";
+import type { Stored } from "./store.ts";
 import { viewed } from "./writes.ts";
 
 /** Objects as kinds understand them. What one reader has had parsed, the next one gets without work: objects never change. */
 export class ParsedObjects {
-  readonly #byKind = new WeakMap<Kind, WeakMap<AnyResource, Resource>>();
+  readonly #byKind = new WeakMap<Kind, WeakMap<object, WeakMap<AnyResource, Kept>>>();
 
-  /** Throws InvalidResource. */
-  parsed<R extends Resource>(kind: Kind<R>, resource: AnyResource, apiVersion: string): R {
-    let known = this.#byKind.get(kind);
-    if (known === undefined) {
-      known = new WeakMap();
-      this.#byKind.set(kind, known);
-    }
+  /** The object, or what is wrong with it. What `keep` gives of one object must follow from it. */
+  read<R extends Resource>(kind: Kind<R>, resource: AnyResource, apiVersion: string, keep?: (resource: R) => R): Read<R> {
+    const known = this.#tableOf(kind, keep ?? kind);
     const found = known.get(resource);
-    // The table of a kind holds only what that kind has parsed.
-    if (found !== undefined && found.apiVersion === apiVersion) return found as R;
-    const parsed = kind.parse(inVersion(resource, apiVersion));
-    known.set(resource, parsed);
-    return parsed;
+    // The table holds only what that kind has parsed.
+    if (found?.apiVersion === apiVersion) return found.read as Read<R>;
+    const read = readOf(kind, inVersion(resource, apiVersion), keep);
+    known.set(resource, { apiVersion, read });
+    return read;
   }
 
-  /** The object, or what is wrong with it. */
-  read<R extends Resource>(kind: Kind<R>, resource: AnyResource, apiVersion: string, keep?: (resource: R) => R): Read<R> {
-    const ref = refOf(inVersion(resource, apiVersion));
-    const excess = excessOf(resource, Number.POSITIVE_INFINITY);
-    if (excess !== undefined) return { malformed: { ref, message: `${formatRef(ref)}: ${excess}`, ...statusIn(resource) } };
-    try {
-      const parsed = this.parsed(kind, resource, apiVersion);
-      return { resource: keep === undefined ? parsed : keep(parsed) };
-    } catch (error) {
-      const [message, ...further] = error instanceof InvalidResource ? error.messages : [];
-      const problems = message === undefined ? { message: `${formatRef(ref)}: ${messageOf(error)}` } : { message, further };
-      return { malformed: { ref, ...problems, ...statusIn(resource) } };
+  #tableOf(kind: Kind, reader: object): WeakMap<AnyResource, Kept> {
+    let ofKind = this.#byKind.get(kind);
+    if (ofKind === undefined) {
+      ofKind = new WeakMap();
+      this.#byKind.set(kind, ofKind);
     }
+    let ofReader = ofKind.get(reader);
+    if (ofReader === undefined) {
+      ofReader = new WeakMap();
+      ofKind.set(reader, ofReader);
+    }
+    return ofReader;
+  }
+}
+
+interface Kept {
+  readonly apiVersion: string;
+  readonly read: Read<Resource>;
+}
+
+function readOf<R extends Resource>(kind: Kind<R>, resource: AnyResource, keep: ((resource: R) => R) | undefined): Read<R> {
+  const ref = refOf(resource);
+  const excess = excessOf(resource, Number.POSITIVE_INFINITY);
+  if (excess !== undefined) return { malformed: { ref, message: `${formatRef(ref)}: ${excess}`, ...statusIn(resource) } };
+  try {
+    const parsed = kind.parse(resource);
+    return { resource: keep === undefined ? parsed : keep(parsed) };
+  } catch (error) {
+    const [message, ...further] = error instanceof InvalidResource ? error.messages : [];
+    const problems = message === undefined ? { message: `${formatRef(ref)}: ${messageOf(error)}` } : { message, further };
+    return { malformed: { ref, ...problems, ...statusIn(resource) } };
   }
 }
 
@@ -70,13 +85,25 @@ export function getObject<R extends Resource>(
   const { served, apiVersion } = state.servedVersion(kind);
   const stored = served.store.get(namespace, name);
   if (stored === undefined) return undefined;
+  let ofKind = gotten.get(kind);
+  if (ofKind === undefined) {
+    ofKind = new WeakMap();
+    gotten.set(kind, ofKind);
+  }
+  const known = ofKind.get(stored);
+  if (known?.apiVersion === apiVersion) return known as R;
   try {
-    return kind.parse(viewed(stored, apiVersion));
+    const parsed = kind.parse(viewed(stored, apiVersion));
+    ofKind.set(stored, parsed);
+    return parsed;
   } catch (error) {
     if (!(error instanceof InvalidResource)) throw error;
     throw new ClusterError("Invalid", error.message, error.path === "" ? {} : { fields: [error.path] }, error);
   }
 }
+
+// Those who look after an object ask for it at each of their turns; it is another one when it has changed.
+const gotten = new WeakMap<Kind, WeakMap<Stored, Resource>>();
 
 interface ListedKind<R extends Resource> {
   readonly kind: Kind<R>;

@@ -45,6 +45,7 @@ export class SimulatedState {
   readonly #historyLimit: number;
   readonly #uidPrefix: string;
   #revision = 1;
+  #listed: { readonly parts: readonly (readonly AnyResource[])[]; readonly objects: readonly AnyResource[] } = { parts: [], objects: [] };
   #restores = 0;
 
   constructor({ name, clock, kinds, historyLimit, seed, image }: StateOptions) {
@@ -113,6 +114,18 @@ export class SimulatedState {
 
   all(): Iterable<Served> {
     return this.#served.values();
+  }
+
+  /** Every object that can be reached, by kind and in order; the same list until something changes. */
+  objects(): readonly AnyResource[] {
+    let isSame = this.#listed.parts.length === this.#served.size;
+    let i = 0;
+    for (const { store } of this.#served.values()) isSame &&= this.#listed.parts[i++] === store.resources;
+    if (!isSame) {
+      const parts = Array.from(this.#served.values(), ({ store }) => store.resources);
+      this.#listed = { parts, objects: parts.flat() };
+    }
+    return this.#listed.objects;
   }
 
   /** Throws ClusterError `Unserved` unless this very version is served. */

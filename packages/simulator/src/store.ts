@@ -31,6 +31,7 @@ export class KindStore {
   #changes: StoreChange[] = [];
   #compacted: number;
   #lastForgotten = 0;
+  #listed: readonly AnyResource[] | undefined;
   readonly #historyLimit: number;
   readonly watchers = new Set<Watcher>();
 
@@ -63,11 +64,18 @@ export class KindStore {
     return namespace === undefined ? this.#objects.values() : this.#objects.withPrefix(storeKey(namespace, ""));
   }
 
+  /** All objects in the same order; the same list until one changes. */
+  get resources(): readonly AnyResource[] {
+    this.#listed ??= Array.from(this.#objects.values(), ({ resource }) => resource);
+    return this.#listed;
+  }
+
   /** Puts objects, or removes them when `stored` is undefined, as one change each. */
   write(writes: readonly { readonly key: string; readonly stored: Stored | undefined; readonly revision: number }[]): void {
     for (const { key, stored, revision } of writes) {
       this.#changes.push({ revision, before: this.#objects.get(key)?.resource, after: stored?.resource });
     }
+    this.#listed = undefined;
     this.#objects = this.#objects.update(writes.map(({ key, stored }) => [key, stored]));
     // Trimmed by halves, so that a change costs no copying on average.
     if (this.#changes.length > 2 * this.#historyLimit) this.#forget(this.#changes.length - this.#historyLimit);
@@ -99,6 +107,7 @@ export class KindStore {
 
   /** Puts other objects in the place of all that are there, with `revision` as the latest: no watch can begin before. */
   reset(objects: readonly Stored[], revision: number): void {
+    this.#listed = undefined;
     this.#objects = SortedMap.empty<Stored>().update(objects.map((stored) => [keyOf(stored.resource), stored]));
     this.#changes = [];
     this.#compacted = revision;

@@ -1,15 +1,18 @@
 /** Knows private keys that are in Secrets, and finds them where they must not be. */
 export interface KeyWatch {
-  /** The texts of a Secret. */
+  /** The texts of a Secret, which must not change. */
   learn(data: Readonly<Record<string, string>>): void;
   isIn(text: Uint8Array | string): boolean;
 }
 
 export function keyWatch(): KeyWatch {
   const known = new Set<string>();
+  const learned = new WeakSet<object>();
   const needles: string[] = [];
   return {
     learn(data) {
+      if (learned.has(data)) return;
+      learned.add(data);
       for (const text of Object.values(data)) {
         const line = /-----BEGIN [A-Z ]*PRIVATE KEY-----\n[^\n]+\n([^\n]{32,})\n/.exec(text)?.[1];
         if (line === undefined || known.has(line)) continue;

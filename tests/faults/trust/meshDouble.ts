@@ -233,11 +233,20 @@ export function meshDouble({ cluster, clock, random, changed, renewed }: MeshDou
 
 type Data = Readonly<Record<string, string>>;
 
-/** The texts of a Secret. */
+/** The texts of a Secret: the same for an object each time, as none ever changes. */
 export function dataOf(secret: AnyResource | undefined): Data {
-  const { data = {} } = (secret ?? {}) as { readonly data?: Data };
-  return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value, "base64").toString()]));
+  if (secret === undefined) return NO_DATA;
+  let texts = textsOf.get(secret);
+  if (texts === undefined) {
+    const { data = {} } = secret as { readonly data?: Data };
+    texts = Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value, "base64").toString()]));
+    textsOf.set(secret, texts);
+  }
+  return texts;
 }
+
+const NO_DATA: Data = {};
+const textsOf = new WeakMap<AnyResource, Data>();
 
 /** What a control plane reads in a Secret; undefined: it does not start with that. */
 export function authorityOf(data: Data): Authority | undefined {
@@ -257,12 +266,15 @@ function isBelow(certificate: string, root: string): boolean {
   let known = below.get(key);
   if (known === undefined) {
     known = new X509Certificate(certificate).verify(new X509Certificate(root).publicKey);
+    // Those of schedules that are over are asked for no more.
+    if (below.size >= MOST_KNOWN) below.clear();
     below.set(key, known);
   }
   return known;
 }
 
 const below = new Map<string, boolean>();
+const MOST_KNOWN = 1_000;
 
 function hasProxy(pod: AnyResource): boolean {
   const { containers = [] } = (pod["spec"] ?? {}) as { readonly containers?: readonly { readonly name: string }[] };
@@ -277,7 +289,7 @@ function isReady(pod: AnyResource): boolean {
 }
 
 function isSame(a: Data, b: Data): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
+  return a === b || JSON.stringify(a) === JSON.stringify(b);
 }
 
 const POD = kindKeyOf({ apiVersion: "v1", kind: "Pod" });

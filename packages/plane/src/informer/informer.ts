@@ -217,10 +217,20 @@ function vanished(known: Iterable<Resource>, items: readonly Resource[], malform
   return [...known].map(refOf).filter((ref) => !present.has(resourceKeyOf(ref)));
 }
 
-/** Only what of an object is of use, so that neither memory nor the wire carries the rest. Throws for one that is too much for the wire. */
+/**
+ * Only what of an object is of use, so that neither memory nor the wire carries the rest. Throws for one that is too much for the wire. The
+ * same function for a kind each time.
+ */
 function trimmed(kind: Kind): (resource: Resource) => Resource {
-  return (resource) => compact(kind.project?.(resource) ?? resource);
+  let trim = trims.get(kind);
+  if (trim === undefined) {
+    trim = (resource) => compact(kind.project?.(resource) ?? resource);
+    trims.set(kind, trim);
+  }
+  return trim;
 }
+
+const trims = new WeakMap<Kind, (resource: Resource) => Resource>();
 
 function trimmedOrMalformed(kind: Kind, resource: Resource): { readonly resource: Resource } | { readonly malformed: Malformed } {
   try {
