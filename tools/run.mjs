@@ -1,5 +1,5 @@
 // Runs a TypeScript entry file: `node tools/run.mjs FILE.ts [ARG…]`. Node 20 cannot read TypeScript by itself.
-import { mkdirSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { bundle } from "./build.mjs";
@@ -19,6 +19,8 @@ const outfile = join(
     .slice(root.length + 1)
     .replaceAll("/", "-")}-${basename(entry)}.mjs`,
 );
+// A file of its own: a copy of node_modules made of hard links would have another tree's programs written over.
+rmSync(outfile, { force: true });
 await bundle(resolve(entry), outfile);
 process.argv = [process.argv[0], resolve(entry), ...rest];
 await import(pathToFileURL(outfile).href);
