@@ -1,15 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { kindKeyOf } from "@isthmus/core";
-import {
-  type AccessLogSink,
-  leafValidity,
-  type MeshScrape,
-  startAccessLogSink,
-  startMeshScrape,
-  wasmOutcomesText,
-} from "@isthmus/dataplane";
-import { kubernetesAuthorizer, kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
+import { type AccessLogSink, type MeshScrape, startAccessLogSink, startMeshScrape, wasmOutcomesText } from "@isthmus/dataplane";
 import {
   ACCESS_LOGS_TOPIC,
   type Agent,
@@ -17,17 +8,16 @@ import {
   agentSecrets,
   answerQuery,
   MESH_METRICS_TOPIC,
-  NAMES,
   startAgent,
   startElection,
-  systemClock,
   clusterUid as uidOf,
 } from "@isthmus/plane";
-import { createLog, runProgram, startAdmin, startMetrics } from "@isthmus/process";
+import { runProgram, startMetrics } from "@isthmus/process";
 import { grpcConnector, replicaKeys, startReplicaPort } from "@isthmus/relay";
 import { type RunningAgentLink, startAgentLink } from "@isthmus/relay/session";
 import { answerAccessLogs, answerOwnAccessLogs } from "./accessLogs.ts";
 import { agentAdminPages } from "./adminPages.ts";
+import { agentProgram, openAdminPort } from "./agentProgram.ts";
 import { runForCertificates } from "./certificatesAlone.ts";
 import { type AgentConfig, readAgentConfig } from "./config.ts";
 import { httpClient } from "./httpClient.ts";
@@ -39,15 +29,9 @@ import { WASM_OUTCOMES_TOPIC } from "./wasmReplicas.ts";
 const VERSION = "0.1.0";
 
 async function run(config: AgentConfig, signal: AbortSignal): Promise<void> {
-  const log = createLog({ logger: NAMES[config.generation].agent, verbose: config.verbose });
   const { clusterName, namespace } = config;
-  const random = Math.random;
-  const clock = systemClock;
-  const kubeconfig = loadKubeconfig({
-    ...(config.kubeconfig === undefined ? {} : { path: config.kubeconfig }),
-    ...(config.context === undefined ? {} : { context: config.context }),
-  });
-  const cluster = kubernetesCluster({ name: clusterName, kubeconfig, clock, random });
+  const ours = agentProgram(config);
+  const { cluster, kubeconfig, identity, lease, certificates, clock, random, log } = ours;
   log.info({ cluster: clusterName, server: kubeconfig.server, relay: config.serverAddress }, "starting");
 
   const clusterUid = await uidOf(cluster, { clock, log }, signal);
@@ -65,7 +49,6 @@ async function run(config: AgentConfig, signal: AbortSignal): Promise<void> {
     random,
     log,
   });
-  const accountToken = async () => (await readFile(config.vaultTokenFile, "utf8")).trim();
   let link: RunningAgentLink | undefined;
   // One replica has nobody to ask, and without a client certificate none can show who it is.
   const keys = config.leaderElection && config.clientCertificates ? replicaKeys({ load: secrets.credentials.load, clock, log }) : undefined;
@@ -75,9 +58,6 @@ async function run(config: AgentConfig, signal: AbortSignal): Promise<void> {
     link?.retry();
   }, signal);
   const roles = agentRoles(config.managementNamespace, namespace);
-  // A new name at each start: a replica that starts again is another one.
-  const identity = `${config.instance}-${randomUUID()}`;
-  const lease = { name: NAMES[config.generation].agent, namespace };
   const election = config.leaderElection ? startElection({ cluster, lease, identity, clock, random, log }, signal) : undefined;
   const { wasm: wasmConfig } = config;
   let wasm: StartedWasmFilters | undefined;
@@ -116,8 +96,7 @@ async function run(config: AgentConfig, signal: AbortSignal): Promise<void> {
       },
       ...roles,
       limits: config.limits,
-      ...(config.vaultServers.length === 0 ? {} : { vault: { http: httpClient, servers: config.vaultServers, accountToken } }),
-      leafValidity: (address, until) => leafValidity(address, {}, until),
+      ...certificates,
       schemas: { http: httpClient },
       ...(election === undefined ? {} : { leadership: election }),
       clock,
@@ -161,17 +140,8 @@ async function run(config: AgentConfig, signal: AbortSignal): Promise<void> {
     },
     signal,
   );
-  const admin = await startAdmin({
-    host: config.adminHost,
-    port: config.adminPort,
-    isReady: () => agent.view.isComplete,
-    metrics,
-    pages: agentAdminPages(agent, clusterName, () => accessLogs),
-    authorize: kubernetesAuthorizer({ kubeconfig, clock }).authorize,
-    ...(config.adminTls === undefined ? {} : { tls: config.adminTls }),
-  });
-  log.info({ adminPort: admin.port }, `metrics and health on port ${admin.port}`);
-  signal.addEventListener("abort", () => log.info({}, "stopping"), { once: true });
+  const pages = agentAdminPages(agent, clusterName, () => accessLogs);
+  const admin = await openAdminPort(config, ours, { isReady: () => agent.view.isComplete, metrics, pages, signal });
   await Promise.all([agent.ended, following]);
   await election?.resign();
   await admin.close();
