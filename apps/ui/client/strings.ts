@@ -110,7 +110,7 @@ export const t = {
   },
   table: {
     filter: "Filter",
-    filterPlaceholder: (keys: readonly string[]) => `${keys.map((key) => `${key}:…`).join(" ")} or words of a name`,
+    filterPlaceholder: (keys: readonly string[]) => `${keys.map((key) => `${key}:…`).join(" ")} or words of a name; - before it: not`,
     count: (shown: number, all: number, what: string) => (shown === all ? `${all} ${what}` : `${shown} of ${all} ${what}`),
     noMatch: "No row matches the filter.",
     unknownKey: (key: string, keys: readonly string[]) => `There is no filter ${key}: – known are ${keys.join(", ")}.`,
