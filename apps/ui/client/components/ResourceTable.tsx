@@ -150,7 +150,8 @@ export function ResourceTable<R>({ what, rows, keyOf, clustersOf, columns, open,
   );
 }
 
-function NoMatch({ q, keys }: { readonly q: string; readonly keys: readonly string[] }) {
+/** That nothing matches a filter, and which of its keys there is none of. */
+export function NoMatch({ q, keys }: { readonly q: string; readonly keys: readonly string[] }) {
   const [, change] = usePageSearch();
   const scope = useScope();
   const unknown = unknownKeyOf(parseFilter(q), keys);
