@@ -32,7 +32,7 @@ export type CellVerdict = Verdict | "MIXED";
 const NOBODY_ELSE = "-";
 
 /** Who there is to call whom: service accounts of Workloads, and Services of Destinations. */
-export function accessAxes({ snapshot }: Fleet): AccessAxes {
+export function accessAxes({ snapshot }: Pick<Fleet, "snapshot">): AccessAxes {
   const rows = new Map<string, CallerRow>();
   for (const { spec } of snapshot.of(Workload)) {
     const { controller, serviceAccountName } = spec?.kubernetes ?? {};
