@@ -39,7 +39,13 @@ export function VerdictLine({ title, found, side, name }: VerdictLineProps) {
     <details className="access-line">
       <summary>
         <span className="inline">
-          <span>{t.access.ofAll(title, found.groups.get("ALLOWED")?.length ?? 0, found.known)}</span>
+          <span>
+            {t.access.ofAll(
+              title,
+              found.groups.get("ALLOWED")?.length ?? 0,
+              side === "from" ? t.access.targets(found.known) : t.access.callers(found.known),
+            )}
+          </span>
           {groups
             .filter(({ verdict }) => verdict !== "ALLOWED")
             .map(({ verdict, names }) => (

@@ -51,7 +51,9 @@ export const accessStrings = {
   out: "May call",
   in: "May be called by",
   into: (name: string) => `${name} may be called by`,
-  ofAll: (title: string, count: number, all: number) => `${title} ${count} of ${all}`,
+  ofAll: (title: string, count: number, all: string) => `${title} ${count} of ${all}`,
+  callers: (count: number) => (count === 1 ? "1 service account" : `${count} service accounts`),
+  targets: (count: number) => (count === 1 ? "1 destination" : `${count} destinations`),
   unasked: (count: number) =>
     `${count} more were not asked about: there are too many callers. The matrix answers for those that a filter leaves.`,
   ofCaller: "What it may call",
