@@ -250,7 +250,7 @@ export const folderTable: Readonly<Record<string, Readonly<Record<string, Folder
     },
     pages: {
       holds: "The pages by their addresses, but for those that are loaded when they are opened.",
-      imports: ["strings.ts", "data", "model", "components", "summaries", "effect"],
+      imports: ["strings.ts", "data", "model", "components", "summaries", "effect", "access"],
     },
     ".": { holds: "The start of the page, its router; in `src`, the program that serves it.", imports: "any" },
   },

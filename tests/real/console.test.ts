@@ -24,7 +24,10 @@ const PAGES = [
   "/access/cilium",
   "/access?view=services&from=cluster-1/bookinfo/bookinfo-productpage&to=cluster-1/bookinfo/reviews&method=GET",
   "/topology",
+  "/topology?box=cluster%3Enamespace&find=reviews",
+  "/topology?box=none&show=policy&find=nosuch:x&without=ns:istio-system",
   "/topology?view=table",
+  "/topology?view=table&find=reviews&show=policy,insights",
   "/insights",
   "/insights?view=suppressed",
   "/insights?view=changes",
@@ -142,7 +145,7 @@ describeInBrowser("the console in a browser", (executablePath) => {
     if (path.startsWith("/access") && path !== "/access/cilium") await page.getByRole("heading", { name: "Matrix" }).waitFor();
     if (path.startsWith("/policies/what-if")) await page.waitForSelector(".what-if-result > *");
     if (path.includes("view=compared")) await page.getByRole("heading", { name: /Without it/ }).waitFor();
-    if (path === "/topology") await page.waitForSelector(".service-node");
+    if (path.startsWith("/topology") && !path.includes("view=table")) await page.waitForSelector(".service-node");
   }
 
   /** What axe finds on a page as it is now. */
@@ -304,6 +307,78 @@ describeInBrowser("the console in a browser", (executablePath) => {
     await page.getByRole("heading", { name: "reviews-shift" }).waitFor();
     demo.press("u");
     await page.getByText("This object is not in the snapshot.").waitFor();
+  });
+
+  it("boxes, finds and hides parts of the graph, and the address and the table have all of it", async () => {
+    const page = await open("/topology");
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    demo.press("s");
+    await page.locator(".route .react-flow__edge-path").waitFor({ state: "attached" });
+    await page.getByLabel("Boxes").selectOption("cluster>namespace");
+    const namespaces = page.locator(".namespace-node");
+    await expect.poll(() => namespaces.allInnerTexts()).toEqual(["bookinfo", "istio-system", "bookinfo", "istio-system"]);
+    // Each box is inside of the one of its cluster.
+    const inside = await page.evaluate(`[...document.querySelectorAll(".namespace-node")].every((one) => {
+      const box = one.getBoundingClientRect();
+      return [...document.querySelectorAll(".cluster-node")].some((other) => {
+        const around = other.getBoundingClientRect();
+        return around.left < box.left && box.right < around.right && around.top < box.top && box.bottom < around.bottom;
+      });
+    })`);
+    expect(inside).toBe(true);
+
+    await page.getByLabel("Hide", { exact: true }).fill("ns:istio-system");
+    await expect.poll(() => namespaces.allInnerTexts()).toEqual(["bookinfo", "bookinfo"]);
+    await page.getByLabel("Find", { exact: true }).fill("reviews -cluster:cluster-2");
+    await page.getByText("1 found", { exact: true }).waitFor();
+    expect(await page.locator(".is-found .service-node").allInnerTexts()).toEqual([expect.stringContaining("reviews")]);
+    expect(await page.locator(".is-dim .service-node").count()).toBe(5);
+    await page.getByRole("button", { name: "federation" }).click();
+    await page.locator(".federation .react-flow__edge-path").waitFor({ state: "detached" });
+    // A link shows the same.
+    await page.getByRole("button", { name: "Copy link" }).click();
+    await page.getByText("Copied").waitFor();
+    const link = String(await page.evaluate("navigator.clipboard.readText()"));
+    expect(Object.fromEntries(new URL(link).searchParams)).toEqual({
+      box: "cluster>namespace",
+      show: "policy,access,traffic,insights",
+      find: "reviews -cluster:cluster-2",
+      without: "ns:istio-system",
+    });
+    await page.goto(link);
+    await page.getByText("1 found", { exact: true }).waitFor();
+    await expect.poll(() => namespaces.allInnerTexts()).toEqual(["bookinfo", "bookinfo"]);
+    expect(await faults(page, "boxes")).toEqual([]);
+    // The table keeps to the same.
+    await page.getByRole("button", { name: "Table" }).click();
+    await page.getByRole("row").filter({ hasText: "25 %" }).getByText("an end").waitFor();
+    expect(
+      await page
+        .getByRole("row")
+        .filter({ hasText: /istio-system|federation/ })
+        .count(),
+    ).toBe(0);
+    await page.getByRole("searchbox", { name: "Filter" }).fill("-type:routing");
+    await expect.poll(() => page.getByText("25 %").count()).toBe(0);
+    await page.getByRole("searchbox", { name: "Filter" }).fill("-nosuch:x");
+    await page.getByText("There is no filter nosuch:").waitFor();
+    await page.getByRole("button", { name: "Clear filters" }).click();
+
+    // Namespaces of one name are one box; what there is no box for is not drawn, and the page says so.
+    await show(page, "/topology?box=namespace");
+    await expect.poll(() => namespaces.allInnerTexts()).toEqual(["bookinfo", "istio-system"]);
+    await page.getByText(/it is drawn where clusters have boxes/).waitFor();
+    await page.getByLabel("Boxes").selectOption("none");
+    await expect.poll(() => page.locator(".namespace-node, .cluster-node").count()).toBe(0);
+    expect(await page.locator(".service-node").count()).toBe(8);
+    await page.getByLabel("Find", { exact: true }).fill("mtls:yes");
+    await page.getByText("There is no filter mtls:").waitFor();
+    expect(await page.locator(".is-dim").count()).toBe(0);
+    await page.getByLabel("Hide", { exact: true }).fill("-mtls:yes");
+    await expect.poll(() => page.getByText("There is no filter mtls:").count()).toBe(2);
+    expect(await page.locator(".service-node").count()).toBe(8);
+    demo.press("u");
+    await page.locator(".route .react-flow__edge-path").waitFor({ state: "detached" });
   });
 
   it("says what a policy would do, that nobody has written", async () => {
@@ -516,18 +591,18 @@ describeInBrowser("the console in a browser", (executablePath) => {
   it("keeps filter and order in the address", async () => {
     const page = await open("/workloads");
     await page.getByRole("searchbox").fill('cluster:cluster-1 ns:bookinfo "reviews"');
-    await page.getByText("2 of 9 workloads").waitFor();
+    await page.getByText("2 of 11 workloads").waitFor();
     await page.getByRole("button", { name: "Name", exact: true }).click();
     await page.getByRole("button", { name: "Name", exact: true }).click();
     const names = () => page.locator(".table-body .object-link").allInnerTexts();
     await expect.poll(names).toEqual(["reviews-v2", "reviews-v1"]);
     await page.reload();
-    await page.getByText("2 of 9 workloads").waitFor();
+    await page.getByText("2 of 11 workloads").waitFor();
     expect(await names()).toEqual(["reviews-v2", "reviews-v1"]);
     expect(new URL(page.url()).searchParams.get("q")).toBe('cluster:cluster-1 ns:bookinfo "reviews"');
     // By one column, and where that is equal by another; by keyboard, too.
     await show(page, "/workloads?q=ns:bookinfo&sort=-cluster");
-    await page.getByText("7 of 9 workloads").waitFor();
+    await page.getByText("7 of 11 workloads").waitFor();
     await page.getByRole("button", { name: "Name", exact: true }).focus();
     for (let i = 0; i < 2; i++) await page.keyboard.press("Shift+Enter");
     const ordered = ["reviews-v3", "ratings-v1", "reviews-v2", "reviews-v1", "ratings-v1", "productpage-v1", "details-v1"];
@@ -541,7 +616,7 @@ describeInBrowser("the console in a browser", (executablePath) => {
   it("keeps to the clusters that are chosen, on every page, by keyboard too, and links have them", async () => {
     const page = await open("/workloads");
     const { keyboard } = page;
-    await page.getByText("9 workloads", { exact: true }).waitFor();
+    await page.getByText("11 workloads", { exact: true }).waitFor();
     await keyboard.press("s");
     await page.getByRole("dialog", { name: "Clusters" }).waitFor();
     await keyboard.type("2");
@@ -550,7 +625,7 @@ describeInBrowser("the console in a browser", (executablePath) => {
     await page.getByRole("checkbox", { name: "cluster-2", checked: true }).waitFor();
     expect(await faults(page, "the choice of clusters")).toEqual([]);
     await keyboard.press("Escape");
-    await page.getByText(/^[1-8] of 9 workloads/).waitFor();
+    await page.getByText(/^[1-8] of 11 workloads/).waitFor();
     expect(await page.getByRole("cell", { name: "cluster-1", exact: true }).count()).toBe(0);
     await keyboard.press("g");
     await keyboard.press("c");
@@ -573,7 +648,7 @@ describeInBrowser("the console in a browser", (executablePath) => {
     await show(page, "/workloads?scope=<img>");
     await page.getByText("Only cluster <img> is shown").waitFor();
     await page.getByRole("button", { name: "Show all clusters" }).click();
-    await page.getByText("9 workloads", { exact: true }).waitFor();
+    await page.getByText("11 workloads", { exact: true }).waitFor();
   });
 
   it("changes nothing while it is paused, says since when and how much waits, and shows it when resumed", async () => {
@@ -614,7 +689,7 @@ describeInBrowser("the console in a browser", (executablePath) => {
     expect(new URL(page.url()).searchParams.get("open")).toMatch(/^\/object\/.*\/Workload\/.*ratings-v1/);
     await page.reload();
     await panel.getByRole("heading", { name: /^ratings-v1/ }).waitFor();
-    await page.getByText("of 9 workloads").waitFor();
+    await page.getByText("of 11 workloads").waitFor();
     await keyboard.press("Escape");
     await panel.waitFor({ state: "detached" });
     expect(new URL(page.url()).searchParams.has("open")).toBe(false);
@@ -658,7 +733,7 @@ describeInBrowser("the console in a browser", (executablePath) => {
     await expect.poll(titles).toEqual(shown);
     // What is hidden still filters, and what is exported is what is seen.
     await page.getByRole("searchbox").fill("mesh:istiod-istio-system-cluster-1");
-    await page.getByText(/of 9 workloads/).waitFor();
+    await page.getByText(/of 11 workloads/).waitFor();
     const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "CSV" }).click()]);
     expect(
       readFileSync(await download.path(), "utf8")
@@ -682,7 +757,7 @@ describeInBrowser("the console in a browser", (executablePath) => {
     await keyboard.press("f");
     await keyboard.type("ns:bookinfo");
     await keyboard.press("Escape");
-    await page.getByText("7 of 9 workloads").waitFor();
+    await page.getByText("7 of 11 workloads").waitFor();
     await keyboard.press("j");
     await keyboard.press("j");
     await expect.poll(() => page.evaluate("document.activeElement?.closest('[data-index]')?.dataset.index")).toBe("1");
@@ -839,14 +914,14 @@ describeInBrowser("the console in a browser", (executablePath) => {
 
   it("says that it is cut off, keeps what it had, and has no empty page", async () => {
     const page = await open("/workloads");
-    await page.getByText("9 workloads").waitFor();
+    await page.getByText("11 workloads").waitFor();
     await demo.stop();
     await page
       .getByRole("alert")
       .getByText(/cannot be reached/)
       .waitFor();
     await page.getByText(/disconnected since \d\d:\d\d/).waitFor();
-    expect(await page.getByText("9 workloads").count()).toBe(1);
+    expect(await page.getByText("11 workloads").count()).toBe(1);
     expect(await faults(page, "cut off")).toEqual([]);
     // The browser says of each attempt that it is refused.
     expect(

@@ -10,6 +10,7 @@ import { panelStrings } from "./strings/panel.ts";
 import { pastStrings } from "./strings/past.ts";
 import { pauseStrings } from "./strings/pause.ts";
 import { scopeStrings } from "./strings/scope.ts";
+import { topologyStrings } from "./strings/topology.ts";
 import { trafficStrings } from "./strings/traffic.ts";
 import { viewerStrings } from "./strings/viewer.ts";
 import { whatIfStrings } from "./strings/whatIf.ts";
@@ -110,7 +111,7 @@ export const t = {
   },
   table: {
     filter: "Filter",
-    filterPlaceholder: (keys: readonly string[]) => `${keys.map((key) => `${key}:…`).join(" ")} or words of a name`,
+    filterPlaceholder: (keys: readonly string[]) => `${keys.map((key) => `${key}:…`).join(" ")} or words of a name; - before it: not`,
     count: (shown: number, all: number, what: string) => (shown === all ? `${all} ${what}` : `${shown} of ${all} ${what}`),
     noMatch: "No row matches the filter.",
     unknownKey: (key: string, keys: readonly string[]) => `There is no filter ${key}: – known are ${keys.join(", ")}.`,
@@ -136,6 +137,8 @@ export const t = {
     generatedNoneWhy: "An object that is not accepted on any target generates nothing; others only have a say in what exists already.",
     generatedVia: "through",
     generatedCount: (count: number) => (count === 1 ? "1 generated object" : `${count} generated objects`),
+    generatedBrief: (count: number, kinds: string, clusters: number) =>
+      `${count === 1 ? "1 object" : `${count} objects`} (${kinds}) in ${clusters === 1 ? "1 cluster" : `${clusters} clusters`}`,
     generatedTitle: "This object is generated",
     generatedParents: "It exists because of",
     insightsNone: "No insight is about this object.",
@@ -276,6 +279,8 @@ export const t = {
   whatIf: whatIfStrings,
   destinations: {
     what: "destinations",
+    glance: "At a glance",
+    rejectedCount: (count: number) => (count === 1 ? "1 policy, with the reason below" : `${count} policies, with the reasons below`),
     empty: "No Destination has been discovered.",
     emptyHow: "Services of namespaces with a mesh become Destinations. See what each cluster reports:",
     emptyCommand: "meshctl get destinations",
@@ -326,6 +331,29 @@ export const t = {
     podLabels: "Pod labels",
     policies: "Policies on its Destinations",
     policiesNone: "No policy is in force on its Destinations.",
+    outside: "none",
+    outsideUnknown: "not known",
+    outsideNotShown: "What is in no mesh is not shown, as you may not list Workloads.",
+    outsideReasons: {
+      ambient: "in ambient mode, which discovery does not look for",
+      sidecar: "has a sidecar, but discovery made no Workload of it",
+      noPods: "no pods are known",
+      optedOut: "left out of injection",
+      notInjected: "no injection in its namespace",
+      notRestarted: "no sidecar despite injection",
+      unknown: "injection of its namespace is not known",
+    },
+    sidecar: "Sidecar scope",
+    sidecarNone: "No Sidecar applies: its proxy knows all hosts that are exported to its namespace.",
+    sidecarPartial: "Of the Sidecars that you may list.",
+    sidecarLevels: {
+      selector: "A Sidecar that selects its pods decides which hosts its proxy knows.",
+      namespace: "The Sidecar of its namespace decides which hosts its proxy knows, as none selects its pods.",
+      root: "The Sidecar of the root namespace decides which hosts its proxy knows, as its own namespace has none for it.",
+    },
+    sidecarSeveral: "There are several, of which Istio takes one; which one is not defined.",
+    sidecarGenerated: "generated",
+    egress: "Hosts",
   },
   meshes: {
     what: "meshes",
@@ -350,6 +378,10 @@ export const t = {
     installation: "Installation",
     gatewaysApplied: "East-west gateways",
     gatewaysNone: "No east-west gateway is known.",
+    pendingAddress: "<pending>",
+    notReachable: "not reachable",
+    gatewayNotNeeded: "none needed: it is the only mesh",
+    gatewayTraffic: (minutes: string, span: string) => `traffic within ${minutes}, as counted ${span} ago`,
     destinations: "Destinations",
     region: "Region",
     cilium: "Cilium",
@@ -364,30 +396,7 @@ export const t = {
     ["kubeWorkloadMatcher", "workloads with"],
     ["virtualDestinationRefs", "virtual destinations"],
   ]) as ReadonlyMap<string, string>,
-  topology: {
-    what: "rows",
-    empty: "No Destination has been discovered, so there is nothing to draw.",
-    graph: "Graph",
-    table: "Table",
-    view: "View",
-    show: "Show",
-    edges: { route: "routing", mirror: "mirroring", access: "access", federation: "federation", traffic: "traffic" },
-    from: "From",
-    to: "To",
-    share: "Share",
-    federated: "federated",
-    why: "Because of",
-    layout: "Laying out the graph …",
-    layoutFailed: "The graph could not be laid out.",
-    configured:
-      "Edges come from configuration and lead to the policy behind them; rates, and edges of traffic, come from what proxies have counted.",
-    nodes: (count: number) => `${count} services`,
-    grouped: "Services are grouped by namespace, as there are more than 300.",
-    noEdges: "No policy connects these services.",
-    exportSvg: "SVG",
-    exportWhy: "Save the graph as an SVG file",
-    mostEdges: (count: number) => `Only the first ${count} edges are drawn; the table has all.`,
-  },
+  topology: topologyStrings,
   debug: debugStrings,
   errors: {
     title: "This page failed",

@@ -12,14 +12,14 @@ import { useScope } from "../components/useScope.ts";
 import { useTyped } from "../components/useTyped.ts";
 import { Mesh } from "../data/kinds.ts";
 import { useFleet } from "../data/store.ts";
-import { parseFilter } from "../model/tokens.ts";
+import { parseFilter, unknownKeyOf } from "../model/tokens.ts";
 import { t } from "../strings.ts";
 import { Problems } from "../summaries/ObjectErrors.tsx";
 import "../styles/access.css";
 import { pastedObjects } from "../translation/pastedObjects.ts";
 import { useFleetTranslation } from "../translation/useFleetTranslation.ts";
 import { useWhatIf } from "../translation/useWhatIf.ts";
-import { accessAxes, byNamespace, filteredAxes, scopedAxes } from "./accessMatrix.ts";
+import { accessAxes, byNamespace, filteredAxes, MATRIX_KEYS, scopedAxes } from "./accessMatrix.ts";
 import { ExplainAccess } from "./ExplainAccess.tsx";
 import { MatrixTable } from "./MatrixTable.tsx";
 
@@ -76,6 +76,7 @@ function Access({ translation }: { readonly translation: Translation }) {
   const scope = useScope();
   const all = useMemo(() => (isByNamespace ? byNamespace(axes) : axes), [axes, isByNamespace]);
   const shown = useMemo(() => filteredAxes(scopedAxes(all, scope), parseFilter(q)), [all, q, scope]);
+  const unknown = unknownKeyOf(parseFilter(q), MATRIX_KEYS);
   if (axes.columns.length === 0 || axes.rows.length === 0)
     return <Empty title={t.access.empty} how={t.workloads.emptyHow} command={t.workloads.emptyCommand} />;
   return (
@@ -100,7 +101,7 @@ function Access({ translation }: { readonly translation: Translation }) {
             value={text}
             spellCheck={false}
             autoComplete="off"
-            placeholder={t.table.filterPlaceholder(["from", "to", "cluster", "ns"])}
+            placeholder={t.table.filterPlaceholder(MATRIX_KEYS)}
             onChange={({ currentTarget }) => type(currentTarget.value)}
           />
           <span className="count" role="status">
@@ -109,6 +110,7 @@ function Access({ translation }: { readonly translation: Translation }) {
         </div>
         {shown.rows.length === 0 || shown.columns.length === 0 ? (
           <Empty title={t.access.noMatch}>
+            {unknown === undefined ? null : <p>{t.table.unknownKey(unknown, MATRIX_KEYS)}</p>}
             <button type="button" className="button" onClick={() => change({ q: undefined })}>
               {t.common.clear}
             </button>

@@ -32,7 +32,7 @@ export type CellVerdict = Verdict | "MIXED";
 const NOBODY_ELSE = "-";
 
 /** Who there is to call whom: service accounts of Workloads, and Services of Destinations. */
-export function accessAxes({ snapshot }: Fleet): AccessAxes {
+export function accessAxes({ snapshot }: Pick<Fleet, "snapshot">): AccessAxes {
   const rows = new Map<string, CallerRow>();
   for (const { spec } of snapshot.of(Workload)) {
     const { controller, serviceAccountName } = spec?.kubernetes ?? {};
@@ -67,8 +67,11 @@ export function scopedAxes({ rows, columns }: AccessAxes, scope: Scope): AccessA
   return { rows: rows.filter(isShown), columns: columns.filter(isShown) };
 }
 
-/** Rows and columns that a filter names: `from` and `to` of one of them, words of either. */
-export function filteredAxes({ rows, columns }: AccessAxes, { tokens, words }: Filter): AccessAxes {
+/** The keys of tokens that the matrix answers. */
+export const MATRIX_KEYS: readonly string[] = ["from", "to", "cluster", "ns"];
+
+/** Rows and columns that a filter names: `from` and `to` of one of them, words of either; what a negated word names is left out of both. */
+export function filteredAxes({ rows, columns }: AccessAxes, { tokens, words, negatedWords = [] }: Filter): AccessAxes {
   const of = (side: "from" | "to") => (one: { readonly name: string }) => {
     const [cluster = "", ns = "", name = ""] = one.name.split("/");
     const fields = new Map([
@@ -77,7 +80,7 @@ export function filteredAxes({ rows, columns }: AccessAxes, { tokens, words }: F
       ["ns", [ns]],
     ]);
     const own = tokens.filter(({ key }) => key === side || !["from", "to"].includes(key));
-    return matchesFilter({ tokens: own, words: [] }, { fields, text: "" });
+    return matchesFilter({ tokens: own, words: [], negatedWords }, { fields, text: one.name.toLowerCase() });
   };
   const isNamed = ({ name }: { readonly name: string }) => words.every((word) => name.toLowerCase().includes(word.toLowerCase()));
   const [left, right] = [rows.filter(of("from")), columns.filter(of("to"))];

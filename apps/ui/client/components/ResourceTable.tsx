@@ -1,7 +1,7 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useDeferredValue, useMemo, useRef, useState } from "react";
 import { isInScope } from "../model/scope.ts";
-import { parseFilter } from "../model/tokens.ts";
+import { isEmptyFilter, parseFilter, unknownKeyOf } from "../model/tokens.ts";
 import { t } from "../strings.ts";
 import { Empty } from "./Empty.tsx";
 import { FilterBar } from "./FilterBar.tsx";
@@ -49,7 +49,7 @@ export function ResourceTable<R>({ what, rows, keyOf, clustersOf, columns, open,
   const scope = useScope();
   const shown = useMemo(() => {
     const filter = parseFilter(filterText);
-    const isAll = filter.tokens.length + filter.words.length === 0;
+    const isAll = isEmptyFilter(filter);
     const within = scope.size === 0 ? rows : rows.filter((row) => isInScope(scope, clustersOf(row)));
     const matching = isAll ? [...within] : within.filter((row) => matchesRow(columns, filter, row));
     return new Map(sortedRows(matching, columns, sort).map((row) => [keyOf(row), row]));
@@ -150,13 +150,14 @@ export function ResourceTable<R>({ what, rows, keyOf, clustersOf, columns, open,
   );
 }
 
-function NoMatch({ q, keys }: { readonly q: string; readonly keys: readonly string[] }) {
+/** That nothing matches a filter, and which of its keys there is none of. */
+export function NoMatch({ q, keys }: { readonly q: string; readonly keys: readonly string[] }) {
   const [, change] = usePageSearch();
   const scope = useScope();
-  const unknown = parseFilter(q).tokens.find(({ key }) => !keys.includes(key));
+  const unknown = unknownKeyOf(parseFilter(q), keys);
   return (
     <Empty title={t.table.noMatch}>
-      {unknown === undefined ? null : <p>{t.table.unknownKey(unknown.key, keys)}</p>}
+      {unknown === undefined ? null : <p>{t.table.unknownKey(unknown, keys)}</p>}
       {q === "" ? null : (
         <button type="button" className="button" onClick={() => change({ q: undefined })}>
           {t.common.clear}

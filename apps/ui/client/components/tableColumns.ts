@@ -26,7 +26,7 @@ export function matchesRow<R>(columns: readonly Column<R>[], filter: Filter, row
     if (token === undefined || !filter.tokens.some(({ key }) => key === token)) continue;
     fields.set(token, column.values?.(row) ?? [column.text(row)]);
   }
-  if (filter.words.length === 0) return matchesFilter(filter, { fields, text: "" });
+  if (filter.words.length + (filter.negatedWords?.length ?? 0) === 0) return matchesFilter(filter, { fields, text: "" });
   const text = columns.map((column) => column.text(row)).join("\n");
   return matchesFilter(filter, { fields, text: text.toLowerCase() });
 }

@@ -37,6 +37,12 @@ export interface PageSearch {
   readonly group?: string;
   /** Columns of the table that are not shown, with commas between them. */
   readonly hide?: string;
+  /** Of the graph: what its boxes stand for, and which of its parts are shown. */
+  readonly box?: string;
+  readonly show?: string;
+  /** Filters of what is marked in the graph, and of what is left out of it. */
+  readonly find?: string;
+  readonly without?: string;
 }
 
 const MEMBERS = [
@@ -60,6 +66,10 @@ const MEMBERS = [
   "compare",
   "minutes",
   "group",
+  "box",
+  "show",
+  "find",
+  "without",
 ] as const;
 const LONGEST = 2_000;
 const LONGEST_POLICY = 16_000;

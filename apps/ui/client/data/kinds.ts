@@ -5,11 +5,14 @@ import type {
   CiliumNetworkPolicy as CiliumNetworkPolicyObject,
   CiliumPolicyReport as CiliumPolicyReportObject,
   CiliumReport as CiliumReportObject,
+  Controller,
   Destination as DestinationObject,
   IssuedCertificate as IssuedCertificateObject,
   KubernetesCluster as KubernetesClusterObject,
   Mesh as MeshObject,
+  Pod as PodObject,
   Settings as SettingsObject,
+  Sidecar as SidecarObject,
   TrafficPolicy as TrafficPolicyObject,
   VirtualDestination as VirtualDestinationObject,
   VirtualMesh as VirtualMeshObject,
@@ -68,6 +71,18 @@ export const ServiceDependency = nameOf("networking.enterprise.mesh.gloo.solo.io
 export const AccessLogRecord = nameOf("observability.enterprise.mesh.gloo.solo.io/v1", "AccessLogRecord", "accesslogrecords");
 export const Settings = nameOf<SettingsObject>("settings.mesh.gloo.solo.io/v1", "Settings", "settings");
 export type Settings = SettingsObject;
+export const Sidecar = nameOf<SidecarObject>("networking.istio.io/v1", "Sidecar", "sidecars");
+export type Sidecar = SidecarObject;
+const APPS = "apps/v1";
+
+export type { Controller };
+export const Deployment = nameOf<Controller>(APPS, "Deployment", "deployments");
+export const StatefulSet = nameOf<Controller>(APPS, "StatefulSet", "statefulsets");
+export const DaemonSet = nameOf<Controller>(APPS, "DaemonSet", "daemonsets");
+export const ReplicaSet = nameOf(APPS, "ReplicaSet", "replicasets");
+export const Pod = nameOf<PodObject>("v1", "Pod", "pods");
+export type Pod = PodObject;
+export const Namespace: Kind = { ...nameOf("v1", "Namespace", "namespaces"), namespaced: false };
 const CILIUM = "cilium.io/v2";
 export const CiliumNetworkPolicy = nameOf<CiliumNetworkPolicyObject>(CILIUM, "CiliumNetworkPolicy", "ciliumnetworkpolicies");
 export type CiliumNetworkPolicy = CiliumNetworkPolicyObject;

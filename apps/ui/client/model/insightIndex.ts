@@ -14,6 +14,14 @@ export interface SeverityCounts {
 
 export const NO_COUNTS: SeverityCounts = { error: 0, warning: 0, info: 0 };
 
+/** Insights about an object (by `resourceKeyOf`) by severity, those that are suppressed left out. */
+export function insightCountsAbout({ insights }: Pick<Fleet, "insights">, key: string): SeverityCounts {
+  const found = insights.row(key)?.insights ?? [];
+  if (found.length === 0) return NO_COUNTS;
+  const count = (severity: string) => found.filter((insight) => insight.suppressed === undefined && insight.severity === severity).length;
+  return { error: count("error"), warning: count("warning"), info: count("info") };
+}
+
 /** All insights of one code. */
 export interface CodeInsights {
   readonly code: string;

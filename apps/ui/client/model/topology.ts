@@ -13,6 +13,8 @@ export interface TopologyNode {
   /** Undefined for a namespace. */
   readonly destination: Destination | undefined;
   readonly isFederated: boolean;
+  /** Of a namespace: what it stands for. */
+  readonly members?: readonly Destination[];
   /** What sends or gets requests and is no Destination: a workload behind no Service, a host outside. */
   readonly isOutside?: true;
 }
@@ -52,10 +54,12 @@ export function topologyOf(fleet: Fleet, most = MOST_SERVICES): Topology {
     if (edge.from !== edge.to && !edges.has(id)) edges.set(id, { ...edge, id });
   };
   const isGrouped = services.length > most;
-  const groups = new Map<string, TopologyNode>();
-  for (const { namespace, cluster } of isGrouped ? services : []) {
+  const groups = new Map<string, TopologyNode & { readonly members: Destination[] }>();
+  for (const { namespace, cluster, destination } of isGrouped ? services : []) {
     const id = `${cluster}/${namespace}`;
-    groups.set(id, { id, name: namespace, namespace, cluster, destination: undefined, isFederated: false });
+    const group = groups.get(id) ?? { id, name: namespace, namespace, cluster, destination: undefined, isFederated: false, members: [] };
+    if (destination !== undefined) group.members.push(destination);
+    groups.set(id, group);
   }
   const idOf = ({ id, cluster, namespace }: TopologyNode) => (isGrouped ? `${cluster}/${namespace}` : id);
   const byService = new Map(services.flatMap((node) => serviceKeysOf(node).map((key) => [key, node] as const)));
@@ -84,8 +88,13 @@ function nodeOf(destination: Destination): TopologyNode {
     namespace: kubeService?.ref?.namespace ?? "",
     cluster: clusterOf(destination),
     destination,
-    isFederated: (destination.status?.appliedFederation?.federatedToMeshes ?? []).length > 0,
+    isFederated: isFederated(destination),
   };
+}
+
+/** Whether workloads of other meshes can call a Destination. */
+export function isFederated({ status }: Destination): boolean {
+  return (status?.appliedFederation?.federatedToMeshes ?? []).length > 0;
 }
 
 function serviceKeysOf({ destination }: TopologyNode): readonly string[] {

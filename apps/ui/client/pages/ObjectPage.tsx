@@ -20,6 +20,7 @@ import { generatedObjectsOf } from "../model/generatedObjects.ts";
 import { type ObjectParams, objectPath, refOfParams } from "../model/objectPath.ts";
 import { t } from "../strings.ts";
 import { Summary } from "../summaries/Summary.tsx";
+import { AccessSlot } from "./AccessSlot.tsx";
 import { EventsTab } from "./EventsTab.tsx";
 import { GeneratedTab } from "./GeneratedTab.tsx";
 
@@ -85,7 +86,7 @@ export function ObjectPage() {
         </Tabs.List>
         <Tabs.Panel value="summary">
           <ErrorBoundary key={resourceKeyOf(refOf(object))}>
-            <Summary object={object} />
+            <Summary object={object} access={<AccessSlot object={object} />} />
           </ErrorBoundary>
         </Tabs.Panel>
         <Tabs.Panel value="effect">

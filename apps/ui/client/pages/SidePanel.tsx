@@ -13,6 +13,7 @@ import { clusterOf } from "../model/clusterOf.ts";
 import { paramsOf } from "../model/objectPath.ts";
 import { t } from "../strings.ts";
 import { Summary } from "../summaries/Summary.tsx";
+import { AccessSlot } from "./AccessSlot.tsx";
 
 export interface SidePanelProps {
   readonly of: ResourceRef;
@@ -57,7 +58,7 @@ export function SidePanel({ of, isGenerated, close, title }: SidePanelProps) {
           {/* An address of a page is that of the object which the cluster reports. */}
           {isGenerated ? null : <Links object={object} />}
           <ErrorBoundary key={`${isGenerated} ${resourceKeyOf(refOf(object))}`}>
-            <Summary object={object} />
+            <Summary object={object} access={<AccessSlot object={object} />} />
           </ErrorBoundary>
         </>
       )}

@@ -1,10 +1,9 @@
-import { keyOfResource, type Resource, refOf, resourceKeyOf } from "@isthmus/core";
+import { keyOfResource, type Resource } from "@isthmus/core";
 import { Name } from "../components/Name.tsx";
 import { ClusterChip } from "../components/ObjectLink.tsx";
 import { SeverityTotals } from "../components/Severity.tsx";
 import type { Column } from "../components/tableColumns.ts";
-import type { Fleet } from "../data/fleet.ts";
-import { NO_COUNTS, type SeverityCounts } from "../model/insightIndex.ts";
+import type { SeverityCounts } from "../model/insightIndex.ts";
 import { t } from "../strings.ts";
 
 /** A row of what discovery found: the object, the cluster that it is of, and the insights about it. */
@@ -12,14 +11,6 @@ export interface DiscoveredRow<R extends Resource> {
   readonly object: R;
   readonly cluster: string;
   readonly insights: SeverityCounts;
-}
-
-/** Insights about an object by severity, those that are suppressed left out. */
-export function insightCountsOf({ insights }: Pick<Fleet, "insights">, object: Resource): SeverityCounts {
-  const found = insights.row(resourceKeyOf(refOf(object)))?.insights ?? [];
-  if (found.length === 0) return NO_COUNTS;
-  const count = (severity: string) => found.filter((insight) => insight.suppressed === undefined && insight.severity === severity).length;
-  return { error: count("error"), warning: count("warning"), info: count("info") };
 }
 
 /** The key of a row. */

@@ -1,8 +1,9 @@
-import type { Kind, Resource } from "@isthmus/core";
+import { type Kind, type Resource, refOf, resourceKeyOf } from "@isthmus/core";
 import { useMemo } from "react";
 import { useFleet } from "../data/store.ts";
 import { clusterOf } from "../model/clusterOf.ts";
-import { type DiscoveredRow, insightCountsOf } from "./discoveredColumns.tsx";
+import { insightCountsAbout } from "../model/insightIndex.ts";
+import type { DiscoveredRow } from "./discoveredColumns.tsx";
 
 /** A row for each object of a kind; computed again when these objects, or insights, change. */
 export function useDiscovered<R extends Resource>(kind: Kind<R>): readonly DiscoveredRow<R>[] {
@@ -10,7 +11,12 @@ export function useDiscovered<R extends Resource>(kind: Kind<R>): readonly Disco
   const objects = fleet.snapshot.of(kind);
   const { insights } = fleet;
   return useMemo(
-    () => [...objects].map((object) => ({ object, cluster: clusterOf(object), insights: insightCountsOf({ insights }, object) })),
+    () =>
+      [...objects].map((object) => ({
+        object,
+        cluster: clusterOf(object),
+        insights: insightCountsAbout({ insights }, resourceKeyOf(refOf(object))),
+      })),
     [objects, insights],
   );
 }

@@ -1,4 +1,5 @@
 import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import { Facts } from "../components/Facts.tsx";
 import { Name } from "../components/Name.tsx";
 import { Section } from "../components/Section.tsx";
@@ -9,13 +10,14 @@ import { titled } from "../model/status.ts";
 import { formatFilter } from "../model/tokens.ts";
 import { t } from "../strings.ts";
 import { Conditions } from "./Conditions.tsx";
+import { GatewayList } from "./GatewayList.tsx";
 import { MeshProgress } from "./MeshProgress.tsx";
 import { ObjectErrors } from "./ObjectErrors.tsx";
 import { ObjectFacts } from "./ObjectFacts.tsx";
 import { Targets } from "./Targets.tsx";
 
 /** A VirtualMesh: how far its meshes are, its trust, federation and access, its Destinations. */
-export function VirtualMeshSummary({ virtualMesh }: { readonly virtualMesh: VirtualMesh }) {
+export function VirtualMeshSummary({ virtualMesh, access }: { readonly virtualMesh: VirtualMesh; readonly access: ReactNode }) {
   const { spec = {}, status } = virtualMesh;
   const { snapshot } = useFleet();
   const { mtlsConfig, federation, globalAccessPolicy = "MESH_DEFAULT" } = spec;
@@ -31,6 +33,7 @@ export function VirtualMeshSummary({ virtualMesh }: { readonly virtualMesh: Virt
               t.meshes.federation,
               federation === undefined ? t.common.none : <Name key="federation" text={valueText(federation)} isWrapped />,
             ],
+            [t.meshes.gatewaysApplied, <GatewayList key="gateways" virtualMesh={virtualMesh} />],
             [t.columns.federated, `${status?.acceptedCount ?? 0}/${status?.targetCount ?? 0} ${t.destinations.what}`],
             [
               t.meshes.access,
@@ -42,6 +45,7 @@ export function VirtualMeshSummary({ virtualMesh }: { readonly virtualMesh: Virt
                 <Link to="/access">{t.meshes.whoMayCall}</Link>
               </span>,
             ],
+            [t.access.nobodyMayCall, access],
           ]}
         />
       </Section>

@@ -1,4 +1,5 @@
 import { keyOfResource, refOf } from "@isthmus/core";
+import type { ReactNode } from "react";
 import { Name } from "../components/Name.tsx";
 import { ObjectLink } from "../components/ObjectLink.tsx";
 import { Section } from "../components/Section.tsx";
@@ -10,12 +11,19 @@ import { destinationsOf } from "../model/selection.ts";
 import { approvalStatus } from "../model/status.ts";
 import { t } from "../strings.ts";
 import { AccessLink } from "./AccessLink.tsx";
+import { GeneratedBrief } from "./GeneratedBrief.tsx";
 import { Labels } from "./Labels.tsx";
 import { ObjectFacts } from "./ObjectFacts.tsx";
+import { SidecarSection } from "./SidecarSection.tsx";
 import { TrafficTable } from "./TrafficTable.tsx";
 
-/** A workload: its identity, which Destinations select it, and the policies there. */
-export function WorkloadSummary({ workload }: { readonly workload: Workload }) {
+export interface WorkloadSummaryProps {
+  readonly workload: Workload;
+  readonly access: ReactNode;
+}
+
+/** A workload: its identity, whom it calls and who calls it, which Destinations select it with the policies there, and which hosts its proxy knows. */
+export function WorkloadSummary({ workload, access }: WorkloadSummaryProps) {
   const fleet = useFleet();
   const { kubernetes, mesh } = workload.spec ?? {};
   const controller = kubernetes?.controller;
@@ -51,17 +59,23 @@ export function WorkloadSummary({ workload }: { readonly workload: Workload }) {
                 />
               ),
             ],
+            [t.columns.generated, <GeneratedBrief key="generated" object={workload} />],
             [t.workloads.podLabels, <Labels key="labels" labels={kubernetes?.podLabels} />],
           ]}
         />
       </Section>
-      <TrafficTable object={workload} />
+      {controller === undefined ? null : (
+        <Section title={t.access.effective} note={t.access.effectiveWhy}>
+          {access}
+        </Section>
+      )}
       <Section title={t.workloads.selectedBy}>
         {destinations.length === 0 ? <p className="muted">{t.workloads.selectedByNone}</p> : null}
         <ul className="links">
           {destinations.map((destination) => (
             <li key={keyOfResource(destination)}>
               <ObjectLink to={refOf(destination)} text={destination.spec?.kubeService?.ref?.name ?? destination.metadata.name} />
+              <GeneratedBrief object={destination} />
               {policiesOn(fleet, keyOfResource(destination)).map(({ policy, status }) => (
                 <span key={`${policy.kind} ${keyOfResource(policy)}`} className="inline">
                   <ObjectLink to={refOf(policy)} hasKind />
@@ -72,6 +86,8 @@ export function WorkloadSummary({ workload }: { readonly workload: Workload }) {
           ))}
         </ul>
       </Section>
+      <SidecarSection workload={workload} />
+      <TrafficTable object={workload} />
     </>
   );
 }

@@ -7,29 +7,55 @@ import { useEffect, useMemo, useState } from "react";
 import { save } from "../components/save.ts";
 import { paramsOf } from "../model/objectPath.ts";
 import type { Topology } from "../model/topology.ts";
+import type { Boxes, TopologyInsights } from "../model/topologyParts.ts";
 import { t } from "../strings.ts";
-import type { Drawing } from "./drawing.ts";
+import { placeText } from "./boxes.ts";
+import type { Drawing, ServiceData } from "./drawing.ts";
 import { drawingOf, MOST_EDGES } from "./layout.ts";
 import { NODE_TYPES } from "./nodes.tsx";
 import { svgText } from "./svgText.ts";
 
+export interface GraphProps {
+  readonly topology: Topology;
+  readonly boxes: Boxes;
+  /** Undefined: they are not shown. */
+  readonly insights: TopologyInsights | undefined;
+  /** Ids of nodes and edges that are marked; undefined: nothing is looked for. */
+  readonly found: ReadonlySet<string> | undefined;
+}
+
 /** The services and what connects them, laid out again when they change; the last drawing stays until then. */
-export function Graph({ topology }: { readonly topology: Topology }) {
+export function Graph({ topology, boxes, insights, found }: GraphProps) {
   const { colorScheme } = useMantineColorScheme();
   const navigate = useNavigate();
   const [drawing, setDrawing] = useState<Drawing>();
   const [hasFailed, setHasFailed] = useState(false);
   const shape = [
+    boxes,
     ...topology.nodes.map(({ id }) => id),
     ...topology.edges.map(({ id, label, rates }) => `${id} ${rates === undefined ? label : ""}`),
   ].join("\n");
   // What was counted changes each minute, and moves nothing.
   const labels = useMemo(() => new Map(topology.edges.map(({ id, label }) => [id, label])), [topology]);
-  const edges = useMemo(() => drawing?.edges.map((edge) => withLabel(edge, labels.get(edge.id))) ?? [], [drawing, labels]);
+  const edges = useMemo(
+    () => drawing?.edges.map((edge) => marked(withLabel(edge, labels.get(edge.id)), found)) ?? [],
+    [drawing, labels, found],
+  );
+  const byId = useMemo(() => new Map(topology.nodes.map((node) => [node.id, node])), [topology]);
+  const nodes = useMemo(
+    () =>
+      drawing?.nodes.map((node) => {
+        if (node.type !== "service") return node;
+        const current = byId.get(node.id) ?? (node.data as ServiceData).node;
+        const place = current === undefined ? "" : placeText(current, boxes);
+        return marked({ ...node, data: { node: current, place, insights: insights?.get(node.id) } satisfies ServiceData }, found);
+      }) ?? [],
+    [drawing, byId, boxes, insights, found],
+  );
   // biome-ignore lint/correctness/useExhaustiveDependencies: the graph changes with its shape, not with each status
   useEffect(() => {
     let isCurrent = true;
-    drawingOf(topology).then(
+    drawingOf(topology, boxes).then(
       (next) => {
         if (isCurrent) setDrawing(next);
       },
@@ -47,7 +73,7 @@ export function Graph({ topology }: { readonly topology: Topology }) {
     <div className="graph">
       <ReactFlow
         key={shape}
-        nodes={drawing.nodes}
+        nodes={nodes}
         edges={edges}
         nodeTypes={NODE_TYPES}
         colorMode={colorScheme === "auto" ? "system" : colorScheme}
@@ -72,7 +98,7 @@ export function Graph({ topology }: { readonly topology: Topology }) {
         type="button"
         className="button small graph-export"
         title={t.topology.exportWhy}
-        onClick={() => save("topology.svg", svgText({ nodes: drawing.nodes, edges }), "image/svg+xml")}
+        onClick={() => save("topology.svg", svgText({ nodes, edges }), "image/svg+xml")}
       >
         {t.topology.exportSvg}
       </button>
@@ -83,4 +109,10 @@ export function Graph({ topology }: { readonly topology: Topology }) {
 
 function withLabel({ label: _, ...edge }: Edge, label: string | undefined): Edge {
   return label ? { ...edge, label } : edge;
+}
+
+/** What is not looked for steps back. */
+function marked<P extends { readonly id: string; readonly className?: string }>(part: P, found: ReadonlySet<string> | undefined): P {
+  if (found === undefined) return part;
+  return { ...part, className: `${part.className ?? ""} ${found.has(part.id) ? "is-found" : "is-dim"}` };
 }

@@ -1,13 +1,11 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useMemo } from "react";
-import { Choices } from "../components/Choices.tsx";
 import { Empty } from "../components/Empty.tsx";
 import { FilterBar } from "../components/FilterBar.tsx";
 import { Page } from "../components/Page.tsx";
-import { ResourceTable } from "../components/ResourceTable.tsx";
-import { ScopeNote } from "../components/ScopeNote.tsx";
+import { NoMatch, ResourceTable } from "../components/ResourceTable.tsx";
 import { TrafficNote } from "../components/TrafficNote.tsx";
-import { matchesRow } from "../components/tableColumns.ts";
+import { matchesRow, tokenKeys } from "../components/tableColumns.ts";
 import { usePageSearch } from "../components/usePageSearch.ts";
 import { useScope } from "../components/useScope.ts";
 import type { Fleet } from "../data/fleet.ts";
@@ -15,35 +13,49 @@ import { useFleet } from "../data/store.ts";
 import { millisecondsOf } from "../model/age.ts";
 import { paramsOf } from "../model/objectPath.ts";
 import { isInScope, type Scope } from "../model/scope.ts";
-import { parseFilter } from "../model/tokens.ts";
-import { type Topology, topologyOf } from "../model/topology.ts";
+import { isEmptyFilter, parseFilter, unknownKeyOf } from "../model/tokens.ts";
+import { type EdgeType, type Topology, topologyOf } from "../model/topology.ts";
+import { boxesOf, foundIn, GRAPH_KEYS, partsOf, topologyInsights, withoutParts, withParts } from "../model/topologyParts.ts";
 import { withTraffic } from "../model/topologyTraffic.ts";
 import { type TrafficMinutes, trafficState } from "../model/traffic.ts";
 import { t } from "../strings.ts";
 import "../styles/topology.css";
 import { clustersOf, type EdgeRow, edgeColumns, edgeRows } from "./edgeColumns.tsx";
 import { Graph } from "./Graph.tsx";
+import { TopologyBar } from "./TopologyBar.tsx";
 
-const VIEWS = ["graph", "table"] as const;
-const MINUTES = ["5", "60"] as const;
-const EDGE_TYPES = ["route", "mirror", "access", "federation", "traffic"] as const;
 const keyOf = ({ key }: EdgeRow) => key;
 
 /** Which services policies connect, as a graph and as a table. */
 export function TopologyPage() {
   const fleet = useFleet();
   const navigate = useNavigate();
-  const [{ view, q = "", minutes: asked }, change] = usePageSearch();
+  const [{ view, q = "", minutes: asked, box, show, find = "", without = "" }] = usePageSearch();
   const minutes: TrafficMinutes = asked === "60" ? 60 : 5;
   const scope = useScope();
+  const [boxes, parts] = [boxesOf(box), partsOf(show)];
   const configured = useMemo(() => topologyOf(fleet), [fleet]);
-  const topology = useMemo(() => withTraffic(configured, fleet, minutes), [configured, fleet, minutes]);
-  const columns = useMemo(() => edgeColumns((row) => noRates(row, fleet, minutes)), [fleet, minutes]);
+  const all = useMemo(() => {
+    const edges = withParts(configured, parts);
+    return parts.has("traffic") ? withTraffic(edges, fleet, minutes) : edges;
+  }, [configured, fleet, minutes, parts]);
+  const context = useMemo(() => ({ insights: topologyInsights(fleet, all), typeText }), [fleet, all]);
+  const topology = useMemo(() => withoutParts(all, foundIn(all, parseFilter(without), context)), [all, without, context]);
+  const found = useMemo(() => {
+    const filter = parseFilter(find);
+    // Of a key that there is none of, the page says so, and nothing steps back.
+    return isEmptyFilter(filter) || unknownKeyOf(filter, GRAPH_KEYS) !== undefined ? undefined : foundIn(topology, filter, context);
+  }, [topology, find, context]);
+  const insights = parts.has("insights") ? context.insights : undefined;
+  const columns = useMemo(
+    () => edgeColumns({ noRates: (row) => noRates(row, fleet, minutes), insights, found }),
+    [fleet, minutes, insights, found],
+  );
   const rows = useMemo(() => edgeRows(topology), [topology]);
   const shown = useMemo(() => filtered(rows, columns, { q, scope }), [rows, columns, q, scope]);
   const clusters = useMemo(() => [...new Set(configured.nodes.map(({ cluster }) => cluster))].sort(), [configured]);
   const part = useMemo(() => partOf(topology, shown), [topology, shown]);
-  if (topology.nodes.length === 0) {
+  if (all.nodes.length === 0) {
     return (
       <Page title={t.nav.topology}>
         <Empty title={t.topology.empty} how={t.destinations.emptyHow} command={t.destinations.emptyCommand} />
@@ -52,31 +64,14 @@ export function TopologyPage() {
   }
   return (
     <Page title={t.nav.topology}>
-      <div className="topology-bar">
-        <Choices
-          label={t.topology.view}
-          choices={VIEWS}
-          chosen={view === "table" ? "table" : "graph"}
-          textOf={(each) => t.topology[each]}
-          choose={(each) => change({ view: each === "table" ? each : undefined })}
-        />
-        <Choices
-          label={t.traffic.window}
-          choices={MINUTES}
-          chosen={minutes === 60 ? "60" : "5"}
-          textOf={(each) => t.traffic.minutes(Number(each))}
-          choose={(each) => change({ minutes: each === "60" ? each : undefined })}
-        />
-        <ul className="legend" aria-label={t.topology.show}>
-          {EDGE_TYPES.map((type) => (
-            <li key={type} className={type}>
-              {t.topology.edges[type]}
-            </li>
-          ))}
-        </ul>
-        <span className="note">{topology.isGrouped ? t.topology.grouped : t.topology.configured}</span>
-      </div>
-      <TrafficNote clusters={clusters} minutes={minutes} />
+      <TopologyBar found={found?.size} />
+      <p className="note">
+        {[
+          topology.isGrouped ? t.topology.grouped : t.topology.configured,
+          ...(view !== "table" && parts.has("federation") && !boxes.startsWith("cluster") ? [t.topology.noClusterBoxes] : []),
+        ].join(" ")}
+      </p>
+      {parts.has("traffic") ? <TrafficNote clusters={clusters} minutes={minutes} /> : null}
       {view === "table" ? (
         <ResourceTable
           what={t.topology.what}
@@ -88,20 +83,24 @@ export function TopologyPage() {
             if (edge?.because !== undefined)
               void navigate({ to: "/object/$group/$kind/$cluster/$namespace/$name", params: paramsOf(edge.because) });
           }}
-          empty={null}
+          empty={<Empty title={t.topology.allHidden} />}
         />
       ) : (
         <>
           <FilterBar what={t.topology.what} columns={columns} shown={shown} total={rows.length} />
           {part.nodes.length === 0 ? (
-            <Empty title={t.table.noMatch}>{scope.size === 0 ? null : <ScopeNote scope={scope} />}</Empty>
+            <NoMatch q={q} keys={tokenKeys(columns)} />
           ) : (
-            <Graph topology={part} />
+            <Graph topology={part} boxes={boxes} insights={insights} found={found} />
           )}
         </>
       )}
     </Page>
   );
+}
+
+function typeText(type: EdgeType): string {
+  return t.topology.edges[type];
 }
 
 /** Whether no request was seen, or it is not known whether there were any. */

@@ -1,8 +1,11 @@
 import { refOf, type SignalRates } from "@isthmus/core";
 import { Name } from "../components/Name.tsx";
 import { ClusterChip, ObjectLink } from "../components/ObjectLink.tsx";
+import { SeverityTotals } from "../components/Severity.tsx";
 import type { Column } from "../components/tableColumns.ts";
+import { NO_COUNTS } from "../model/insightIndex.ts";
 import type { Topology, TopologyEdge, TopologyNode } from "../model/topology.ts";
+import { endValues, insightValues, policyValues, type TopologyInsights } from "../model/topologyParts.ts";
 import { trafficTexts } from "../model/trafficText.ts";
 import { t } from "../strings.ts";
 
@@ -56,8 +59,24 @@ function shareOf(edge: TopologyEdge | undefined): string {
 }
 
 const EDGE_COLUMNS: readonly Column<EdgeRow>[] = [
-  { id: "from", title: t.topology.from, width: [11.5, 2], text: ({ from }) => textOf(from), cell: ({ from }) => <End end={from} /> },
-  { id: "to", title: t.topology.to, width: [11.5, 2], text: ({ to }) => textOf(to), cell: ({ to }) => <End end={to} /> },
+  {
+    id: "from",
+    title: t.topology.from,
+    width: [11.5, 2],
+    token: "from",
+    text: ({ from }) => textOf(from),
+    values: ({ from }) => endValues(from),
+    cell: ({ from }) => <End end={from} />,
+  },
+  {
+    id: "to",
+    title: t.topology.to,
+    width: [11.5, 2],
+    token: "to",
+    text: ({ to }) => textOf(to),
+    values: ({ to }) => (to === undefined ? [] : endValues(to)),
+    cell: ({ to }) => <End end={to} />,
+  },
   {
     id: "type",
     title: t.columns.type,
@@ -95,16 +114,25 @@ const EDGE_COLUMNS: readonly Column<EdgeRow>[] = [
     id: "because",
     title: t.topology.why,
     width: [12.5, 2],
+    token: "policy",
+    values: ({ edge }) => (edge?.because === undefined ? [] : policyValues(edge.because)),
     text: ({ edge }) => (edge?.because === undefined ? "" : `${edge.because.kind} ${edge.because.namespace}/${edge.because.name}`),
     cell: ({ edge }) => (edge?.because === undefined ? <span className="muted">–</span> : <ObjectLink to={edge.because} hasKind />),
   },
 ];
 
-/** What an edge without rates has in their place: `–` where nothing could be counted. */
-type NoRates = (row: EdgeRow) => string;
+/** What rows show that depends on the page. */
+export interface EdgeColumnsOptions {
+  /** What an edge without rates has in their place: `–` where nothing could be counted. */
+  noRates(row: EdgeRow): string;
+  /** Undefined: there is no such column. */
+  readonly insights: TopologyInsights | undefined;
+  /** Ids of nodes and edges that are looked for; undefined: there is no such column. */
+  readonly found: ReadonlySet<string> | undefined;
+}
 
-/** The columns with what was counted. */
-export function edgeColumns(noRates: NoRates): readonly Column<EdgeRow>[] {
+/** The columns with what was counted, with insights, and with whether a row, or one of its ends, is found. */
+export function edgeColumns({ noRates, insights, found }: EdgeColumnsOptions): readonly Column<EdgeRow>[] {
   const column = (id: "rate" | "errors" | "p95" | "p99", sort: (rates: SignalRates) => number | undefined): Column<EdgeRow> => {
     const textOf = (row: EdgeRow) => (row.edge?.rates === undefined ? noRates(row) : trafficTexts(row.edge.rates)[id]);
     return {
@@ -121,11 +149,48 @@ export function edgeColumns(noRates: NoRates): readonly Column<EdgeRow>[] {
   return [
     from,
     to,
+    ...(found === undefined ? [] : [foundColumn(found)]),
     type,
     column("rate", ({ requestsPerSecond }) => requestsPerSecond),
     column("errors", ({ errorPercent }) => errorPercent),
     column("p95", ({ p95Ms }) => p95Ms),
     column("p99", ({ p99Ms }) => p99Ms),
     ...others,
+    ...(insights === undefined ? [] : [insightColumn(insights)]),
   ];
+}
+
+function foundColumn(found: ReadonlySet<string>): Column<EdgeRow> {
+  const text = ({ edge, from, to }: EdgeRow): string => {
+    if (edge !== undefined && found.has(edge.id)) return t.topology.isFound;
+    return [from, to].some((end) => typeof end === "object" && found.has(end.id)) ? t.topology.endIsFound : "";
+  };
+  return {
+    id: "found",
+    title: t.topology.foundColumn,
+    width: [4.5, 0.5],
+    text,
+    cell: (row) => (text(row) === "" ? <Nothing /> : text(row)),
+  };
+}
+
+/** Of an edge those about what is behind it, of a row without one those about its node. */
+function insightColumn(insights: TopologyInsights): Column<EdgeRow> {
+  const countsOf = ({ edge, from }: EdgeRow) => insights.get(edge?.id ?? (typeof from === "string" ? from : from.id));
+  return {
+    id: "insights",
+    title: t.columns.insights,
+    width: [6, 0.8],
+    token: "insight",
+    values: (row) => insightValues(countsOf(row)),
+    text: (row) => {
+      const { error, warning, info } = countsOf(row) ?? NO_COUNTS;
+      return `${error}/${warning}/${info}`;
+    },
+    cell: (row) => <SeverityTotals counts={countsOf(row) ?? NO_COUNTS} />,
+  };
+}
+
+function Nothing() {
+  return <span className="muted">–</span>;
 }

@@ -2,35 +2,35 @@ import { keyOfResource, refOf } from "@isthmus/core";
 import { Handle, type NodeProps, Position } from "@xyflow/react";
 import { Name } from "../components/Name.tsx";
 import { ObjectLink } from "../components/ObjectLink.tsx";
-import type { TopologyNode } from "../model/topology.ts";
-import { t } from "../strings.ts";
+import { SeverityTotals } from "../components/Severity.tsx";
+import { aboutNode, boxName } from "./boxes.ts";
+import type { BoxData, ServiceData } from "./drawing.ts";
 
 /** A service in the graph, or a namespace of many. */
 function ServiceNode({ data }: NodeProps) {
-  const { node } = data as { readonly node?: TopologyNode };
+  const { node, place = "", insights } = data as ServiceData;
   if (node === undefined) return null;
   return (
     <div className="service-node" data-key={node.destination === undefined ? undefined : keyOfResource(node.destination)}>
       <Ends />
       {node.destination === undefined ? <Name text={node.name} /> : <ObjectLink to={refOf(node.destination)} text={node.name} />}
       <span className="muted">
-        <Name
-          text={`${node.namespace}${node.isFederated ? ` · ${t.topology.federated}` : ""}${node.isOutside ? ` · ${t.traffic.outside}` : ""}`}
-        />
+        <Name text={aboutNode(node, place)} />
       </span>
+      {insights === undefined ? null : <SeverityTotals counts={insights} />}
     </div>
   );
 }
 
-/** The box of a cluster. */
-function ClusterNode({ data }: NodeProps) {
-  const { cluster } = data as { readonly cluster: string };
+/** The box of a cluster, or of a namespace. */
+function BoxNode({ data }: NodeProps) {
+  const { name, kind } = data as BoxData;
   return (
-    <div className="cluster-node">
+    <div className={`${kind}-node`}>
       <Ends />
       <Handle id="top" type="target" position={Position.Top} isConnectable={false} />
       <Handle id="bottom" type="source" position={Position.Bottom} isConnectable={false} />
-      <Name text={cluster || t.common.management} />
+      <Name text={boxName({ name, kind })} />
     </div>
   );
 }
@@ -45,4 +45,4 @@ function Ends() {
   );
 }
 
-export const NODE_TYPES = { service: ServiceNode, cluster: ClusterNode };
+export const NODE_TYPES = { service: ServiceNode, box: BoxNode };

@@ -1,7 +1,7 @@
-import type { TopologyNode } from "../model/topology.ts";
 import { visibleText } from "../model/visibleText.ts";
 import { t } from "../strings.ts";
-import type { Drawing } from "./drawing.ts";
+import { aboutNode, boxName } from "./boxes.ts";
+import type { BoxData, Drawing, ServiceData } from "./drawing.ts";
 
 interface Box {
   readonly x: number;
@@ -62,15 +62,17 @@ function boxText(
   data: Record<string, unknown>,
 ): { readonly isBehind: boolean; readonly text: string } {
   if (box === undefined) return { isBehind: true, text: "" };
-  const isCluster = type === "cluster";
-  const { cluster = "", node } = data as { readonly cluster?: string; readonly node?: TopologyNode };
-  const [name, more] = isCluster ? [cluster || t.common.management, ""] : [node?.name ?? "", node?.namespace ?? ""];
-  const rect = `<rect x="${round(box.x)}" y="${round(box.y)}" width="${round(box.width)}" height="${round(box.height)}" rx="${isCluster ? 10 : 5}" fill="${isCluster ? "#f4f6f9" : "#ffffff"}" stroke="${isCluster ? "#d5dae2" : "#868f9b"}"/>`;
-  const title = `<title>${escaped(cut(more === "" ? name : `${more}/${name}`, LONGEST_TITLE))}</title>`;
-  const words = isCluster
+  const isBox = type === "box";
+  const { kind } = data as BoxData;
+  const { node, place = "" } = data as ServiceData;
+  const [name, more] = isBox ? [boxName(data as BoxData), ""] : [node?.name ?? "", node === undefined ? "" : aboutNode(node, place)];
+  const fill = isBox && kind !== "namespace" ? "#f4f6f9" : "#ffffff";
+  const rect = `<rect x="${round(box.x)}" y="${round(box.y)}" width="${round(box.width)}" height="${round(box.height)}" rx="${isBox ? 10 : 5}" fill="${fill}" stroke="${isBox ? "#d5dae2" : "#868f9b"}"/>`;
+  const title = `<title>${escaped(cut(node === undefined || isBox ? name : `${node.namespace}/${name}`, LONGEST_TITLE))}</title>`;
+  const words = isBox
     ? text(cut(name, 2 * LONGEST), box.x + 18, box.y + 24, 14, "bold")
     : `${text(cut(name, LONGEST), box.x + 10, box.y + 20, 13)}${text(cut(more, LONGEST), box.x + 10, box.y + 36, 11)}`;
-  return { isBehind: isCluster, text: `<g>${title}${rect}${words}</g>` };
+  return { isBehind: isBox, text: `<g>${title}${rect}${words}</g>` };
 }
 
 interface Line {

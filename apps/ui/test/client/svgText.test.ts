@@ -14,7 +14,7 @@ const node = (id: string, name: string, x: number) => ({
 });
 const drawing: Drawing = {
   nodes: [
-    { id: "cluster c1", type: "cluster", position: { x: 100, y: 50 }, width: 500, height: 200, data: { cluster: EVIL } },
+    { id: "cluster c1", type: "box", position: { x: 100, y: 50 }, width: 500, height: 200, data: { name: EVIL, kind: "cluster" } },
     node("a", "web", 10),
     node("b", EVIL, 300),
   ],

@@ -4,12 +4,22 @@ import { readPageSearch } from "../../client/components/usePageSearch.ts";
 import { formatFilter, matchesFilter, parseFilter } from "../../client/model/tokens.ts";
 
 const text = fc.string({ minLength: 1, maxLength: 12, unit: "grapheme" });
-const anyFilter = fc.record({
-  tokens: fc.array(fc.record({ key: text.map((key) => key.toLowerCase()), values: fc.array(text, { minLength: 1, maxLength: 3 }) }), {
-    maxLength: 4,
-  }),
-  words: fc.array(text, { maxLength: 4 }),
-});
+const anyToken = fc.record(
+  {
+    key: text.map((key) => key.toLowerCase()),
+    values: fc.array(text, { minLength: 1, maxLength: 3 }),
+    isNegated: fc.constant(true as const),
+  },
+  { requiredKeys: ["key", "values"] },
+);
+const anyFilter = fc.record(
+  {
+    tokens: fc.array(anyToken, { maxLength: 4 }),
+    words: fc.array(text, { maxLength: 4 }),
+    negatedWords: fc.array(text, { minLength: 1, maxLength: 4 }),
+  },
+  { requiredKeys: ["tokens", "words"] },
+);
 
 it("reads a filter back from the address that it was written to", () => {
   fc.assert(
@@ -38,7 +48,16 @@ it("reads tokens, lists of values, words and quotes", () => {
     ],
     words: ["two words", "reviews"],
   });
+  expect(parseFilter('-ns:a,b !"two words" -reviews "-plain" a-b ns:-x')).toEqual({
+    tokens: [
+      { key: "ns", values: ["a", "b"], isNegated: true },
+      { key: "ns", values: ["-x"] },
+    ],
+    words: ["-plain", "a-b"],
+    negatedWords: ["two words", "reviews"],
+  });
   // What is being typed does not filter yet.
+  expect(parseFilter("- ! -cluster: reviews")).toEqual({ tokens: [], words: ["reviews"] });
   expect(parseFilter("cluster: reviews")).toEqual({ tokens: [], words: ["reviews"] });
 });
 
@@ -56,7 +75,15 @@ it("matches rows that have one value of each token, and all words", () => {
   expect(matches("ns:batch")).toBe(false);
   expect(matches("ns:book")).toBe(false);
   expect(matches("reviews ratings")).toBe(false);
-  // A key that no column answers matches nothing, rather than everything.
+  expect(matches("-ns:batch !ns:default")).toBe(true);
+  expect(matches("-ns:batch,book*")).toBe(false);
+  expect(matches("cluster:east-1 !cluster:east-1")).toBe(false);
+  expect(matches("-ratings")).toBe(true);
+  expect(matches("!Reviews")).toBe(false);
+  expect(matches('-"reviews-v1"')).toBe(false);
+  // A key that no column answers matches nothing, rather than everything, and so does its negation.
+  expect(matches("-nosuch:bookinfo")).toBe(false);
+  expect(matches("!__proto__:bookinfo")).toBe(false);
   expect(matches("nosuch:bookinfo")).toBe(false);
   expect(matches("__proto__:bookinfo")).toBe(false);
 });
