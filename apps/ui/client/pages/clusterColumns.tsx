@@ -1,4 +1,5 @@
 import { type ResourceRef, refOf } from "@isthmus/core";
+import { AgentVersion } from "../components/AgentVersion.tsx";
 import { LagText } from "../components/LagText.tsx";
 import { Name } from "../components/Name.tsx";
 import { ObjectLink } from "../components/ObjectLink.tsx";
@@ -23,7 +24,7 @@ export const CLUSTER_COLUMNS: readonly Column<ClusterRow>[] = [
   {
     id: "name",
     title: t.columns.name,
-    width: [9, 2],
+    width: [8.5, 2],
     token: "cluster",
     text: ({ name }) => name,
     cell: (row) => (row.cluster === undefined ? <Name text={row.name} /> : <ObjectLink to={clusterRef(row)} text={row.name} />),
@@ -39,9 +40,11 @@ export const CLUSTER_COLUMNS: readonly Column<ClusterRow>[] = [
   {
     id: "agent",
     title: t.columns.agent,
-    width: [5.5, 1],
-    text: ({ agent }) => agent ?? "",
-    cell: ({ agent }) => <Name text={agent ?? "–"} />,
+    width: [7, 1],
+    token: "agent",
+    text: ({ agent, skew }) => [agent, skew?.mark].filter(Boolean).join(" "),
+    values: ({ agent, skew }) => [...(agent === undefined ? [] : [agent]), ...(skew?.isSupported === false ? ["unsupported"] : [])],
+    cell: ({ agent, skew }) => <AgentVersion version={agent} skew={skew} />,
   },
   {
     id: "lag",
@@ -81,7 +84,7 @@ export const CLUSTER_COLUMNS: readonly Column<ClusterRow>[] = [
   {
     id: "certificate",
     title: t.columns.certificate,
-    width: [9, 1.2],
+    width: [8, 1.2],
     text: ({ certificateEnds }) => certificateEnds ?? "",
     cell: ({ certificateEnds }) => <Until time={certificateEnds} />,
   },
