@@ -19,6 +19,9 @@ import { visibleText } from "../model/visibleText.ts";
 import { t } from "../strings.ts";
 import { ObjectTable } from "./ObjectTable.tsx";
 
+// Those of their titles.
+const PHASE_WIDTHS = { Translated: 4.8, Delivered: 4.4, Applied: 4.1 } as const;
+
 /** How far policies are in one phase: those that are not done first, and in the filter `yes`, `no` or `unknown`. */
 function phaseColumn(name: PhaseName): Column<Resource> {
   const word = (policy: Resource) => {
@@ -32,7 +35,7 @@ function phaseColumn(name: PhaseName): Column<Resource> {
   return {
     id: name.toLowerCase(),
     title: t.policies.phases[name],
-    width: [5, 0.4],
+    width: [PHASE_WIDTHS[name], 0.4],
     token: name.toLowerCase(),
     values: (policy) => [word(policy)],
     text: (policy) => [word(policy), count(policy)].filter((part) => part !== "").join(" "),
@@ -57,14 +60,14 @@ const COLUMNS: readonly Column<Resource>[] = [
   {
     id: "name",
     title: t.columns.name,
-    width: [8, 2],
+    width: [7.5, 2],
     text: ({ metadata }) => metadata.name,
     cell: (policy) => <ObjectLink to={refOf(policy)} text={policy.metadata.name} />,
   },
   {
     id: "kind",
     title: t.columns.kind,
-    width: [7.5, 0.9],
+    width: [7.3, 0.9],
     token: "kind",
     text: ({ kind }) => kind,
     cell: ({ kind }) => kind,
@@ -72,7 +75,7 @@ const COLUMNS: readonly Column<Resource>[] = [
   {
     id: "ns",
     title: t.columns.namespace,
-    width: [5.5, 0.8],
+    width: [5.2, 0.8],
     token: "ns",
     text: ({ metadata }) => metadata.namespace ?? "",
     cell: ({ metadata }) => <Name text={metadata.namespace ?? ""} />,
@@ -80,7 +83,7 @@ const COLUMNS: readonly Column<Resource>[] = [
   {
     id: "cluster",
     title: t.columns.cluster,
-    width: [6.2, 0.7],
+    width: [6, 0.7],
     token: "cluster",
     text: (policy) => clusterOf(policy) || t.common.management,
     cell: (policy) => <Name text={clusterOf(policy) || t.common.management} />,
@@ -88,7 +91,7 @@ const COLUMNS: readonly Column<Resource>[] = [
   {
     id: "state",
     title: t.columns.state,
-    width: [7, 1],
+    width: [6, 1],
     token: "state",
     text: (policy) => approvalOf(policy).word,
     cell: (policy) => <StatusMark status={approvalOf(policy)} />,
@@ -97,14 +100,14 @@ const COLUMNS: readonly Column<Resource>[] = [
   {
     id: "message",
     title: t.columns.message,
-    width: [6, 4],
+    width: [5, 4],
     text: policyMessage,
     cell: (policy) => <Name text={policyMessage(policy)} />,
   },
   {
     id: "age",
     title: t.columns.age,
-    width: [5.2, 0.5],
+    width: [4.6, 0.5],
     text: ({ metadata }) => metadata.creationTimestamp ?? "",
     cell: ({ metadata }) => <When time={metadata.creationTimestamp} />,
   },

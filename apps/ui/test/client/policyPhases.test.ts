@@ -42,7 +42,7 @@ it("says how far a policy is by its conditions and counts", () => {
 
 it("invents nothing", () => {
   expect(phase("Applied", undefined)).toBeUndefined();
-  // Not heard of since the server started.
+  // Not reported since the server started.
   expect(phase("Applied", { status: "Unknown", message: "3 objects in clusters that have not responded" })).toBeUndefined();
   // Of another generation.
   expect(phase("Applied", { status: "True" }, { generation: 2 })).toBeUndefined();
