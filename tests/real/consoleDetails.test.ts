@@ -3,6 +3,7 @@ import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { describeInBrowser } from "./harness/chromium.ts";
 import { type LiveDemo, startLiveDemo } from "./harness/liveDemo.ts";
+import { waitFor } from "./harness/waitFor.ts";
 
 const POLICIES = "/object/networking.mesh.gloo.solo.io/TrafficPolicy/_/bookinfo";
 const CLUSTER = "/object/multicluster.solo.io/KubernetesCluster/_/gloo-mesh/cluster-2";
@@ -183,6 +184,12 @@ describeInBrowser("clusters, policies and insights in detail, in a browser", (ex
     await toggle.click();
     await page.locator(".yaml pre").first().waitFor();
     expect(new URL(page.url()).searchParams.has("diff")).toBe(false);
+    const query = "group=networking.mesh.gloo.solo.io&kind=TrafficPolicy&cluster=&namespace=bookinfo&name=reviews-shift";
+    // The demo keeps a moment every five seconds.
+    await waitFor("a moment that has the policy", async () => {
+      const answer = await fetch(`${demo.url}/api/v1/history/generations?${query}`);
+      return ((await answer.json()) as { readonly generations: readonly object[] }).generations.length > 0;
+    });
     await show(`${POLICIES}/reviews-shift?tab=events`);
     await page.getByRole("columnheader", { name: "By and because of" }).waitFor();
     expect(await faults("events")).toEqual([]);

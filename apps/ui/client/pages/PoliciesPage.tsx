@@ -100,7 +100,7 @@ const COLUMNS: readonly Column<Resource>[] = [
   {
     id: "message",
     title: t.columns.message,
-    width: [5, 4],
+    width: [6, 4],
     text: policyMessage,
     cell: (policy) => <Name text={policyMessage(policy)} />,
   },
