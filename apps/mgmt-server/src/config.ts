@@ -37,6 +37,8 @@ export interface ServerConfig {
   /** Whether Events say which insights begin and end. */
   readonly insightEvents: boolean;
   readonly serverNames: readonly string[];
+  /** Of this program. */
+  readonly version: string;
   readonly replica: string;
   readonly store: StoreConfig;
   /** Whether there are several replicas, one of which writes into the management cluster. */
@@ -50,7 +52,7 @@ export interface ServerConfig {
   readonly verbose: boolean;
 }
 
-type Defaulted = "adminTls" | "writeNamespaces" | "replica" | "leaderElection" | "generation" | "verbose";
+type Defaulted = "version" | "adminTls" | "writeNamespaces" | "replica" | "leaderElection" | "generation" | "verbose";
 
 /** What the command line gives. */
 interface Options
@@ -149,6 +151,7 @@ export function readServerConfig(argv: readonly string[]): ServerConfig {
     insightEvents: options.insightEvents,
     serverNames: options.serverName ?? [],
     store: storeConfig(options, process.env),
+    version,
     replica: options.replica ?? NAMES[generation].server,
     leaderElection: options.leaderElection === true || isOn(process.env["LEADER_ELECTION"]),
     writeNamespaces: namespaceNames("--write-namespaces", options.writeNamespaces),

@@ -114,7 +114,7 @@ async function run(config: ServerConfig, signal: AbortSignal): Promise<void> {
       },
       namespace,
       ownUid,
-      ...(store === undefined ? {} : { sharing: { store, replica: config.replica } }),
+      ...(store === undefined ? {} : { sharing: { store, replica: config.replica, version: config.version } }),
       translation: { namespace, stage: "all", disallowIntersectingConfig: config.disallowIntersectingConfig },
       ...(election === undefined ? {} : { leadership: election }),
       writesEvents: config.insightEvents,

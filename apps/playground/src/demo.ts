@@ -22,6 +22,7 @@ import { createServerIdentity, type GrpcServer, type GrpcServerOptions, grpcConn
 import { type RunningServerLink, startAgentLink, startServerLink } from "@isthmus/relay/session";
 import { demoClusters, type SimulatedCluster, simulatedCluster, startControllers } from "@isthmus/simulator";
 import type { Logger } from "pino";
+import { version } from "../package.json";
 
 /** Namespace of the management plane. */
 export const NAMESPACE = "gloo-mesh";
@@ -224,7 +225,7 @@ async function runAgent(
     {
       cluster,
       link: (handler) => {
-        const about = { instance: randomUUID(), version: "demo", agentNamespace: NAMESPACE, clusterUid };
+        const about = { instance: randomUUID(), version, agentNamespace: NAMESPACE, clusterUid };
         const link = startAgentLink(
           {
             clusterName,

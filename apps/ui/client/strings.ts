@@ -1,6 +1,7 @@
 import { accessStrings } from "./strings/access.ts";
 import { certificateStrings } from "./strings/certificates.ts";
 import { ciliumStrings } from "./strings/cilium.ts";
+import { clusterStrings } from "./strings/clusters.ts";
 import { debugStrings } from "./strings/debug.ts";
 import { effectStrings } from "./strings/effect.ts";
 import { eventStrings } from "./strings/events.ts";
@@ -9,6 +10,7 @@ import { insightStrings } from "./strings/insights.ts";
 import { panelStrings } from "./strings/panel.ts";
 import { pastStrings } from "./strings/past.ts";
 import { pauseStrings } from "./strings/pause.ts";
+import { policyStrings } from "./strings/policies.ts";
 import { scopeStrings } from "./strings/scope.ts";
 import { topologyStrings } from "./strings/topology.ts";
 import { trafficStrings } from "./strings/traffic.ts";
@@ -212,58 +214,9 @@ export const t = {
     expired: (name: string) => `${name} has expired`,
     allInsights: "All insights",
   },
-  clusters: {
-    what: "clusters",
-    empty: "No cluster is registered.",
-    emptyHow: "Register one:",
-    emptyCommand: "meshctl cluster register cluster-1 --remote-context cluster-1",
-    register: "Register a cluster",
-    registerWhy:
-      "By one who may reach both clusters; or, with the second command, by pasting what it prints in the other one. Names are examples.",
-    registerElsewhere: "meshctl cluster register cluster-1 --print-join",
-    logs: "Logs of its agent",
-    lagNone: "0 s",
-    lagShort: "under 30 s",
-    diagnose: "Diagnose",
-    diagnoseWhy: "Walks from DNS to the rights of the agent, and stops at the first step that fails.",
-    frozenAt: (time: string) => `frozen ${time}`,
-    uid: "Cluster UID",
-    mode: "Mode",
-    agentNamespace: "Agent namespace",
-    pending: "Not written",
-    pendingNone: "Everything that is desired is written, or the mode is manage.",
-    wouldCreate: "would be created",
-    wouldChange: "would be changed",
-    wouldDelete: "would be deleted",
-    conflicts: "conflicts with objects of others",
-    certificates: "Certificates",
-    certificatesNone: "No certificate of this cluster is known.",
-    rotate: "Have the CA of a mesh issued again, below the same root; nothing restarts:",
-    rotateWhat: "command that rotates it",
-    expires: "Ends",
-    subject: "Subject",
-    objects: "Objects",
-    objectsNone: "Nothing of this cluster is known.",
-    about: "About",
-  },
+  clusters: clusterStrings,
   insights: insightStrings,
-  policies: {
-    what: "policies",
-    empty: "No policy exists.",
-    emptyHow: "List the kinds of policies that can be created:",
-    emptyCommand: "kubectl api-resources --categories gloo-mesh",
-    phases: "Progress",
-    noEffect: "selects no target",
-    notInStore: "The store has no objects of the management cluster: no server of this version has written them yet.",
-    notInStoreHow: "List them in the management cluster:",
-    notInStoreCommand: "meshctl get policies",
-    sources: "Sources",
-    requests: "Requests",
-    rules: "Rules",
-    destinations: "Destinations",
-    workloadCount: "Workloads whose traffic it is for",
-    hostname: "Host name",
-  },
+  policies: policyStrings,
   certificates: certificateStrings,
   cilium: ciliumStrings,
   generated: generatedStrings,

@@ -144,8 +144,17 @@ export interface SnapshotClock {
   readonly at: string;
   /** Of each cluster, when it was last heard of, as far as it is known; its objects are of that moment. */
   readonly clusters: readonly ClusterClock[];
+  /** The management servers that run; absent: the source does not know, or none runs. A saved fleet has none. */
+  readonly servers?: readonly ConsoleServerVersion[];
   /** What keeps the source from answering, if anything. */
   readonly problem?: string;
+}
+
+/** Which version of the management server runs, and in how many replicas. */
+export interface ConsoleServerVersion {
+  /** Absent: replicas that do not say, as those of earlier versions. */
+  readonly version?: string;
+  readonly replicas: number;
 }
 
 /** How fresh what is shown of one cluster is. */
@@ -203,6 +212,10 @@ export interface ObjectGeneration {
   /** `metadata.generation`; null: it has none. */
   readonly generation: number | null;
   readonly isAbsent: boolean;
+  /** Which tool manages the object, such as `Argo CD application shop`, as its labels and annotations say; absent: they do not. */
+  readonly manager?: string;
+  /** Its annotation `kubernetes.io/change-cause`. */
+  readonly cause?: string;
 }
 
 /** Path of how much changed in each cluster from one moment that is kept to the next: `MomentChanges` as JSON. */

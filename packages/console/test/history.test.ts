@@ -134,4 +134,37 @@ describe("the history of a fleet", () => {
     const history = taken([0, MINUTE], {}, (i) => moments[i] as FleetMoment);
     expect(history.at(iso(0))?.moment.objects.get("x")).toBe(history.at(iso(MINUTE))?.moment.objects.get("x"));
   });
+
+  it("says by which tool a generation was written and why, as far as labels and annotations say so", () => {
+    const versions: readonly object[] = [
+      {
+        annotations: { "argocd.argoproj.io/tracking-id": "shop:networking.mesh.gloo.solo.io/TrafficPolicy:bookinfo/p" },
+        labels: { "app.kubernetes.io/managed-by": "Helm" },
+      },
+      { labels: { "kustomize.toolkit.fluxcd.io/name": "apps" }, annotations: { "kubernetes.io/change-cause": "git 3fa2c1" } },
+      { labels: { "app.kubernetes.io/managed-by": "our-operator" } },
+      { labels: { "app.kubernetes.io/managed-by": { evil: true } }, annotations: { "kubernetes.io/change-cause": "" } },
+      {},
+      { annotations: { "meta.helm.sh/release-name": "x".repeat(1_000), "kubernetes.io/change-cause": "y".repeat(1_000) } },
+    ];
+    const moments = versions.map((more, i) => {
+      const one = object("TrafficPolicy", "p");
+      return momentOf([{ ...one, metadata: { ...one.metadata, ...more, generation: i + 1 } } as typeof one]);
+    });
+    const history = taken(
+      versions.map((_, i) => i * MINUTE),
+      {},
+      (i) => moments[i] as FleetMoment,
+    );
+    const name = { group: "", kind: "TrafficPolicy", name: "p", namespace: "bookinfo", clusterName: "cluster-1" };
+    const origins = history.generationsOf(name)?.generations.map(({ manager, cause }) => [manager, cause]);
+    expect(origins).toEqual([
+      ["Argo CD application shop", undefined],
+      ["Flux Kustomization apps", "git 3fa2c1"],
+      ["our-operator", undefined],
+      [undefined, undefined],
+      [undefined, undefined],
+      [`Helm release ${"x".repeat(128)}`, "y".repeat(400)],
+    ]);
+  });
 });

@@ -73,6 +73,7 @@ function viewed(
         { name: "cluster-1", at },
         { name: "cluster-2", at },
       ],
+      servers: [{ version: "1.4.0", replicas: 2 }],
       problem: "cluster-2 is broken",
     }),
   };
@@ -130,6 +131,8 @@ describe("what a user sees", () => {
     expect(keysIn(seen)).toEqual({ objects: [], generated: [], insights: [], ended: [] });
     expect([seen.certificates, seen.insights.unknown, source.clock().clusters]).toEqual([[], [], []]);
     expect(source.clock().problem).not.toContain("cluster-2");
+    // Versions say nothing of the fleet.
+    expect(source.clock().servers).toEqual([{ version: "1.4.0", replicas: 2 }]);
     expect(seen.viewer).toMatchObject({ username: "alice", isPartial: true, hasAllClusters: false, isExhausted: false });
     expect(JSON.stringify(seen.viewer)).not.toContain("cluster-2");
   });

@@ -94,5 +94,6 @@ export { applyDelta, deltaBetween, emptySnapshot, mergeSnapshots, type Snapshot,
 export { type EntryChange, SortedMap } from "./sortedMap.ts";
 export { type Condition, type TimedCondition, timedConditions } from "./status.ts";
 export { emptyTable, type Index, type Table } from "./table.ts";
+export { isAtLeast, minorSkew, minorVersion, type Skew, skewOf } from "./versionSkew.ts";
 export { matchesWildcards } from "./wildcards.ts";
 export { type WithoutUndefined, withoutUndefined } from "./withoutUndefined.ts";

@@ -38,6 +38,7 @@ export {
   SYNC_BOUNDS,
   type TrafficActivity,
 } from "./replication/clusterActivity.ts";
+export type { RunningReplica } from "./replication/replicas.ts";
 export { type StoredState, type StoreReader, type StoreReaderOptions, storeReader } from "./replication/storeReader.ts";
 export { agentRoles, serverRoles } from "./roles.ts";
 export { systemClock } from "./runtime/systemClock.ts";

@@ -26,6 +26,8 @@ const namespace = "gloo-mesh";
 /** What a server of a fleet has beside its name. */
 export interface ServerSettings {
   readonly store?: Store;
+  /** What it says of its version. Default: nothing, as servers of earlier versions. */
+  readonly version?: string;
   readonly leadership?: Leadership;
   /** How it reaches its cluster. Default: directly. */
   readonly over?: (cluster: Cluster) => Cluster;
@@ -34,7 +36,7 @@ export interface ServerSettings {
 }
 
 /** One of several agents of a cluster. */
-export interface AgentSettings extends Omit<ServerSettings, "store" | "presented"> {
+export interface AgentSettings extends Omit<ServerSettings, "store" | "version" | "presented"> {
   /** Default: "". */
   readonly name?: string;
   /** The Vault that it may call. Default: none. */
@@ -94,7 +96,7 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
     return known;
   }
 
-  function start(name = "server", { store, leadership, over = (cluster) => cluster, presented }: ServerSettings = {}): void {
+  function start(name = "server", { store, version, leadership, over = (cluster) => cluster, presented }: ServerSettings = {}): void {
     const stop = quietController();
     let link: RunningServerLink | undefined;
     const server: Server = startServer(
@@ -122,7 +124,7 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
         },
         namespace,
         translation: { namespace, stage: "all" },
-        ...(store === undefined ? {} : { sharing: { store, replica: name } }),
+        ...(store === undefined ? {} : { sharing: { store, replica: name, ...(version === undefined ? {} : { version }) } }),
         ...(leadership === undefined ? {} : { leadership }),
         clock,
         random,

@@ -98,6 +98,45 @@ describe("a reader of the store", () => {
     expect(reader.problems).toEqual([]);
   });
 
+  it("knows which servers run, and the versions of those that say it", async () => {
+    await register(fleet);
+    fleet.startServer("new", { store, version: "1.5.0" });
+    // A server of an earlier version, and records that no server has written.
+    fleet.startServer("old", { store });
+    for (const [name, text] of [
+      ["hostile-1", "{"],
+      ["hostile-2", "null"],
+      ["hostile-3", JSON.stringify({ version: { toString: 1 } })],
+      ["hostile-4", JSON.stringify({ version: "9".repeat(10_000) })],
+    ] as const)
+      await store.putRecord("replicas", name, text);
+    const reader = reading();
+    const versions = () => reader.servers.map(({ instance, version }) => [instance, version]);
+    const others = [
+      ["hostile-1", undefined],
+      ["hostile-2", undefined],
+      ["hostile-3", undefined],
+      ["hostile-4", "9".repeat(64)],
+    ];
+    await eventually(async () => {
+      await meanwhile(reader.update(stop.signal));
+      expect(versions()).toEqual([...others, ["new-0", "1.5.0"], ["old-0", undefined]]);
+    });
+    await fleet.stopServer("new");
+    await eventually(async () => {
+      await meanwhile(reader.update(stop.signal));
+      expect(versions()).toEqual([...others, ["old-0", undefined]]);
+    });
+  });
+
+  it("shows the fleet though it cannot tell which servers run", async () => {
+    await running();
+    const reader = reading({ ...readOnly(), records: () => Promise.reject(new StoreError("the records are of another type")) });
+    await meanwhile(reader.update(stop.signal));
+    expect(namesIn(reader, "cluster-1").length).toBeGreaterThan(0);
+    expect([reader.servers, reader.problems]).toEqual([[], []]);
+  });
+
   it("follows writes without reading again, and keeps what did not change", async () => {
     await running();
     let loads = 0;

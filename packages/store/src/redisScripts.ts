@@ -178,6 +178,8 @@ if now ~= '' or ARGV[4] ~= '' then tell(KEYS[3], ARGV[7], 8, #ARGV - 7) end
 return {1, now}
 `;
 
+const FORGET_NAME = "redis.call('SREM', KEYS[1], name)";
+
 /**
  * KEYS: the names of a group. ARGV: prefix of its records, limit of names, limit of texts, how many at most. Gives names and values in turn;
  * forgets names whose records have expired.
@@ -189,7 +191,7 @@ local found = {}
 for _, name in ipairs(redis.call('SMEMBERS', KEYS[1])) do
   local text = #name > tonumber(ARGV[2]) and '' or value(ARGV[1] .. name, ARGV[3])
   if text == '' then
-    redis.call('SREM', KEYS[1], name)
+    ${FORGET_NAME}
   else
     found[#found + 1] = name
     found[#found + 1] = text
@@ -203,6 +205,9 @@ const SET_ID = "redis.call('SET', KEYS[1], ARGV[1], 'NX')\n";
 
 /** The form of a script that writes nothing: what is of another type than ours is an error. Undefined for scripts whose purpose is to write. */
 export function readingForm(script: string): string | undefined {
-  if (![OVERVIEW, HEAD, PAGE_SCRIPT, OBJECT, RECORD].includes(script)) return undefined;
-  return script.replace(UNLINK_OTHER, "error(key .. ' is of another type than a server writes')").replace(SET_ID, "");
+  if (![OVERVIEW, HEAD, PAGE_SCRIPT, OBJECT, RECORD, RECORDS].includes(script)) return undefined;
+  return script
+    .replace(UNLINK_OTHER, "error(key .. ' is of another type than a server writes')")
+    .replace(SET_ID, "")
+    .replace(FORGET_NAME, "-- it has expired");
 }

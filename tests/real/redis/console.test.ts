@@ -30,7 +30,14 @@ interface Browser {
   readonly generated: ReadonlyMap<string, Resource>;
   readonly insights: ReadonlyMap<string, readonly object[]>;
   readonly insightsAt: string | undefined;
-  readonly clock: { readonly at: string; readonly problem?: string; readonly clusters: readonly { readonly name: string }[] } | undefined;
+  readonly clock:
+    | {
+        readonly at: string;
+        readonly problem?: string;
+        readonly clusters: readonly { readonly name: string }[];
+        readonly servers?: readonly object[];
+      }
+    | undefined;
 }
 
 // The real loops and a real Redis; clusters and network are simulated.
@@ -328,6 +335,37 @@ describeReal("a console over a real Redis", ({ redis: command }) => {
     await fleet.cluster("cluster-1").create(service("fresh"));
     await vi.waitFor(() => expect(browser.objects.has("Service/bookinfo/fresh/cluster-1")).toBe(true), soon);
     expect(browser.clock?.problem).toBeUndefined();
+    // Also which servers run: a name without a record stays where it is.
+    expect(browser.clock?.servers).toEqual([{ version: "1.4.0", replicas: 1 }]);
+    const names =
+      redis
+        .cli("KEYS", "gloo-mesh:*replicas*")
+        .trim()
+        .split("\n")
+        .find((key) => redis.cli("TYPE", key).trim() === "set") ?? "";
+    redis.cli("SADD", names, "gone");
+    fleet.startServer("b", { store: open(redis) });
+    await vi.waitFor(() => expect(browser.clock?.servers).toEqual([{ version: "1.4.0", replicas: 2 }]), soon);
+    expect(browser.clock?.problem).toBeUndefined();
+  }, 60_000);
+
+  it("says which servers run only as long as that can be read, and shows the fleet all the same", async () => {
+    redis.cli("ACL", "SETUSER", "reader", "on", ">word", "~gloo-mesh:*", "&gloo-mesh:*", "-@all", ...READER_RIGHTS);
+    await serve(open({ settings: { ...redis.settings, username: "reader", password: "word" } }, { isReader: true }));
+    const browser = await ready();
+    await vi.waitFor(() => expect(browser.clock?.servers).toEqual([{ version: "1.4.0", replicas: 1 }]), soon);
+    await fleet.stopServer("a");
+    const names =
+      redis
+        .cli("KEYS", "gloo-mesh:*replicas*")
+        .trim()
+        .split("\n")
+        .find((key) => redis.cli("TYPE", key).trim() === "set") ?? "";
+    redis.cli("SET", names, "somebody else's");
+    await vi.waitFor(() => expect(browser.clock?.servers).toBeUndefined(), soon);
+    expect(browser.clock?.problem).toBeUndefined();
+    expect([...browser.objects.keys()]).toContain("Service/bookinfo/reviews/cluster-1");
+    expect(redis.cli("GET", names).trim()).toBe("somebody else's");
   }, 60_000);
 });
 

@@ -104,7 +104,7 @@ export function simulatedFleet(log: Log): SimulatedFleet {
           resumeDeletes: async () => undefined,
           namespace,
           translation: { namespace, stage: "all" },
-          sharing: { store, replica: name },
+          sharing: { store, replica: name, version: "1.4.0" },
           ...(leadership === undefined ? {} : { leadership }),
         },
         stop.signal,

@@ -1,8 +1,7 @@
 import { KubernetesCluster } from "@isthmus/api";
-import { plainJson } from "@isthmus/core";
+import { plainJson, type Skew, skewOf } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
 import { type DeploymentState, DeploymentStates, imageName, serverVersion } from "./deployments.ts";
-import { type Skew, skewOf } from "./versions.ts";
 
 /** What `meshctl version` prints beside its own version. The form of `server` is that of the published meshctl. */
 export interface PlaneVersions {

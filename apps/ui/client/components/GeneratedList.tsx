@@ -71,7 +71,7 @@ function Opened({ resource, reported }: { readonly resource: Resource; readonly 
   return (
     <>
       <p className="note">{t.generated.legend}</p>
-      <DifferenceView before={reported} after={resource} label={label} />
+      <DifferenceView before={reported} after={resource} label={label} sides={t.generated.sides} />
     </>
   );
 }

@@ -2,6 +2,7 @@ import type { ConsoleInsight } from "@isthmus/console/wire";
 import { Link } from "@tanstack/react-router";
 import { t } from "../strings.ts";
 import { Command } from "./Command.tsx";
+import { Evidence } from "./Evidence.tsx";
 import { Facts } from "./Facts.tsx";
 import { Name } from "./Name.tsx";
 import { ObjectLink } from "./ObjectLink.tsx";
@@ -26,6 +27,7 @@ export function InsightCard({ insight, isOfObject = false }: InsightCardProps) {
         {isOfObject ? (
           <Link to="/insights/$code" params={{ code }}>
             {code}
+            <span className="visually-hidden">{`: ${t.insights.meaningOf(code)}`}</span>
           </Link>
         ) : (
           <ObjectLink to={object} hasKind />
@@ -63,6 +65,7 @@ export function InsightCard({ insight, isOfObject = false }: InsightCardProps) {
           ],
         ]}
       />
+      <Evidence object={object} field={field} />
       {remedy.command === undefined ? null : <Command text={remedy.command} />}
       {remedy.patch === undefined || remedy.command !== undefined ? null : <Command text={remedy.patch} what={t.insights.patch} />}
     </article>

@@ -35,6 +35,10 @@ export interface PageSearch {
   readonly since?: string;
   /** What insights are listed by, where that is not their code. */
   readonly group?: string;
+  /** `split`: what changed of an object is shown side by side. */
+  readonly diff?: string;
+  /** The field of an object whose lines are highlighted in its YAML. */
+  readonly field?: string;
   /** Columns of the table that are not shown, with commas between them. */
   readonly hide?: string;
   /** Of the graph: what its boxes stand for, and which of its parts are shown. */
@@ -70,6 +74,8 @@ const MEMBERS = [
   "show",
   "find",
   "without",
+  "diff",
+  "field",
 ] as const;
 const LONGEST = 2_000;
 const LONGEST_POLICY = 16_000;

@@ -3,6 +3,7 @@ import type { Fleet } from "../data/fleet.ts";
 import type { KubernetesCluster } from "../data/kinds.ts";
 import { t } from "../strings.ts";
 import { millisecondsOf } from "./age.ts";
+import { type AgentSkew, agentSkew } from "./agentSkew.ts";
 import { insightIndexOf, NO_COUNTS, type SeverityCounts } from "./insightIndex.ts";
 import { objectCounts } from "./objectCounts.ts";
 import { registrationsIn } from "./registrations.ts";
@@ -21,6 +22,8 @@ export interface ClusterRow {
   readonly status: Status;
   /** Version of its agent; undefined: it is not known. */
   readonly agent: string | undefined;
+  /** That version beside those of the servers; undefined: nothing can be said. */
+  readonly skew: AgentSkew | undefined;
   readonly objects: number;
   readonly insights: SeverityCounts;
   /** When its client certificate ends, in ISO 8601. */
@@ -42,11 +45,13 @@ export function clusterRows(fleet: Fleet): readonly ClusterRow[] {
   const { byCluster } = insightIndexOf(fleet);
   return clusterNames(fleet).map((name) => {
     const cluster = clusters.get(name);
+    const agent = cluster?.status?.agent?.version ?? heard.get(name)?.version;
     return {
       name,
       cluster,
       status: statusOf(cluster, heard.get(name)),
-      agent: cluster?.status?.agent?.version ?? heard.get(name)?.version,
+      agent,
+      skew: agentSkew(agent, fleet.clock?.servers),
       objects: counts.byCluster.get(name) ?? 0,
       insights: byCluster.get(name) ?? NO_COUNTS,
       certificateEnds: cluster?.status?.agent?.certificateNotAfter,

@@ -75,6 +75,7 @@ function frozenClusters(fleet: Fleet, clock: SnapshotClock, now: number): readon
   });
 }
 
-function isGone(fleet: Fleet, name: string): boolean {
+/** Whether the registration of a cluster says that its agent is not connected, or may not be. */
+export function isGone(fleet: Fleet, name: string): boolean {
   return registrationsIn(fleet).some(({ metadata, status }) => metadata.name === name && GONE_STATES.has(status?.state ?? ""));
 }

@@ -17,6 +17,33 @@ export function lineDifference(before: readonly string[], after: readonly string
   return folded(allLines(before, after), context);
 }
 
+/** A line of two texts beside each other: `undefined` where only the other one has a line. */
+export interface LinePair {
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+  readonly isChanged: boolean;
+}
+
+/** A difference as pairs: what was removed beside what was added in its place. */
+export function sideBySide(lines: readonly (DifferentLine | LeftOut)[]): readonly (LinePair | LeftOut)[] {
+  const pairs: (LinePair | LeftOut)[] = [];
+  let [removed, added]: [string[], string[]] = [[], []];
+  const flush = (): void => {
+    for (let i = 0; i < Math.max(removed.length, added.length); i++) pairs.push({ before: removed[i], after: added[i], isChanged: true });
+    [removed, added] = [[], []];
+  };
+  for (const line of lines) {
+    if ("sign" in line && line.sign === "-") removed.push(line.text);
+    else if ("sign" in line && line.sign === "+") added.push(line.text);
+    else {
+      flush();
+      pairs.push("sign" in line ? { before: line.text, after: line.text, isChanged: false } : line);
+    }
+  }
+  flush();
+  return pairs;
+}
+
 function allLines(before: readonly string[], after: readonly string[]): readonly DifferentLine[] {
   let start = 0;
   while (start < before.length && start < after.length && before[start] === after[start]) start++;

@@ -4,19 +4,12 @@ import { conditionsOf } from "./status.ts";
 
 interface CountedStatus {
   readonly targetCount?: number;
-  readonly acceptedCount?: number;
   readonly errors?: readonly string[];
   readonly warnings?: readonly string[];
 }
 
 function statusOf(policy: Resource): CountedStatus {
   return (policy as Resource & { readonly status?: CountedStatus }).status ?? {};
-}
-
-/** On how many of its targets a policy is in force: `1/2`; "" while it has no status. */
-export function policyTargets(policy: Resource): string {
-  const { targetCount, acceptedCount } = statusOf(policy);
-  return targetCount === undefined ? "" : `${acceptedCount ?? 0}/${targetCount}`;
 }
 
 /** The first thing that a policy's status says beyond that it is valid; "" when there is nothing. */

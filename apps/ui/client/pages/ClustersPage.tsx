@@ -2,6 +2,7 @@ import { useMemo } from "react";
 import { Command } from "../components/Command.tsx";
 import { Empty } from "../components/Empty.tsx";
 import { Page } from "../components/Page.tsx";
+import { ServersNote } from "../components/ServersNote.tsx";
 import { useFleet } from "../data/store.ts";
 import { type ClusterRow, clusterRows } from "../model/clusterRows.ts";
 import { t } from "../strings.ts";
@@ -25,6 +26,7 @@ export function ClustersPage() {
           <Command text={t.clusters.registerElsewhere} />
         </details>
       )}
+      <ServersNote />
       <ObjectTable
         what={t.clusters.what}
         rows={rows}

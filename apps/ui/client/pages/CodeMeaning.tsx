@@ -16,6 +16,7 @@ export function CodeMeaning({ code }: { readonly code: string }) {
       <Facts
         rows={[
           [t.insights.remedy, known.remedy],
+          [t.insights.example, <Name key="example" text={known.example} isWrapped />],
           [t.insights.category, known.category],
           [t.insights.sameCheck, <Command key="explain" text={explainCommand(code)} />],
           [t.insights.documentationTitle, <Name key="documentation" text={documentationOfCode(code) ?? ""} isWrapped />],

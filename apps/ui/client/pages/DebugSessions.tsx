@@ -1,4 +1,5 @@
 import { Command } from "../components/Command.tsx";
+import { PlainTable } from "../components/PlainTable.tsx";
 import { Section } from "../components/Section.tsx";
 import { SessionEvents } from "../components/SessionEvents.tsx";
 import { useScope } from "../components/useScope.ts";
@@ -26,6 +27,11 @@ export function DebugSessions() {
       </Section>
       <Section title={t.debug.metrics} note={t.debug.metricsWhy}>
         <Command text={t.debug.metricsCommand} />
+        <PlainTable
+          label={t.debug.metricsOf}
+          headers={[t.debug.metricsOf, t.debug.metric]}
+          rows={t.debug.metricsRows.map(([what, metric]) => ({ key: metric, cells: [what, <code key="metric">{metric}</code>] }))}
+        />
       </Section>
     </>
   );

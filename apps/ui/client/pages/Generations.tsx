@@ -2,6 +2,7 @@ import type { ObjectGeneration } from "@isthmus/console/wire";
 import { messageOf, type Resource, refOf } from "@isthmus/core";
 import { Link } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
+import { Name } from "../components/Name.tsx";
 import { PlainTable } from "../components/PlainTable.tsx";
 import { Section } from "../components/Section.tsx";
 import { useServerNow, When } from "../components/Times.tsx";
@@ -41,13 +42,21 @@ export function Generations({ object }: { readonly object: Resource }) {
       {generations === undefined || generations.length === 0 ? null : (
         <PlainTable
           label={t.events.generations}
-          headers={[t.objects.generation, t.columns.since, t.columns.age, t.events.asItWas]}
-          rows={[...generations].reverse().map(({ at, generation, isAbsent }) => ({
+          headers={[t.objects.generation, t.columns.since, t.columns.age, t.events.manager, t.events.asItWas]}
+          rows={[...generations].reverse().map(({ at, generation, isAbsent, manager, cause }) => ({
             key: at,
             cells: [
               isAbsent ? t.events.absent : (generation ?? "–"),
               timeText(millisecondsOf(at) ?? 0, now),
               <When key="age" time={at} />,
+              manager === undefined && cause === undefined ? (
+                "–"
+              ) : (
+                <span key="origin" className="stack">
+                  {manager === undefined ? null : <Name text={manager} isWrapped />}
+                  {cause === undefined ? null : <Name text={cause} isWrapped />}
+                </span>
+              ),
               isAbsent ? (
                 "–"
               ) : (

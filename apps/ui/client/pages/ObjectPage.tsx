@@ -13,14 +13,16 @@ import { ObjectState } from "../components/ObjectState.tsx";
 import { usePageSearch } from "../components/usePageSearch.ts";
 import { usePageTitle } from "../components/usePageTitle.ts";
 import { YamlView } from "../components/YamlView.tsx";
-import { POLICY_KINDS } from "../data/kinds.ts";
+import { KubernetesCluster, POLICY_KINDS } from "../data/kinds.ts";
 import { useFleet } from "../data/store.ts";
+import { isInDoubt } from "../model/clusterImpact.ts";
 import { clusterOf } from "../model/clusterOf.ts";
 import { generatedObjectsOf } from "../model/generatedObjects.ts";
 import { type ObjectParams, objectPath, refOfParams } from "../model/objectPath.ts";
 import { t } from "../strings.ts";
 import { Summary } from "../summaries/Summary.tsx";
 import { AccessSlot } from "./AccessSlot.tsx";
+import { ClusterImpact } from "./ClusterImpact.tsx";
 import { EventsTab } from "./EventsTab.tsx";
 import { GeneratedTab } from "./GeneratedTab.tsx";
 
@@ -33,7 +35,7 @@ const TABS = ["summary", "effect", "generated", "yaml", "events", "insights"] as
 export function ObjectPage() {
   const params = useParams({ strict: false }) as ObjectParams;
   const fleet = useFleet();
-  const [{ tab }, change] = usePageSearch();
+  const [{ tab, field }, change] = usePageSearch();
   usePageTitle(`${params.kind} ${params.name}`);
   const object = objectOf(fleet, refOfParams(params));
   const generated = useMemo(() => (object === undefined ? [] : generatedObjectsOf(fleet, object)), [fleet, object]);
@@ -73,7 +75,7 @@ export function ObjectPage() {
       </header>
       <Tabs
         value={current}
-        onChange={(next) => change({ tab: next === "summary" || next === null ? undefined : next, view: undefined })}
+        onChange={(next) => change({ tab: next === "summary" || next === null ? undefined : next, view: undefined, field: undefined })}
         keepMounted={false}
       >
         <Tabs.List>
@@ -86,6 +88,9 @@ export function ObjectPage() {
         </Tabs.List>
         <Tabs.Panel value="summary">
           <ErrorBoundary key={resourceKeyOf(refOf(object))}>
+            {object.kind === KubernetesCluster.kind && isInDoubt(fleet, name) ? (
+              <ClusterImpact cluster={object as KubernetesCluster} />
+            ) : null}
             <Summary object={object} access={<AccessSlot object={object} />} />
           </ErrorBoundary>
         </Tabs.Panel>
@@ -100,7 +105,7 @@ export function ObjectPage() {
           <GeneratedTab object={object} generated={generated} />
         </Tabs.Panel>
         <Tabs.Panel value="yaml">
-          <YamlView value={object} label={`${object.kind} ${name}`} />
+          <YamlView value={object} label={`${object.kind} ${name}`} field={field} />
         </Tabs.Panel>
         <Tabs.Panel value="events">
           <EventsTab object={object} />

@@ -11,24 +11,63 @@ import type { Column } from "../components/tableColumns.ts";
 import { KubernetesCluster, POLICY_KINDS } from "../data/kinds.ts";
 import { useFleet } from "../data/store.ts";
 import { clusterOf } from "../model/clusterOf.ts";
-import { policyMessage, policyTargets } from "../model/policyFacts.ts";
+import { policyMessage } from "../model/policyFacts.ts";
+import { type PhaseName, policyPhase } from "../model/policyPhases.ts";
 import { policyClusters } from "../model/scope.ts";
 import { approvalOf } from "../model/status.ts";
+import { visibleText } from "../model/visibleText.ts";
 import { t } from "../strings.ts";
 import { ObjectTable } from "./ObjectTable.tsx";
+
+// Those of their titles.
+const PHASE_WIDTHS = { Translated: 4.8, Delivered: 4.4, Applied: 4.1 } as const;
+
+/** How far policies are in one phase: those that are not done first, and in the filter `yes`, `no` or `unknown`. */
+function phaseColumn(name: PhaseName): Column<Resource> {
+  const word = (policy: Resource) => {
+    const phase = policyPhase(policy, name);
+    return phase === undefined ? t.policies.phase.unknown : phase.isDone ? t.policies.phase.yes : t.policies.phase.no;
+  };
+  const count = (policy: Resource) => {
+    const { done, all } = policyPhase(policy, name) ?? {};
+    return done === undefined || all === undefined ? "" : `${done}/${all}`;
+  };
+  return {
+    id: name.toLowerCase(),
+    title: t.policies.phases[name],
+    width: [PHASE_WIDTHS[name], 0.4],
+    token: name.toLowerCase(),
+    values: (policy) => [word(policy)],
+    text: (policy) => [word(policy), count(policy)].filter((part) => part !== "").join(" "),
+    sort(policy) {
+      const { isDone, done = 0, all = 0 } = policyPhase(policy, name) ?? {};
+      return isDone === undefined ? -1 : isDone ? 2 : all === 0 ? 0 : done / all;
+    },
+    cell(policy) {
+      const phase = policyPhase(policy, name);
+      if (phase === undefined) return <span className="muted">–</span>;
+      return (
+        <span title={visibleText(phase.message)}>
+          <StatusMark status={{ tone: phase.tone, word: count(policy) || word(policy) }} />
+          {count(policy) === "" ? null : <span className="visually-hidden"> {word(policy)}</span>}
+        </span>
+      );
+    },
+  };
+}
 
 const COLUMNS: readonly Column<Resource>[] = [
   {
     id: "name",
     title: t.columns.name,
-    width: [9, 2],
+    width: [7.5, 2],
     text: ({ metadata }) => metadata.name,
     cell: (policy) => <ObjectLink to={refOf(policy)} text={policy.metadata.name} />,
   },
   {
     id: "kind",
     title: t.columns.kind,
-    width: [7.5, 0.9],
+    width: [7.3, 0.9],
     token: "kind",
     text: ({ kind }) => kind,
     cell: ({ kind }) => kind,
@@ -36,7 +75,7 @@ const COLUMNS: readonly Column<Resource>[] = [
   {
     id: "ns",
     title: t.columns.namespace,
-    width: [5.5, 0.8],
+    width: [5.2, 0.8],
     token: "ns",
     text: ({ metadata }) => metadata.namespace ?? "",
     cell: ({ metadata }) => <Name text={metadata.namespace ?? ""} />,
@@ -44,7 +83,7 @@ const COLUMNS: readonly Column<Resource>[] = [
   {
     id: "cluster",
     title: t.columns.cluster,
-    width: [6.2, 0.7],
+    width: [6, 0.7],
     token: "cluster",
     text: (policy) => clusterOf(policy) || t.common.management,
     cell: (policy) => <Name text={clusterOf(policy) || t.common.management} />,
@@ -52,29 +91,23 @@ const COLUMNS: readonly Column<Resource>[] = [
   {
     id: "state",
     title: t.columns.state,
-    width: [7, 1],
+    width: [6, 1],
     token: "state",
     text: (policy) => approvalOf(policy).word,
     cell: (policy) => <StatusMark status={approvalOf(policy)} />,
   },
-  {
-    id: "targets",
-    title: t.columns.targets,
-    width: [4.5, 0.4],
-    text: policyTargets,
-    cell: (policy) => <span className="number">{policyTargets(policy)}</span>,
-  },
+  ...(["Translated", "Delivered", "Applied"] as const).map(phaseColumn),
   {
     id: "message",
     title: t.columns.message,
-    width: [9.5, 4],
+    width: [6, 4],
     text: policyMessage,
     cell: (policy) => <Name text={policyMessage(policy)} />,
   },
   {
     id: "age",
     title: t.columns.age,
-    width: [5.6, 0.5],
+    width: [4.6, 0.5],
     text: ({ metadata }) => metadata.creationTimestamp ?? "",
     cell: ({ metadata }) => <When time={metadata.creationTimestamp} />,
   },

@@ -1,4 +1,5 @@
 import { type ResourceRef, refOf } from "@isthmus/core";
+import { AgentVersion } from "../components/AgentVersion.tsx";
 import { LagText } from "../components/LagText.tsx";
 import { Name } from "../components/Name.tsx";
 import { ObjectLink } from "../components/ObjectLink.tsx";
@@ -23,7 +24,7 @@ export const CLUSTER_COLUMNS: readonly Column<ClusterRow>[] = [
   {
     id: "name",
     title: t.columns.name,
-    width: [9, 2],
+    width: [7.5, 2],
     token: "cluster",
     text: ({ name }) => name,
     cell: (row) => (row.cluster === undefined ? <Name text={row.name} /> : <ObjectLink to={clusterRef(row)} text={row.name} />),
@@ -31,7 +32,7 @@ export const CLUSTER_COLUMNS: readonly Column<ClusterRow>[] = [
   {
     id: "state",
     title: t.columns.state,
-    width: [8.5, 1.2],
+    width: [7.5, 1.2],
     token: "state",
     text: ({ status }) => status.word,
     cell: ({ status }) => <StatusMark status={status} />,
@@ -39,14 +40,16 @@ export const CLUSTER_COLUMNS: readonly Column<ClusterRow>[] = [
   {
     id: "agent",
     title: t.columns.agent,
-    width: [5.5, 1],
-    text: ({ agent }) => agent ?? "",
-    cell: ({ agent }) => <Name text={agent ?? "–"} />,
+    width: [6.3, 1],
+    token: "agent",
+    text: ({ agent, skew }) => [agent, skew?.mark].filter(Boolean).join(" "),
+    values: ({ agent, skew }) => [...(agent === undefined ? [] : [agent]), ...(skew?.isSupported === false ? ["unsupported"] : [])],
+    cell: ({ agent, skew }) => <AgentVersion version={agent} skew={skew} />,
   },
   {
     id: "lag",
     title: t.columns.lag,
-    width: [6.5, 0.8],
+    width: [4.5, 0.8],
     // The moment, not the span: no row pulses because of that.
     text: ({ lag }) => (typeof lag === "string" ? "" : lag.since),
     sort: ({ lag }) => (typeof lag === "string" ? 0 : -(millisecondsOf(lag.since) ?? 0)),
@@ -55,7 +58,7 @@ export const CLUSTER_COLUMNS: readonly Column<ClusterRow>[] = [
   {
     id: "sync",
     title: t.traffic.syncColumn,
-    width: [5.5, 0.7],
+    width: [5, 0.7],
     text: ({ syncP95 }) => (syncP95 === undefined ? "" : secondsText(syncP95)),
     sort: ({ syncP95 }) => syncP95 ?? -1,
     cell: ({ syncP95 }) =>
@@ -64,7 +67,7 @@ export const CLUSTER_COLUMNS: readonly Column<ClusterRow>[] = [
   {
     id: "heard",
     title: t.columns.heard,
-    width: [7, 1],
+    width: [6, 1],
     // Its age changes each second: no row pulses because of it.
     text: () => "",
     sort: ({ heardAt }) => millisecondsOf(heardAt) ?? 0,
@@ -73,7 +76,7 @@ export const CLUSTER_COLUMNS: readonly Column<ClusterRow>[] = [
   {
     id: "objects",
     title: t.columns.objects,
-    width: [5, 0.7],
+    width: [4.2, 0.7],
     text: ({ objects }) => String(objects),
     sort: ({ objects }) => objects,
     cell: ({ objects }) => <span className="number">{objects}</span>,
@@ -81,14 +84,14 @@ export const CLUSTER_COLUMNS: readonly Column<ClusterRow>[] = [
   {
     id: "certificate",
     title: t.columns.certificate,
-    width: [9, 1.2],
+    width: [7.7, 1.2],
     text: ({ certificateEnds }) => certificateEnds ?? "",
     cell: ({ certificateEnds }) => <Until time={certificateEnds} />,
   },
   {
     id: "insights",
     title: t.columns.insights,
-    width: [7, 1],
+    width: [6, 1],
     text: ({ insights }) => `${insights.error}/${insights.warning}/${insights.info}`,
     sort: ({ insights }) => insights.error * 1e6 + insights.warning * 1e3 + insights.info,
     cell: ({ name, insights }) => (

@@ -80,5 +80,16 @@ export const debugStrings = {
   logsWhy: "The console has none: servers and agents write theirs to standard output, where their cluster keeps them.",
   metrics: "Metrics",
   metricsWhy: "Of a server, while the first of the commands that save the fleet (Objects) runs:",
+  metricsOf: "What a server counts of sessions and stages, since it began",
+  metricsRows: [
+    ["objects sent to each agent", "relay_server_objects_sent_total"],
+    ["sets of objects that each agent has acknowledged", "relay_server_revisions_acknowledged_total"],
+    ["objects that each agent refuses now", "relay_server_objects_rejected"],
+    ["objects received from each agent", "relay_server_objects_received_total"],
+    ["time of a translation", "gloo_mesh_translation_time_sec"],
+    ["time of a translation until all is handed over to agents", "gloo_mesh_reconciler_time_sec"],
+    ["time from when a change was received until it was applied", "gloo_mesh_propagation_time_sec"],
+  ],
+  metric: "Metric",
   metricsCommand: "curl --fail http://127.0.0.1:9091/metrics",
 } as const;

@@ -7,6 +7,7 @@ export const generatedStrings = {
   comparedWhy:
     "Objects in clusters as they would be if this policy did not exist, and as they are with it: two translations of this page. Others are the same either way.",
   comparedNone: "No object in a cluster would be another one without it.",
+  sides: ["What the cluster has", "What is generated"],
   legend: "− what the cluster has under this name, + what is generated.",
   states: {
     applied: "Applied",

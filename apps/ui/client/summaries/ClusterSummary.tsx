@@ -1,4 +1,5 @@
 import { Link } from "@tanstack/react-router";
+import { AgentVersion } from "../components/AgentVersion.tsx";
 import { Command } from "../components/Command.tsx";
 import { LagText } from "../components/LagText.tsx";
 import { Name } from "../components/Name.tsx";
@@ -11,6 +12,7 @@ import { SyncText } from "../components/SyncText.tsx";
 import { Until, useServerNow, When } from "../components/Times.tsx";
 import type { KubernetesCluster } from "../data/kinds.ts";
 import { useFleet } from "../data/store.ts";
+import { agentSkew } from "../model/agentSkew.ts";
 import { certificatesOf, lagOf } from "../model/clusterRows.ts";
 import { diagnoseCommand, logCommands, rotateCommand } from "../model/commands.ts";
 import { insightIndexOf, NO_COUNTS } from "../model/insightIndex.ts";
@@ -29,6 +31,7 @@ export function ClusterSummary({ cluster }: { readonly cluster: KubernetesCluste
   const { name } = cluster.metadata;
   const { status = {} } = cluster;
   const clock = fleet.clock?.clusters.find((each) => each.name === name);
+  const agent = status.agent?.version ?? clock?.version;
   const counts = insightIndexOf(fleet).byCluster.get(name) ?? NO_COUNTS;
   const certificates = certificatesOf(fleet, name);
   const rotations = certificates.flatMap((certificate) => rotateCommand(certificate) ?? []);
@@ -43,7 +46,7 @@ export function ClusterSummary({ cluster }: { readonly cluster: KubernetesCluste
         <ObjectFacts
           object={cluster}
           rows={[
-            [t.columns.agent, status.agent?.version],
+            [t.columns.agent, <AgentVersion key="agent" version={agent} skew={agentSkew(agent, fleet.clock?.servers)} />],
             [t.columns.heard, <When key="heard" time={clock?.at} />],
             [t.columns.lag, <LagText key="lag" lag={lagOf(fleet, cluster, clock)} />],
             [t.traffic.sync, <SyncText key="sync" activity={fleet.activity.get(name)} now={now} />],

@@ -1,11 +1,12 @@
 import type { ConsoleSource } from "@isthmus/console/wire";
-import { type Resource, snapshotOf } from "@isthmus/core";
+import { METRICS, type Resource, snapshotOf } from "@isthmus/core";
 import { describe, expect, it } from "vitest";
 import { emptyFleet, type Fleet } from "../../client/data/fleet.ts";
 import { momentGrid, shadeOf } from "../../client/model/momentGrid.ts";
 import { pipelineOf } from "../../client/model/pipeline.ts";
 import { savedFleet } from "../../client/model/savedFleet.ts";
 import { NO_SCOPE, scopeOf } from "../../client/model/scope.ts";
+import { debugStrings } from "../../client/strings/debug.ts";
 
 const object = (name: string, clusterName = ""): Resource => ({
   apiVersion: "v1",
@@ -102,4 +103,8 @@ describe("a saved moment", () => {
       ["y", "a"],
     ]);
   });
+});
+
+it("names metrics of servers that there are", () => {
+  expect(debugStrings.metricsRows.filter(([, metric]) => !(metric in METRICS))).toEqual([]);
 });

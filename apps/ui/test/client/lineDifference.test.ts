@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { lineDifference } from "../../client/model/lineDifference.ts";
+import { lineDifference, sideBySide } from "../../client/model/lineDifference.ts";
 
 const lines = fc.array(fc.constantFrom("a", "b", "c", "d"), { maxLength: 14 });
 const textsOf = (all: ReturnType<typeof lineDifference>, sign: "+" | "-") =>
@@ -37,4 +37,22 @@ it("compares long texts that share nothing without trying each pair", () => {
   expect(all.length).toBe(40_000);
   expect(all[0]).toEqual({ sign: "-", text: "was 0" });
   expect(all.at(-1)).toEqual({ sign: "+", text: "is 19999" });
+});
+
+it("puts what was removed beside what was added, and leaves nothing out", () => {
+  fc.assert(
+    fc.property(lines, lines, (before, after) => {
+      const pairs = sideBySide(lineDifference(before, after, 100)).flatMap((pair) => ("count" in pair ? [] : [pair]));
+      const isSame = before.join() === after.join();
+      expect(pairs.flatMap(({ before: text }) => text ?? [])).toEqual(isSame ? [] : before);
+      expect(pairs.flatMap(({ after: text }) => text ?? [])).toEqual(isSame ? [] : after);
+      for (const pair of pairs) if (!pair.isChanged) expect(pair.before).toBe(pair.after);
+    }),
+  );
+  const lines4 = (text: string) => ["same", text, "end"];
+  expect(sideBySide(lineDifference(lines4("weight: 100"), lines4("weight: 75")))).toEqual([
+    { before: "same", after: "same", isChanged: false },
+    { before: "weight: 100", after: "weight: 75", isChanged: true },
+    { before: "end", after: "end", isChanged: false },
+  ]);
 });

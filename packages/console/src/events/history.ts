@@ -1,6 +1,7 @@
 import { deltaBetween, emptySnapshot, keyOf, type Resource, type ResourceRef, refOf } from "@isthmus/core";
 import type { ObjectGeneration, SnapshotClock } from "../wire.ts";
 import type { FleetMoment } from "./fleet.ts";
+import { origin } from "./origin.ts";
 import { isSameFleet } from "./sameMoment.ts";
 
 /** What was known at a time. */
@@ -105,7 +106,7 @@ export function momentHistory({ stepMs = STEP_MS, mostChanges = MOST_CHANGES }: 
         const before = generations.at(-1);
         if (found === undefined && before === undefined) continue;
         last = found ?? last;
-        const next = { at: clock.now, generation: found?.metadata.generation ?? null, isAbsent: found === undefined };
+        const next = { at: clock.now, generation: found?.metadata.generation ?? null, isAbsent: found === undefined, ...origin(found) };
         if (before?.generation !== next.generation || before.isAbsent !== next.isAbsent) generations.push(next);
       }
       return last && { last, generations };

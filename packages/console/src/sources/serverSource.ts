@@ -17,6 +17,7 @@ export interface ServerSourceOptions {
   readonly namespace: string;
   /** How the source is called, such as an address. */
   readonly name: string;
+  /** Of this program, and so of the server. */
   readonly version: string;
   readonly clock: Clock;
 }
@@ -73,6 +74,7 @@ export function serverSource(options: ServerSourceOptions): FleetSource {
     },
     clock: () => ({
       at: new Date(clock.now()).toISOString(),
+      servers: [{ version: options.version, replicas: 1 }],
       clusters: [...server.store.clusters].sort(byName).map(([name, { phase, connected, agent }]) => {
         const at = heard.get(name);
         const version = agent === undefined ? {} : { version: agent.version };

@@ -8,6 +8,7 @@ import { shownActivity } from "./activity.ts";
 import { endedInsights } from "./endedInsights.ts";
 import { insightRows } from "./insightRows.ts";
 import { ownInsights } from "./ownInsights.ts";
+import { serverVersions } from "./serverVersions.ts";
 import { storeTranslation } from "./storeTranslation.ts";
 import { discoveredObjects } from "./translated.ts";
 
@@ -109,6 +110,7 @@ export function storeSource(options: StoreSourceOptions, signal: AbortSignal): F
       }
     },
     clock: () => ({
+      ...serverVersions(reader.servers),
       // The beginning of time, where it never answered.
       at: new Date(at ?? 0).toISOString(),
       clusters: [...reader.clusters].map(([name, { phase, connected, version, servedBy, changedAt }]) => ({

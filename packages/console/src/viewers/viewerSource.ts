@@ -122,13 +122,15 @@ export function viewerSource({ username, rights: current, hub, discovery, clock 
       return last;
     },
     clock(): Omit<SnapshotClock, "now"> {
-      const { at, clusters, problem } = hub.clock();
+      const { at, clusters, servers, problem } = hub.clock();
       // It may name what this user does not see.
       const shown = problem === undefined || known?.seesAllClusters === true ? problem : HIDDEN_PROBLEM;
       const told = current.isLost ? LOST : shown;
       return {
         at,
         clusters: clusters.filter(({ name }) => known?.seesCluster(name) === true),
+        // Versions say nothing of the fleet.
+        ...(servers === undefined ? {} : { servers }),
         ...(told === undefined ? {} : { problem: told }),
       };
     },

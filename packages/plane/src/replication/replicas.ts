@@ -16,6 +16,15 @@ export interface ReplicaRecord {
   /** Digest of all that it wants in all clusters: equal for replicas that know the same. */
   readonly digest: string;
   readonly clusters: number;
+  /** Version of its program; undefined: it does not say. */
+  readonly version?: string;
+}
+
+/** A replica that runs, as others see it. */
+export interface RunningReplica {
+  readonly instance: string;
+  /** Undefined: a replica of an earlier version does not say. */
+  readonly version: string | undefined;
 }
 
 /** Records replicas in the store, this one as `instance`; a record expires 15 s after its last `beat`. */
@@ -33,6 +42,26 @@ export function replicas(store: Store, instance: string): Replicas {
     },
     leave: async () => void (await store.removeRecord(REPLICAS, instance)),
   };
+}
+
+/** The replicas that run, by the store, in the order of their names; of what makes no sense, the instance alone. Rejects with StoreError. */
+export async function runningReplicas(store: Pick<Store, "records">): Promise<readonly RunningReplica[]> {
+  const records = [...(await store.records(REPLICAS))].sort(([a], [b]) => (a < b ? -1 : 1));
+  return records.slice(0, MOST_REPLICAS).map(([instance, text]) => ({ instance, version: versionIn(text) }));
+}
+
+// Far more than run anywhere; a record that nobody renews is gone after 15 s.
+const MOST_REPLICAS = 100;
+const LONGEST_VERSION = 64;
+
+function versionIn(text: string): string | undefined {
+  try {
+    const said: unknown = JSON.parse(text);
+    const version = typeof said === "object" && said !== null && "version" in said ? said.version : undefined;
+    return typeof version === "string" && version !== "" ? version.slice(0, LONGEST_VERSION) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The group of records in which replicas say that they run. */

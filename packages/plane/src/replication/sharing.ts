@@ -49,6 +49,8 @@ export interface SharingOptions {
   readonly store: Store;
   /** Name of this replica. */
   readonly replica: string;
+  /** Version of its program, for those who look at replicas from outside. Default: it does not say. */
+  readonly version?: string;
   readonly snapshots: SnapshotStore;
   /** Whether the management cluster is known: before, nobody is registered. */
   readonly isReady: () => boolean;
@@ -75,7 +77,7 @@ export interface SharingOptions {
  * store that fails is retried; the first reading is given up after 5 s without an answer, or 4 minutes without progress.
  */
 export function startSharing(options: SharingOptions, signal: AbortSignal): Sharing {
-  const { store, replica, snapshots, isReady, isRegistered, leadership, link, clock, random, log } = options;
+  const { store, replica, version, snapshots, isReady, isRegistered, leadership, link, clock, random, log } = options;
   const instance = `${replica}-${Math.floor(random() * 2 ** 40).toString(36)}`;
   const others = replicas(store, instance);
   const digests = new Map<string, KindDigest>();
@@ -237,7 +239,8 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
 
   async function beat(): Promise<void> {
     const { digest: all } = digester.total();
-    const isNews = await others.beat({ leads: leadership.isLeader, digest: all, clusters: snapshots.clusters.size });
+    const said = version === undefined ? {} : { version };
+    const isNews = await others.beat({ leads: leadership.isLeader, digest: all, clusters: snapshots.clusters.size, ...said });
     const overview = await inputs.compare();
     await outputs.compare();
     if (isNews) inputs.replicasChanged();

@@ -1,9 +1,10 @@
 import { type Clock, emptyTable, type Kind, type Log, resourceKeyOf, type Snapshot, type Table } from "@isthmus/core";
 import type { DatedObject, EndedInsight } from "@isthmus/insights";
-import type { Store } from "../ports/clusterPort.ts";
+import { type Store, StoreError } from "../ports/clusterPort.ts";
 import { activityIn, type ClusterActivity } from "./clusterActivity.ts";
 import { metaOf } from "./clusterMeta.ts";
 import { datedObjectIn, ENDED_KEY, endedInsightsIn, INSIGHTS_PARTITION } from "./keptInsights.ts";
+import { BEAT_MS, type RunningReplica, runningReplicas } from "./replicas.ts";
 import { type FollowedContent, sectionReader } from "./sectionReader.ts";
 
 /** What the store has of a cluster. */
@@ -37,6 +38,8 @@ export interface StoreReader {
   };
   /** Of each cluster, what its agent said last that is whole, however long ago: the same as before while nothing was written. */
   readonly activity: ReadonlyMap<string, ClusterActivity>;
+  /** The servers that run, as they said within the last seconds; none: none runs, or the store does not answer. */
+  readonly servers: readonly RunningReplica[];
   /** What keeps parts of it from being read, as sentences. */
   readonly problems: readonly string[];
 }
@@ -72,6 +75,8 @@ export function storeReader({ store, kinds, clock, log }: StoreReaderOptions, si
       changedAt: content.changedAt,
     };
   });
+  let servers: readonly RunningReplica[] = [];
+  let serversDue = 0;
   let insights = { from: undefined as Snapshot | undefined, at: 0, objects: NO_OBJECTS, ended: [] as readonly EndedInsight[] };
 
   function takeInsights(): void {
@@ -82,6 +87,18 @@ export function storeReader({ store, kinds, clock, log }: StoreReaderOptions, si
     const endedNow = found.snapshot.collections().get(ENDED_KEY);
     const ended = insights.from?.collections().get(ENDED_KEY) === endedNow ? insights.ended : endedInsightsIn(endedNow);
     insights = { from: found.snapshot, at: typeof at === "number" ? at : 0, objects, ended };
+  }
+
+  async function readServers(): Promise<void> {
+    if (clock.now() < serversDue) return;
+    serversDue = clock.now() + BEAT_MS;
+    try {
+      servers = await runningReplicas(store);
+    } catch (error) {
+      // All else was read: what is wrong with these records takes nothing from the fleet.
+      if (!(error instanceof StoreError)) throw error;
+      servers = [];
+    }
   }
 
   function takeActivity(): void {
@@ -97,6 +114,7 @@ export function storeReader({ store, kinds, clock, log }: StoreReaderOptions, si
   return {
     async update(until) {
       for (const section of [input, declared, translated, kept, counted]) await section.update(until);
+      await readServers();
       takeInsights();
       takeActivity();
     },
@@ -114,6 +132,9 @@ export function storeReader({ store, kinds, clock, log }: StoreReaderOptions, si
     },
     get insights() {
       return insights;
+    },
+    get servers() {
+      return servers;
     },
     get problems() {
       return [...new Set([input, declared, translated, kept, counted].flatMap(({ problems }) => problems))];

@@ -70,8 +70,8 @@ export interface ServerOptions {
   readonly translation: TranslateOptions;
   /** Which of several replicas writes into the management cluster. Default: this one, as there is no other. */
   readonly leadership?: Leadership;
-  /** Where replicas share what they know, and how this one is called. Default: there is no other, and a restart forgets. */
-  readonly sharing?: { readonly store: Store; readonly replica: string };
+  /** Where replicas share what they know, and how this one is called, and its version. Default: there is no other, and a restart forgets. */
+  readonly sharing?: { readonly store: Store; readonly replica: string; readonly version?: string };
   /** Whether it looks for insights while it leads: without, what they cost can be measured. Default: yes. */
   readonly findsInsights?: boolean;
   /** Whether Events in the management cluster say which of them begin and end. Default: yes. */

@@ -1,7 +1,7 @@
 import { type KubernetesCluster, type Mesh, meshInstallationOf } from "@isthmus/api";
+import { skewOf } from "@isthmus/core";
 import { groupsBy } from "../../offline/groupsBy.ts";
 import { serverVersion, singleCluster } from "../deployments.ts";
-import { skewOf } from "../versions.ts";
 import { CATEGORIES, type Check, type CheckFinding, subjectName } from "./check.ts";
 
 const category = CATEGORIES.clusters;

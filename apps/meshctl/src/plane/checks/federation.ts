@@ -1,6 +1,5 @@
 import type { Destination, Mesh } from "@isthmus/api";
-import { nearestName } from "@isthmus/core";
-import { isAtLeast, minorVersion } from "../versions.ts";
+import { isAtLeast, minorVersion, nearestName } from "@isthmus/core";
 import { protocolHint } from "./access.ts";
 import { CATEGORIES, type Check, type CheckFinding, subjectName } from "./check.ts";
 import { endpointCount, objectKey } from "./objectKeys.ts";

@@ -1,8 +1,7 @@
-import { formatRef } from "@isthmus/core";
+import { formatRef, isAtLeast, minorVersion } from "@isthmus/core";
 import type { Permission } from "@isthmus/kubernetes";
 import type { Check } from "../checks/check.ts";
 import { deploymentOf } from "../deployments.ts";
-import { isAtLeast, minorVersion } from "../versions.ts";
 import { clocksAgree, identitiesAreRequired, tokensAreRead } from "./identityChecks.ts";
 import { hasIstio, istioMeshes } from "./istioMeshes.ts";
 import type { TargetState } from "./targetState.ts";

@@ -23,6 +23,15 @@ export function isAtLeast(version: string, least: string): boolean | undefined {
 /** How an agent's version goes together with the server's. */
 export type Skew = "supported" | "unsupported" | "unknown";
 
+/**
+ * By how many minor versions an agent is newer than the server; negative: older. Undefined where one of them is not known, as of `dev`, or where
+ * the major versions differ.
+ */
+export function minorSkew(agent: string, server: string): number | undefined {
+  const [a, b] = [minorVersion(agent), minorVersion(server)];
+  return a === undefined || b === undefined || a.major !== b.major ? undefined : a.minor - b.minor;
+}
+
 /** Agents work that are up to two minor versions older than the server, or one newer. Source: the relay's rules. */
 export function skewOf(agent: string, server: string): Skew {
   const [a, b] = [minorVersion(agent), minorVersion(server)];

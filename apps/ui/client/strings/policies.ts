@@ -1,0 +1,20 @@
+/** Words of the page of policies, and of the page of one. */
+export const policyStrings = {
+  what: "policies",
+  policy: "Policy",
+  empty: "No policy exists.",
+  emptyHow: "List the kinds of policies that can be created:",
+  emptyCommand: "kubectl api-resources --categories gloo-mesh",
+  phases: { Translated: "Translated", Delivered: "Delivered", Applied: "Applied" },
+  phase: { yes: "yes", no: "no", unknown: "unknown" },
+  noEffect: "selects no target",
+  notInStore: "The store has no objects of the management cluster: no server of this version has written them yet.",
+  notInStoreHow: "List them in the management cluster:",
+  notInStoreCommand: "meshctl get policies",
+  sources: "Sources",
+  requests: "Requests",
+  rules: "Rules",
+  destinations: "Destinations",
+  workloadCount: "Workloads whose traffic it is for",
+  hostname: "Host name",
+} as const;
