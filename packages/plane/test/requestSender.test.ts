@@ -10,7 +10,7 @@ import { clock, eventually, quiet } from "./virtualTime.ts";
 
 interface Replica {
   readonly sender: RequestSender;
-  /** What was sent to the agents that it serves, and not taken back. */
+  /** What was sent to the agents that it serves, and not undone. */
   readonly told: Map<string, Resource>;
   readonly serves: Set<string>;
 }

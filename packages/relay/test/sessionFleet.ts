@@ -165,7 +165,7 @@ export interface TestAgent {
   readonly link: RunningAgentLink;
   readonly applied: Map<string, Resource>;
   readonly desired: DesiredUpdate[];
-  /** What was sent to it and not taken back, by `resourceKeyOf`; undefined before the first time. */
+  /** What was sent to it and not undone, by `resourceKeyOf`; undefined before the first time. */
   readonly told: () => ReadonlyMap<string, Resource> | undefined;
   readonly states: string[];
   readonly log: ReturnType<typeof recordingLog>;
