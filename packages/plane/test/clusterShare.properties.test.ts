@@ -1,3 +1,4 @@
+import { runs } from "@isthmus/testing";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { shareFleet } from "./shareFleet.ts";
@@ -60,7 +61,7 @@ function calm(fleet: Fleet, last: number): void {
 
 const ops = (op: fc.Arbitrary<Op>) => fc.array(op, { minLength: 10, maxLength: 120, size: "max" });
 
-function check(op: fc.Arbitrary<Op>, numRuns: number): void {
+function check(op: fc.Arbitrary<Op>, times: number): void {
   fc.assert(
     fc.property(ops(op), at, (list, last) => {
       const fleet = shareFleet(REPLICAS);
@@ -71,7 +72,7 @@ function check(op: fc.Arbitrary<Op>, numRuns: number): void {
       expect(fleet.known()).toEqual(fleet.replicas.map(() => `synced ${fleet.truth()}`));
       expect(fleet.replicas.map(({ share }) => share.type)).toEqual(fleet.replicas.map((_, i) => (i === last ? "owner" : "follower")));
     }),
-    { numRuns },
+    { numRuns: runs(times) },
   );
 }
 
@@ -92,7 +93,7 @@ describe("the shares of a cluster", () => {
         expect(fleet.replicas.map(({ share, writer }) => [share.type, writer])).toEqual(fleet.replicas.map(() => ["follower", undefined]));
         expect(fleet.known()).toEqual(fleet.replicas.map(() => "unknown []"));
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 });

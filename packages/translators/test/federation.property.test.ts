@@ -1,5 +1,6 @@
 import { Destination, Mesh, ServiceEntry, VirtualMesh } from "@isthmus/api";
 import { type Resource, snapshotOf } from "@isthmus/core";
+import { runs } from "@isthmus/testing";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { type Translation, translate } from "../src/index.ts";
@@ -100,6 +101,7 @@ it("gives ServiceEntries that Istio accepts, whatever services and gateways are 
         }
       }
     }),
+    { numRuns: runs(100) },
   );
 });
 
@@ -112,6 +114,7 @@ it("never gives two hosts one address", () => {
         for (const address of spec.addresses ?? []) hostOf.set(address, spec.hosts?.[0] ?? "");
       }
     }),
+    { numRuns: runs(100) },
   );
 });
 
@@ -128,5 +131,6 @@ it("writes nothing about the host of a service that it says cannot be federated"
         expect(mentioned).toBe(!refused.has(`${name}-${namespace}-${cluster}`));
       }
     }),
+    { numRuns: runs(100) },
   );
 });

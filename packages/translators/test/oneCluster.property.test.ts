@@ -1,12 +1,13 @@
 import { AccessPolicy, Destination, DestinationRule, kindOf, Mesh, TrafficPolicy, VirtualMesh } from "@isthmus/api";
 import { type AnyResource, formatRef, type Resource, refOf, resourceKeyOf, snapshotOf } from "@isthmus/core";
+import { runs } from "@isthmus/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { statusesOf, type Translation, translate } from "../src/index.ts";
 import { HOSTILE, type TwoWorlds, twoWorlds, type WorldOptions, worldOptions } from "./oneClusterInputs.ts";
 
 // How many worlds; more of them, for hours: ISTHMUS_WORLDS=1000000 npx vitest run packages/translators/test/oneCluster.property.test.ts
-const WORLDS = Number(process.env["ISTHMUS_WORLDS"] ?? 60);
+const WORLDS = Number(process.env["ISTHMUS_WORLDS"] ?? runs(60));
 const SEED = Number(process.env["ISTHMUS_SEED"] ?? Date.now() % 2 ** 31);
 
 /**
