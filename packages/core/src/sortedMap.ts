@@ -5,6 +5,14 @@ export interface EntryChange<V> {
   readonly after: V | undefined;
 }
 
+/** The map that another one was made of, and what is different. */
+interface Origin<V> {
+  readonly id: number;
+  readonly changes: readonly EntryChange<V>[];
+}
+
+let nextId = 0;
+
 /**
  * An immutable map in ascending byte order of its keys, that shares what did not change with the map it came from.
  * Entries live in chunks of a few hundred; an update copies the chunks it touches and the list of chunks, so one change
@@ -16,11 +24,15 @@ export class SortedMap<V> implements Iterable<readonly [string, V]> {
   readonly size: number;
   readonly #keys: readonly (readonly string[])[];
   readonly #values: readonly (readonly V[])[];
+  /** Names this map to those that are made of it, without keeping it. */
+  readonly #id = nextId++;
+  readonly #origin: Origin<V> | undefined;
 
-  private constructor(keys: readonly (readonly string[])[], values: readonly (readonly V[])[], size: number) {
+  private constructor(keys: readonly (readonly string[])[], values: readonly (readonly V[])[], size: number, origin?: Origin<V>) {
     this.#keys = keys;
     this.#values = values;
     this.size = size;
+    this.#origin = origin;
   }
 
   static empty<V>(): SortedMap<V> {
@@ -106,15 +118,16 @@ export class SortedMap<V> implements Iterable<readonly [string, V]> {
     if (size === 0) return SortedMap.empty<V>();
     keyParts.push(this.#keys.slice(copied));
     valueParts.push(this.#values.slice(copied));
-    return new SortedMap<V>(concatenated(keyParts), concatenated(valueParts), size);
+    return new SortedMap<V>(concatenated(keyParts), concatenated(valueParts), size, this.#originOf(sorted));
   }
 
   /**
-   * The entries that are not the same object in this map as in `older`, in key order. Costs what changed, and a pointer
-   * comparison for each chunk, where one map came from the other; else the size of both.
+   * The entries that are not the same object in this map as in `older`, in key order. Costs nothing where this map was made of it by one
+   * update of few entries; what changed, and a pointer comparison for each chunk, where one came from the other; else the size of both.
    */
   changesSince(older: SortedMap<V>): readonly EntryChange<V>[] {
     if (older === this) return [];
+    if (this.#origin?.id === older.#id) return this.#origin.changes;
     const [mine, theirs] = [this.#values, older.#values];
     const shorter = Math.min(mine.length, theirs.length);
     let start = 0;
@@ -126,6 +139,17 @@ export class SortedMap<V> implements Iterable<readonly [string, V]> {
       cursor(older.#keys, theirs, { from: start, to: olderTo, shared: new Set(mine.slice(start, to)) }),
       cursor(this.#keys, mine, { from: start, to, shared: new Set(theirs.slice(start, olderTo)) }),
     );
+  }
+
+  /** What becomes of this map by few changes, in key order; undefined for many. */
+  #originOf(sorted: readonly Entry<V>[]): Origin<V> | undefined {
+    if (sorted.length > FEW) return undefined;
+    const changes: EntryChange<V>[] = [];
+    for (const [key, after] of sorted) {
+      const before = this.get(key);
+      if (before !== after) changes.push({ key, before, after });
+    }
+    return { id: this.#id, changes };
   }
 
   /** The last chunk whose first key is not above `key`. */
@@ -294,7 +318,8 @@ function merge<V>(
   return [keys, values];
 }
 
-// So few that to copy what lies between them in runs is cheaper than one by one, into a list that is made again as it grows.
+// So few that to copy what lies between them in runs is cheaper than one by one, into a list that is made again as it grows. And so few that a
+// map may remember them: to find them again takes a look at each of the thousand objects beside them, which are seldom in the cache.
 const FEW = 16;
 
 function spliced<V>(

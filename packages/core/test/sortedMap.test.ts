@@ -59,25 +59,39 @@ describe("sorted map", () => {
     const key = (i: number) => `key-${String(i).padStart(5, "0")}`;
     const large = SortedMap.empty<number>().update(Array.from({ length: 5_000 }, (_, i) => [key(i), i] as const));
     const edit = fc.tuple(fc.nat({ max: 6_000 }).map(key), fc.option(fc.nat(), { nil: undefined }));
+    // The same key more than once, keys that are not there, values that are there already.
+    const again = fc.tuple(
+      fc.integer({ min: 4_995, max: 5_005 }).map(key),
+      fc.option(fc.integer({ min: 4_995, max: 5_000 }), { nil: undefined }),
+    );
+    const few = fc.array(again, { maxLength: 20 });
     fc.assert(
-      fc.property(fc.array(fc.array(edit, { maxLength: 4 }), { maxLength: 5 }), fc.array(edit, { maxLength: 900 }), (steps, bulk) => {
-        const one = steps.reduce((map, step) => map.update(step), large);
-        for (const [older, newer] of [
-          [large, one],
-          [one, one.update(bulk)],
-          [large.update(bulk), one],
-          [SortedMap.empty<number>(), one],
-          [one, SortedMap.empty<number>()],
-        ] as const) {
-          const left = new Map(older);
-          const right = new Map(newer);
-          const expected = [...new Set([...left.keys(), ...right.keys()])]
-            .sort()
-            .filter((each) => left.get(each) !== right.get(each))
-            .map((each) => ({ key: each, before: left.get(each), after: right.get(each) }));
-          expect(newer.changesSince(older)).toEqual(expected);
-        }
-      }),
+      fc.property(
+        fc.array(fc.array(edit, { maxLength: 4 }), { maxLength: 5 }),
+        fc.array(edit, { maxLength: 900 }),
+        few,
+        (steps, bulk, last) => {
+          const one = steps.reduce((map, step) => map.update(step), large);
+          for (const [older, newer] of [
+            [large, one],
+            [one, one.update(last)],
+            [one.update(last), one],
+            [one, one.update(last).update(last)],
+            [one, one.update(bulk)],
+            [large.update(bulk), one],
+            [SortedMap.empty<number>(), one],
+            [one, SortedMap.empty<number>()],
+          ] as const) {
+            const left = new Map(older);
+            const right = new Map(newer);
+            const expected = [...new Set([...left.keys(), ...right.keys()])]
+              .sort()
+              .filter((each) => left.get(each) !== right.get(each))
+              .map((each) => ({ key: each, before: left.get(each), after: right.get(each) }));
+            expect(newer.changesSince(older)).toEqual(expected);
+          }
+        },
+      ),
       { numRuns: 25 },
     );
   });
