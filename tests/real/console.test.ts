@@ -898,8 +898,17 @@ describeInBrowser("the console in a browser", (executablePath) => {
       expect([path, wider]).toEqual([path, 0]);
     }
     await show(page, "/workloads");
-    await page.locator(".table-body [role=cell]").nth(4).click();
-    await page.getByRole("complementary").getByRole("heading", { level: 2 }).first().getByText("\\u202egpj.exe").waitFor();
+    // This stream ends and begins again all the time, and a click may meet rows that are replaced just then.
+    const panel = page.getByRole("complementary").getByRole("heading", { level: 2 }).first().getByText("\\u202egpj.exe");
+    const opened = async () => {
+      await page.locator(".table-body [role=cell]").nth(4).click();
+      return panel.waitFor({ timeout: 5_000 }).then(
+        () => true,
+        () => false,
+      );
+    };
+    for (let times = 0; times < 6 && !(await opened()); times++);
+    await panel.waitFor();
     const overflow = "['main', '.side-panel'].map((one) => document.querySelector(one)).map((one) => one.scrollWidth - one.clientWidth)";
     expect(await page.evaluate(overflow)).toEqual([0, 0]);
     await show(page, "/debug/discovery.mesh.gloo.solo.io/Workload");
