@@ -138,15 +138,6 @@ items:
     ]);
   });
 
-  it("says where a document is wrong, or what is rare in it, that is too large to be read slowly", () => {
-    const large = `a:\n${`  - ${"x".repeat(9_000)}\n`.repeat(1_000)}`;
-    expect(parse(`${large}b: 'x\n`).unreadable).toEqual([expect.objectContaining({ number: 1, line: 1_003 })]);
-    expect(parse(`${large}b: &x 1\n`).unreadable).toEqual([
-      expect.objectContaining({ line: 1, problem: expect.stringContaining("is larger than 8 MiB and has anchors") }),
-    ]);
-    expect(parse(large).documents).toHaveLength(1);
-  });
-
   it.each([
     ["just text", 'is "just text", not an object'],
     ["- a\n- b", "is a list"],

@@ -316,7 +316,7 @@ const EXAMPLES: Readonly<Record<string, Readonly<Record<string, Example>>>> = {
     "spec.cilium.accessPolicies": { given: {}, value: "ENABLED", beside: CILIUM },
     "spec.cilium.allowFrom[]": { given: { "spec.cilium": { ...ON, allowFrom: [{ namespace: "monitoring" }] } }, beside: CILIUM },
     "spec.mtls.istio.tlsMode": { value: "ISTIO_MUTUAL" },
-    "spec.failover.excludeOffline.after": { isSilent: "shows once an agent has been away for so long: offlineClusters.test.ts" },
+    "spec.failover.excludeOffline.after": { isSilent: "shows once an agent has been away for so long: offlineClusters.long.test.ts" },
     "spec.discovery.istio.ingressGatewayDetectors{}.gatewayWorkloadLabels{}": { value: "example" },
     "spec.discovery.istio.ingressGatewayDetectors{}.gatewayTlsPortName": { value: "other" },
     "spec.discovery.selectors[].matchLabels{}": { value: "shop" },
