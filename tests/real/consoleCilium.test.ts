@@ -1,15 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import axe from "axe-core";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type Program, startProgram } from "./harness/childProcess.ts";
+import type { Program } from "./harness/childProcess.ts";
 import { describeInBrowser } from "./harness/chromium.ts";
 import { ciliumFleet } from "./harness/ciliumFleet.ts";
-import { freePorts } from "./harness/freePorts.ts";
-import { MESHCTL } from "./harness/meshctl.ts";
-import { waitFor } from "./harness/waitFor.ts";
+import { serveObjects } from "./harness/consolePage.ts";
 
 describeInBrowser("the console, of what Cilium does", (executablePath) => {
   const directory = mkdtempSync(join(tmpdir(), "isthmus-cilium-"));
@@ -18,14 +16,9 @@ describeInBrowser("the console, of what Cilium does", (executablePath) => {
   let url: string;
 
   async function serve(name: string, items: readonly object[]): Promise<string> {
-    const file = join(directory, `${name}.json`);
-    writeFileSync(file, JSON.stringify({ apiVersion: "v1", kind: "List", items }));
-    const [port] = await freePorts(1);
-    const args = [MESHCTL, "snapshot", "serve", "--port", String(port), file];
-    programs.push(startProgram({ name, command: process.execPath, args, log: join(directory, `${name}.log`) }));
-    const address = `http://127.0.0.1:${port}`;
-    await waitFor("the console", async () => (await fetch(address)).ok);
-    return address;
+    const served = await serveObjects(directory, items, name);
+    programs.push(served.program);
+    return served.url;
   }
 
   beforeAll(async () => {

@@ -1,16 +1,15 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import axe from "axe-core";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { type Program, startProgram } from "./harness/childProcess.ts";
+import type { Program } from "./harness/childProcess.ts";
 import { describeInBrowser } from "./harness/chromium.ts";
-import { freePorts } from "./harness/freePorts.ts";
+import { type ConsolePage, openConsolePage, serveObjects } from "./harness/consolePage.ts";
 import { MESHCTL } from "./harness/meshctl.ts";
-import { waitFor } from "./harness/waitFor.ts";
 
 const GOLDEN = "packages/translators/testdata/virtualDestinations/local-pods-come-first-then-the-gateways-of-other-clusters.in.yaml";
 const NETWORKING = "/object/networking.mesh.gloo.solo.io";
@@ -70,32 +69,21 @@ function fleet(): readonly object[] {
 
 describeInBrowser("the console, of manifests in a file", (executablePath) => {
   const directory = mkdtempSync(join(tmpdir(), "isthmus-file-"));
-  const problems: string[] = [];
+  let takeProblems: ConsolePage["takeProblems"];
   let program: Program | undefined;
   let browser: Browser;
   let page: Page;
   let url = "";
 
   beforeAll(async () => {
-    const file = join(directory, "fleet.json");
-    writeFileSync(file, JSON.stringify({ apiVersion: "v1", kind: "List", items: fleet() }));
-    const [port] = await freePorts(1);
-    url = `http://127.0.0.1:${port}`;
-    const args = [MESHCTL, "snapshot", "serve", "--port", String(port), file];
-    program = startProgram({ name: "fleet", command: process.execPath, args, log: join(directory, "fleet.log") });
-    // Its sandbox needs rights that containers do not have; what it opens is ours.
-    browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
-    await waitFor("the console", async () => (await fetch(url)).ok);
-    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" });
-    await context.addInitScript("self.wasHacked = false");
-    page = await context.newPage();
-    page.on("pageerror", (error) => problems.push(error.message));
+    ({ url, program } = await serveObjects(directory, fleet()));
+    ({ browser, page, takeProblems } = await openConsolePage(executablePath));
   });
   afterAll(async () => {
     await browser?.close();
     await program?.stop();
     rmSync(directory, { recursive: true });
-    expect(problems).toEqual([]);
+    expect(takeProblems()).toEqual([]);
   });
 
   async function show(path: string): Promise<void> {

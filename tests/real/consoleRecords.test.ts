@@ -3,9 +3,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import axe from "axe-core";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { describeInBrowser } from "./harness/chromium.ts";
+import { type ConsolePage, openConsolePage } from "./harness/consolePage.ts";
 import { type LiveDemo, startLiveDemo } from "./harness/liveDemo.ts";
 import { MESHCTL } from "./harness/meshctl.ts";
 import { waitFor } from "./harness/waitFor.ts";
@@ -15,22 +16,14 @@ describeInBrowser("what the console remembers, in a browser", (executablePath) =
   let demo: LiveDemo;
   let browser: Browser;
   let page: Page;
-  let problems: string[] = [];
+  let takeProblems: ConsolePage["takeProblems"];
 
   beforeAll(async () => {
-    // Its sandbox needs rights that containers do not have; what it opens is ours.
-    [demo, browser] = await Promise.all([startLiveDemo(), chromium.launch({ executablePath, args: ["--no-sandbox"] })]);
-    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" });
-    await context.addInitScript("self.wasHacked = false");
-    page = await context.newPage();
-    page.on("pageerror", (error) => problems.push(error.message));
-    page.on("console", (message) => {
-      if (["error", "warning"].includes(message.type())) problems.push(message.text());
-    });
+    demo = await startLiveDemo();
+    ({ browser, page, takeProblems } = await openConsolePage(executablePath));
   });
   afterEach(() => {
-    expect(problems).toEqual([]);
-    problems = [];
+    expect(takeProblems()).toEqual([]);
   });
   afterAll(async () => {
     await browser?.close();

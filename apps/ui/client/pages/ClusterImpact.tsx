@@ -27,6 +27,7 @@ const MOST_UNASKED = 5_000;
 export function ClusterImpact({ cluster }: { readonly cluster: KubernetesCluster }) {
   const fleet = useFleet();
   const now = useServerNow();
+  const [most, setMost] = useState(PAGE);
   const { name } = cluster.metadata;
   const ending = endingCertificates(fleet, cluster, now);
   const counts = insightIndexOf(fleet).byCluster.get(name) ?? NO_COUNTS;
@@ -43,12 +44,13 @@ export function ClusterImpact({ cluster }: { readonly cluster: KubernetesCluster
         <PlainTable
           label={t.clusters.ending}
           headers={[t.columns.kind, t.columns.name, t.clusters.expires]}
-          rows={ending.slice(0, PAGE).map(({ kind, name: of, notAfter }) => ({
+          rows={ending.slice(0, most).map(({ kind, name: of, notAfter }) => ({
             key: `${kind} ${of}`,
             cells: [kind, <Name key="name" text={of} />, <Until key="until" time={notAfter} />],
           }))}
         />
       )}
+      <MoreRows all={ending.length} most={most} show={() => setMost(most + PAGE)} />
       <p>
         {t.clusters.impactInsights}: <SeverityTotals counts={counts} query={query} />
       </p>

@@ -38,7 +38,7 @@ export interface StoreReader {
   };
   /** Of each cluster, what its agent said last that is whole, however long ago: the same as before while nothing was written. */
   readonly activity: ReadonlyMap<string, ClusterActivity>;
-  /** The servers that run, as they said within the last seconds; none: none runs, or the store does not answer. */
+  /** The servers that ran when the store last answered; none: none did, or what they say cannot be read. */
   readonly servers: readonly RunningReplica[];
   /** What keeps parts of it from being read, as sentences. */
   readonly problems: readonly string[];
