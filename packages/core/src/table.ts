@@ -82,9 +82,11 @@ class IndexedTable<V extends object> implements Table<V> {
       else if (effective.size > 0) effective.delete(key);
     }
     if (effective.size === 0) return this;
+    // In key order once, for all indexes.
+    const ordered = effective.size === 1 ? [...effective.values()] : [...effective.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
     const indexes = new Map<Index<V>, Buckets<V>>();
-    for (const [index, buckets] of this.#indexes) indexes.set(index, this.#rebucketed(index, buckets, effective.values()));
-    return new IndexedTable(this.#rows.update(afterEach(effective.values())), indexes, this.#keyOf);
+    for (const [index, buckets] of this.#indexes) indexes.set(index, this.#rebucketed(index, buckets, ordered));
+    return new IndexedTable(this.#rows.update(ordered.map(({ key, after }) => [key, after])), indexes, this.#keyOf);
   }
 
   changesSince(older: Table<V>): readonly EntryChange<V>[] {
@@ -92,20 +94,22 @@ class IndexedTable<V extends object> implements Table<V> {
     return this.#rows.changesSince(SortedMap.empty<V>().update(older.entries()));
   }
 
-  #rebucketed(index: Index<V>, buckets: Buckets<V>, changes: Iterable<EntryChange<V>>): Buckets<V> {
+  /** `changes` are in key order. */
+  #rebucketed(index: Index<V>, buckets: Buckets<V>, changes: readonly EntryChange<V>[]): Buckets<V> {
     const edits = new Map<string, EntryChange<V>[]>();
     const note = (value: string, change: EntryChange<V>) => {
       const list = edits.get(value);
       if (list === undefined) edits.set(value, [change]);
       else list.push(change);
     };
-    for (const { key, before, after } of changes) {
+    for (const change of changes) {
+      const { key, before, after } = change;
       const left = before === undefined ? NONE : index(before);
       const right = after === undefined ? NONE : index(after);
       const [value] = left;
       // Most rows have one value, and keep it.
       if (value !== undefined && left.length === 1 && right.length === 1 && right[0] === value) {
-        note(value, { key, before, after });
+        note(value, change);
         continue;
       }
       for (const value of left === right ? left : new Set([...left, ...right])) {
@@ -144,10 +148,6 @@ function isAppended<V>(rows: SortedMap<V>, changes: readonly (readonly [string, 
     key = change[0];
   }
   return true;
-}
-
-function* afterEach<V>(changes: Iterable<EntryChange<V>>): Iterable<readonly [string, V | undefined]> {
-  for (const { key, after } of changes) yield [key, after];
 }
 
 /** Several at once, as to go through a million rows costs more than what an index asks of each. */
@@ -196,7 +196,7 @@ const STEP = 256;
 // A few milliseconds.
 const PART = 4_096;
 
-/** A bucket with rows taken out and put in; undefined when none is left. */
+/** A bucket with rows taken out and put in, in key order; undefined when none is left. */
 function edited<V extends object>(
   bucket: readonly V[],
   changes: readonly EntryChange<V>[],
@@ -205,23 +205,64 @@ function edited<V extends object>(
   const [only] = changes;
   // Most values have one row: it comes, is replaced, or goes.
   if (changes.length === 1 && only !== undefined && bucket.length === (only.before === undefined ? 0 : 1)) return only.after;
-  // Few changes of a large bucket are the rule: its rows are copied in runs, and none of them is asked for its key in vain.
-  const parts: (readonly V[])[] = [];
-  let copied = 0;
-  for (const { key, after, before } of changes.length === 1 ? changes : [...changes].sort((a, b) => (a.key < b.key ? -1 : 1))) {
-    const position = before === undefined || bucket.length > SHORT ? lowerBound(bucket, key, keyOf) : bucket.indexOf(before);
-    parts.push(bucket.slice(copied, position), after === undefined ? NONE : [after]);
-    copied = before === undefined ? position : position + 1;
-  }
-  const rows = ([] as V[]).concat(...parts, bucket.slice(copied));
+  const positions = changes.map(positionsIn(bucket, keyOf));
+  const rows = changes.every(isReplacement) ? replaced(bucket, changes, positions) : spliced(bucket, changes, positions);
   return rows.length < 2 ? rows[0] : rows;
 }
+
+/** Where each row is, or would be; asked in key order. Many changes are of rows that stand side by side. */
+function positionsIn<V extends object>(bucket: readonly V[], keyOf: (row: V) => string): (change: EntryChange<V>) => number {
+  let next = 0;
+  return ({ key, before }) => {
+    const isHere = before !== undefined && bucket[next] === before;
+    const isNamed = before === undefined || bucket.length > SHORT;
+    const position = isHere ? next : isNamed ? lowerBound(bucket, key, keyOf, next) : bucket.indexOf(before, next);
+    next = before === undefined ? position : position + 1;
+    return position;
+  };
+}
+
+function isReplacement({ before, after }: EntryChange<unknown>): boolean {
+  return before !== undefined && after !== undefined;
+}
+
+function replaced<V>(bucket: readonly V[], changes: readonly EntryChange<V>[], positions: readonly number[]): readonly V[] {
+  const rows = bucket.slice();
+  changes.forEach(({ after }, i) => {
+    rows[positions[i] as number] = after as V;
+  });
+  return rows;
+}
+
+function spliced<V>(bucket: readonly V[], changes: readonly EntryChange<V>[], positions: readonly number[]): readonly V[] {
+  // The rows of a large bucket are copied in runs, where there are few.
+  if (changes.length <= FEW) {
+    const end = bucket.slice((positions.at(-1) as number) + (changes.at(-1)?.before === undefined ? 0 : 1));
+    const runs = changes.flatMap(({ after }, i) => {
+      const from = i === 0 ? 0 : (positions[i - 1] as number) + (changes[i - 1]?.before === undefined ? 0 : 1);
+      return [bucket.slice(from, positions[i]), after === undefined ? NONE : [after]];
+    });
+    return ([] as V[]).concat(...runs, end);
+  }
+  const rows: V[] = [];
+  let next = 0;
+  changes.forEach(({ before, after }, i) => {
+    const position = positions[i] as number;
+    while (next < position) rows.push(bucket[next++] as V);
+    if (after !== undefined) rows.push(after);
+    if (before !== undefined) next++;
+  });
+  while (next < bucket.length) rows.push(bucket[next++] as V);
+  return rows;
+}
+
+const FEW = 16;
 
 /** In so many rows one is found sooner than the keys of a few of them are made. */
 const SHORT = 64;
 
-function lowerBound<V>(rows: readonly V[], key: string, keyOf: (row: V) => string): number {
-  let low = 0;
+function lowerBound<V>(rows: readonly V[], key: string, keyOf: (row: V) => string, from: number): number {
+  let low = from;
   let high = rows.length;
   while (low < high) {
     const middle = (low + high) >> 1;

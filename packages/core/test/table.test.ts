@@ -13,9 +13,18 @@ const row = fc.record({
   gone: fc.boolean(),
 });
 
-it("finds rows by index as a search through all of them would, however the table was made", () => {
+const ofMany = fc.record({
+  key: fc.nat({ max: 199 }).map((number) => `key-${number}`),
+  tags: fc.constantFrom<readonly string[]>([], ["x"], ["x"], ["x", "y"], ["z"]),
+  gone: fc.boolean(),
+});
+
+it.each([
+  ["few rows", fc.array(fc.array(row, { maxLength: 5 }), { maxLength: 8 }), 300],
+  ["many", fc.array(fc.array(ofMany, { maxLength: 150, size: "max" }), { maxLength: 8, size: "max" }), 60],
+])("finds rows by index as a search through all of them would, however the table was made: %s", (_, changes, numRuns) => {
   fc.assert(
-    fc.property(fc.array(fc.array(row, { maxLength: 5 }), { maxLength: 8 }), fc.nat({ max: 8 }), (steps, firstAsked) => {
+    fc.property(changes, fc.nat({ max: 8 }), (steps, firstAsked) => {
       let table = emptyTable<Row>(({ key }) => key);
       const model = new Map<string, Row>();
       steps.forEach((step, position) => {
@@ -41,7 +50,7 @@ it("finds rows by index as a search through all of them would, however the table
         }
       });
     }),
-    { numRuns: 300 },
+    { numRuns },
   );
 });
 

@@ -1,5 +1,6 @@
 import type { AccessPolicy, Mesh } from "@isthmus/api";
 import { equalJson } from "@isthmus/core";
+import { memoizeRow } from "../incremental/memoizeRow.ts";
 import { translatorOf } from "../meshes/meshTranslators.ts";
 import { clustersOfCallers } from "../policy/callerClusters.ts";
 import type { TrustDomain } from "../policy/trustDomain.ts";
@@ -14,7 +15,15 @@ export function byCallers({ accessPolicies, heldAccess, podSelection }: Attached
   if (podSelection !== undefined) return ANYWHERE;
   // In each form in which they may be in force.
   const forms: readonly AccessPolicy[] = [...accessPolicies, ...heldAccess.flatMap(({ form }) => form ?? NONE)];
-  const clusters = new Set(forms.flatMap(clustersOfCallers));
+  const [form] = forms;
+  return forms.length === 1 && form !== undefined ? callersOf(form) : sortedClusters(forms.flatMap(clustersOfCallers));
+}
+
+// Many Destinations have one and the same policy.
+const callersOf = memoizeRow((form: AccessPolicy) => sortedClusters(clustersOfCallers(form)));
+
+function sortedClusters(named: readonly string[]): readonly string[] {
+  const clusters = new Set(named);
   return clusters.has(ANY) ? ANYWHERE : [...clusters].sort();
 }
 

@@ -8,13 +8,15 @@ export interface Reading<S, R> {
   readonly key: string;
   readonly row: R;
   readonly now: S;
-  found: FoundBy[] | undefined;
+  found: FoundBy | undefined;
 }
 
 /** The rows that one join has found. A row has few of them: a list is searched sooner than a map is made. */
 interface FoundBy {
   readonly source: object;
   readonly rows: readonly object[];
+  /** What was found before it. */
+  readonly next: FoundBy | undefined;
 }
 
 /** Where joins begin: a table of rows, or what another join has found. `R`: rows of the table in which the chain begins; `T`: of this one. */
@@ -100,6 +102,10 @@ export function inputKind<S extends { readonly inputs: Snapshot }, R extends Res
   return inputTable(({ inputs }) => inputs.of(kind), keyOfResource);
 }
 
+function* nothing(): CooperativeTask<void> {
+  // No step.
+}
+
 interface JoinedTables<S, R extends object, F extends object, T extends object> {
   readonly from: JoinSource<S, R, F>;
   readonly to: Pick<JoinSource<S, T, T>, "table" | "keyOf">;
@@ -146,7 +152,9 @@ export function join<S, R extends object, F extends object, T extends object, V>
       return select === undefined ? rows : rows.map(select);
     },
     watches: source.watches({ isSame: (before, after) => isSame(part(before), part(after)) }),
-    indexes: matching.indexes.length === 0 ? undefined : (now) => to.table(now).indexed(...matching.indexes),
+    // An index costs something at each change of the table: none is kept for rows of which there are none.
+    indexes:
+      matching.indexes.length === 0 ? undefined : (now) => (source.isAsked(now) ? to.table(now).indexed(...matching.indexes) : nothing()),
   };
 }
 
@@ -164,6 +172,7 @@ export function unionOf<S, R, V>(joins: readonly Join<S, R, V>[]): Join<S, R, V>
 
 /** Where other joins go on. */
 const continued = new WeakSet<object>();
+const NONE: readonly never[] = [];
 
 function joined<S, R extends object, F extends object, T extends object>(
   { from, to, isShared }: JoinedTables<S, R, F, T>,
@@ -188,16 +197,18 @@ function joined<S, R extends object, F extends object, T extends object>(
     isFirst: false,
     found(reading) {
       const { now, key } = reading;
+      // In most fleets many tables are empty.
+      if (to.table(now).size === 0) return NONE;
+      const isKept = continued.has(source);
       // Of the first table, `found` is the row itself. Nearly all joins begin there, and no other one continues from most.
-      if (from.isFirst && !continued.has(source)) return find(from.found(reading)[0] as F, now, key);
+      if (from.isFirst && !isKept) return find(from.found(reading)[0] as F, now, key);
       // Filled under this very source, with its own rows.
-      if (reading.found !== undefined) for (const one of reading.found) if (one.source === source) return one.rows as readonly T[];
+      for (let one = reading.found; one !== undefined; one = one.next) if (one.source === source) return one.rows as readonly T[];
       const rows = from.found(reading);
       const [first] = rows;
-      const found =
-        rows.length === 1 && first !== undefined ? find(first, now, from.isFirst ? key : undefined) : rows.flatMap((row) => find(row, now));
-      reading.found ??= [];
-      reading.found.push({ source, rows: found });
+      if (first === undefined) return NONE;
+      const found = rows.length === 1 ? find(first, now, from.isFirst ? key : undefined) : rows.flatMap((row) => find(row, now));
+      if (isKept) reading.found = { source, rows: found, next: reading.found };
       return found;
     },
     reachFrom(row, reached, key) {

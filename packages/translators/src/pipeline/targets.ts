@@ -85,22 +85,26 @@ function targetOf(given: string, inputs: TargetInputs, before: TranslatedTarget 
   const key = before?.key ?? given;
   const result = translateTarget(inputs);
   const knownBefore = before && byKey(before.outputs);
-  const outputs = result.outputs.map(({ resource, parents }, position): TargetOutput => {
-    const outputKey = fullKeyOf(resource);
-    const known = knownBefore?.(outputKey, position);
-    return known !== undefined && equalJson(known.resource, resource) && equalJson(known.parents, parents)
-      ? known
-      : { resource, parents, key: outputKey, target: key };
+  const outputs = result.outputs.map((output, position): TargetOutput => {
+    // Mostly a target makes the same objects again, in the same places: no key is made of their names then.
+    const here = before?.outputs[position];
+    if (here !== undefined && isSameOutput(here, output)) return here;
+    const outputKey = fullKeyOf(output.resource);
+    const moved = here?.key === outputKey ? undefined : knownBefore?.(outputKey);
+    if (moved !== undefined && isSameOutput(moved, output)) return moved;
+    return { resource: output.resource, parents: output.parents, key: outputKey, target: key };
   });
   return { key, inputs, outputs, reports: reuseIfEqual(exactly(result.reports), before?.reports) };
 }
 
-/** Finds outputs by their keys. Mostly a target makes the same ones again, in the same places: then no map of them is made. */
-function byKey(outputs: readonly TargetOutput[]): (key: string, position: number) => TargetOutput | undefined {
+function isSameOutput(before: TargetOutput, { resource, parents }: Output): boolean {
+  return equalJson(before.resource, resource) && equalJson(before.parents, parents);
+}
+
+/** Finds outputs by their keys. */
+function byKey(outputs: readonly TargetOutput[]): (key: string) => TargetOutput | undefined {
   let all: ReadonlyMap<string, TargetOutput> | undefined;
-  return (key, position) => {
-    const here = outputs[position];
-    if (here?.key === key) return here;
+  return (key) => {
     all ??= new Map(outputs.map((output) => [output.key, output]));
     return all.get(key);
   };
