@@ -2,7 +2,8 @@ import { createRequest, createRoot, issueClientCertificate } from "@isthmus/cert
 import { MAX_OUTCOMES_BYTES, parseWasmOutcomes, type WasmOutcome, wasmOutcomesText } from "@isthmus/dataplane";
 import { systemClock } from "@isthmus/plane";
 import { replicaKeys, startReplicaPort } from "@isthmus/relay";
-import { afterEach, expect, it, vi } from "vitest";
+import { eventually } from "@isthmus/testing/eventually";
+import { afterEach, expect, it } from "vitest";
 import { answerReplica, replicaClient } from "../src/replicas.ts";
 import { startOtherOutcomes, WASM_OUTCOMES_TOPIC } from "../src/wasmReplicas.ts";
 
@@ -36,13 +37,13 @@ it("of other replicas are known to the one that leads, and to no other", async (
   };
   const started = startOtherOutcomes({ replicas, leadership, changed, everyMs: 20, clock: systemClock }, stop.signal);
   ended.push(port.ended, started.ended);
-  await vi.waitFor(() => expect(started.outcomes).toEqual([outcome("web-1")]));
+  await eventually(() => expect(started.outcomes).toEqual([outcome("web-1")]));
   expect(changes).toBe(1);
   there = [outcome("web-1", { state: "REFUSED", version: "v2", error: "no module" }), outcome("web-2", { state: "PENDING" })];
-  await vi.waitFor(() => expect(started.outcomes).toEqual(there));
+  await eventually(() => expect(started.outcomes).toEqual(there));
   expect(changes).toBe(2);
   leadership.isLeader = false;
-  await vi.waitFor(() => expect(started.outcomes).toEqual([]));
+  await eventually(() => expect(started.outcomes).toEqual([]));
 });
 
 it("are bounded, and what is none is refused", () => {

@@ -2,13 +2,13 @@ import { setMaxListeners } from "node:events";
 import type { Resource } from "@isthmus/core";
 import { demoPolicies } from "@isthmus/simulator";
 import { pino } from "pino";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { eventually } from "@isthmus/testing/eventually";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startDemoConsole } from "../src/console.ts";
 import { type Demo, NAMESPACE, startDemo } from "../src/demo.ts";
 import { isFederated, until } from "../src/waiting.ts";
 
 const log = pino({ level: "silent" });
-const soon = { timeout: 15_000, interval: 30 };
 const stop = new AbortController();
 setMaxListeners(0, stop.signal);
 
@@ -71,7 +71,7 @@ function take(event: string): void {
 
 describe("the console of the demo", () => {
   it("shows what is declared, reported, discovered and generated, with statuses, insights and certificates", async () => {
-    await vi.waitFor(() => expect(objects.get("VirtualMesh gloo-mesh/bookinfo ")?.status?.state).toBe("ACCEPTED"), soon);
+    await eventually(() => expect(objects.get("VirtualMesh gloo-mesh/bookinfo ")?.status?.state).toBe("ACCEPTED"));
     expect(events.slice(0, 1)).toEqual(["reset"]);
     expect(received).toMatch(
       /^[^{]*event: reset\ndata: \{"kind":"server","name":"npm run demo","version":"[^"]+","namespace":"gloo-mesh"\}/,
@@ -84,28 +84,28 @@ describe("the console of the demo", () => {
         "Destination gloo-mesh/reviews-bookinfo-cluster-2 ",
       ]),
     );
-    await vi.waitFor(() => expect([...generated.keys()].filter((key) => key.startsWith("ServiceEntry"))).toHaveLength(16), soon);
-    await vi.waitFor(() => expect([...insights.values()].flat().length).toBeGreaterThan(0), soon);
-    await vi.waitFor(() => expect(certificates.map(({ kind }) => kind)).toEqual(expect.arrayContaining(["agent", "relayRoot"])), soon);
+    await eventually(() => expect([...generated.keys()].filter((key) => key.startsWith("ServiceEntry"))).toHaveLength(16));
+    await eventually(() => expect([...insights.values()].flat().length).toBeGreaterThan(0));
+    await eventually(() => expect(certificates.map(({ kind }) => kind)).toEqual(expect.arrayContaining(["agent", "relayRoot"])));
     expect(certificates.find(({ kind }) => kind === "relayRoot")?.subject).toMatch(/^CN=/);
   }, 30_000);
 
   it("follows a policy, until it is gone", async () => {
     await demo.management.apply(demoPolicies.timeoutPolicy, { fieldManager: "test" });
-    await vi.waitFor(() => expect(objects.get("TrafficPolicy bookinfo/reviews-timeout ")?.status?.state).toBe("ACCEPTED"), soon);
-    await vi.waitFor(() => expect(generated.has("VirtualService bookinfo/reviews cluster-1")).toBe(true), soon);
+    await eventually(() => expect(objects.get("TrafficPolicy bookinfo/reviews-timeout ")?.status?.state).toBe("ACCEPTED"));
+    await eventually(() => expect(generated.has("VirtualService bookinfo/reviews cluster-1")).toBe(true));
     const { apiVersion, kind, metadata } = demoPolicies.timeoutPolicy;
     await demo.management.delete({ apiVersion, kind, name: metadata.name, namespace: metadata.namespace ?? "", clusterName: "" });
-    await vi.waitFor(() => expect(generated.has("VirtualService bookinfo/reviews cluster-1")).toBe(false), soon);
+    await eventually(() => expect(generated.has("VirtualService bookinfo/reviews cluster-1")).toBe(false));
     expect(objects.has("TrafficPolicy bookinfo/reviews-timeout ")).toBe(false);
   }, 30_000);
 
   it("keeps the objects of a cluster whose agent is stopped, and says since when", async () => {
     await demo.stopAgent("cluster-2");
-    await vi.waitFor(() => expect(clock?.clusters).toMatchObject([{ connected: true }, { name: "cluster-2", connected: false }]), soon);
+    await eventually(() => expect(clock?.clusters).toMatchObject([{ connected: true }, { name: "cluster-2", connected: false }]));
     const at = clock?.clusters[1]?.at;
     expect(Date.parse(at ?? "")).toBeGreaterThan(0);
-    await vi.waitFor(() => expect(Date.parse(clock?.clusters[0]?.at ?? "")).toBeGreaterThan(Date.parse(at ?? "")), soon);
+    await eventually(() => expect(Date.parse(clock?.clusters[0]?.at ?? "")).toBeGreaterThan(Date.parse(at ?? "")));
     expect(clock?.clusters[1]?.at).toBe(at);
     expect(objects.has("Service bookinfo/reviews cluster-2")).toBe(true);
   }, 30_000);

@@ -7,7 +7,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { constants, gunzipSync } from "node:zlib";
 import { type Log, UsageError } from "@isthmus/core";
 import { systemClock } from "@isthmus/plane";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { eventually } from "@isthmus/testing/eventually";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type ConsoleHubOptions, startConsoleHub } from "../src/events/hub.ts";
 import { type ConsoleServer, type ConsoleServerOptions, startConsoleServer } from "../src/http/consoleServer.ts";
 import { isLoopback, isLoopbackHost } from "../src/http/loopback.ts";
@@ -16,7 +17,6 @@ import { ask, eventsIn, folded, momentOf, object, type Received, scriptedSource 
 
 const nothing = () => undefined;
 const silent: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
-const soon = { timeout: 5_000, interval: 10 };
 
 let source: ReturnType<typeof scriptedSource>;
 let stop: AbortController;
@@ -98,9 +98,9 @@ describe("the past", () => {
     source.moment = momentOf([object("Service", "a")]);
     const server = await serve({ historyMs: 1 });
     const timesNow = async () => JSON.parse((await ask(server.port, { path: HISTORY_PATH })).body.toString()).times as readonly string[];
-    await vi.waitFor(async () => expect(await timesNow()).toHaveLength(1), soon);
+    await eventually(async () => expect(await timesNow()).toHaveLength(1));
     source.moment = momentOf([object("Service", "b")]);
-    await vi.waitFor(async () => expect(await timesNow()).toHaveLength(2), soon);
+    await eventually(async () => expect(await timesNow()).toHaveLength(2));
     const [first = "", second = ""] = await timesNow();
     const plain = await ask(server.port, { path: `${MOMENT_PATH}?at=${first}` });
     const events = eventsIn(plain.body.toString());
@@ -118,7 +118,7 @@ describe("the past", () => {
     async (query) => {
       source.moment = momentOf([]);
       const server = await serve();
-      await vi.waitFor(async () => expect((await ask(server.port, { path: HISTORY_PATH })).body.toString()).toContain("20"), soon);
+      await eventually(async () => expect((await ask(server.port, { path: HISTORY_PATH })).body.toString()).toContain("20"));
       expect((await ask(server.port, { path: `${MOMENT_PATH}${query}` })).status).toBe(404);
     },
   );
@@ -134,7 +134,7 @@ describe("the past", () => {
     const timesNow = async () => JSON.parse((await ask(server.port, { path: HISTORY_PATH })).body.toString()).times as readonly string[];
     for (const [i, objects] of moments.entries()) {
       source.moment = momentOf(objects);
-      await vi.waitFor(async () => expect(await timesNow()).toHaveLength(i + 1), soon);
+      await eventually(async () => expect(await timesNow()).toHaveLength(i + 1));
     }
     const asked = (query: string) => ask(server.port, { path: `${GENERATIONS_PATH}?${query}` });
     const { body } = await asked("group=&kind=Service&namespace=bookinfo&name=a&cluster=cluster-1");
@@ -162,10 +162,10 @@ describe("the past", () => {
     source.moment = momentOf([object("Service", "a")]);
     const server = await serve({ historyMs: 1, source: changing });
     const json = async (path: string) => JSON.parse((await ask(server.port, { path })).body.toString());
-    await vi.waitFor(async () => expect((await json(CHANGES_PATH)).moments).toHaveLength(1), soon);
+    await eventually(async () => expect((await json(CHANGES_PATH)).moments).toHaveLength(1));
     source.moment = momentOf([object("Service", "b"), { ...object("Service", "c"), metadata: { name: "c", namespace: "x" } }]);
     connected = false;
-    await vi.waitFor(async () => expect((await json(CHANGES_PATH)).moments).toHaveLength(2), soon);
+    await eventually(async () => expect((await json(CHANGES_PATH)).moments).toHaveLength(2));
     const [first, second] = (await json(CHANGES_PATH)).moments;
     expect(first.clusters).toEqual([]);
     expect(second.clusters).toEqual([
@@ -189,11 +189,11 @@ describe("the stream", () => {
     source.moment = momentOf([object("Service", "a"), object("Service", "b")]);
     const server = await serve();
     const [plain, zipped] = [browse(server), browse(server, { "accept-encoding": "br, gzip" })];
-    await vi.waitFor(() => expect(plain.names).toEqual(["reset", "change", "ready"]), soon);
+    await eventually(() => expect(plain.names).toEqual(["reset", "change", "ready"]));
     expect(plain.events[0]).toMatchObject({ id: "", data: { kind: "server", name: "test", namespace: "gloo-mesh" } });
     source.moment = momentOf([object("Service", "b"), object("Service", "c")]);
-    await vi.waitFor(() => expect(plain.names).toEqual(["reset", "change", "ready", "change", "change"]), soon);
-    await vi.waitFor(() => expect(zipped.names).toEqual(plain.names), soon);
+    await eventually(() => expect(plain.names).toEqual(["reset", "change", "ready", "change", "change"]));
+    await eventually(() => expect(zipped.names).toEqual(plain.names));
     expect(zipped.head).toMatch(/content-encoding: gzip/i);
     const withoutClock = (events: readonly Received[]) => events.filter(({ event }) => event !== "clock");
     expect(withoutClock(zipped.events)).toEqual(withoutClock(plain.events));
@@ -208,68 +208,68 @@ describe("the stream", () => {
     source.moment = momentOf([object("Service", "a")]);
     const server = await serve();
     const first = browse(server);
-    await vi.waitFor(() => expect(first.names).toEqual(["reset", "change", "ready"]), soon);
+    await eventually(() => expect(first.names).toEqual(["reset", "change", "ready"]));
     source.moment = momentOf([object("Service", "a"), object("Service", "b")]);
-    await vi.waitFor(() => expect(first.names.at(-1)).toBe("change"), soon);
+    await eventually(() => expect(first.names.at(-1)).toBe("change"));
     const later = browse(server);
-    await vi.waitFor(() => expect(later.names).toEqual(["reset", "change", "change", "ready"]), soon);
+    await eventually(() => expect(later.names).toEqual(["reset", "change", "change", "ready"]));
   });
 
   it("says the time, and shows nothing, before anything is known", async () => {
     const browser = browse(await serve());
-    await vi.waitFor(() => expect(browser.events.map(({ event }) => event).slice(0, 3)).toEqual(["reset", "clock", "clock"]), soon);
+    await eventually(() => expect(browser.events.map(({ event }) => event).slice(0, 3)).toEqual(["reset", "clock", "clock"]));
     source.moment = momentOf([object("Service", "a")]);
-    await vi.waitFor(() => expect(browser.names).toEqual(["reset", "change", "ready"]), soon);
+    await eventually(() => expect(browser.names).toEqual(["reset", "change", "ready"]));
   });
 
   it("is ready once something is known, and stays so while the source cannot be read", async () => {
     const hub = startConsoleHub({ source, epoch: "e", clock: systemClock, log: silent, readMs: 10, clockMs: 50 }, stop.signal);
     hubEnded = hub.ended;
-    await vi.waitFor(() => expect(source.reads).toBeGreaterThan(1), soon);
+    await eventually(() => expect(source.reads).toBeGreaterThan(1));
     expect(hub.isReady).toBe(false);
     source.moment = momentOf([object("Service", "a")]);
-    await vi.waitFor(() => expect(hub.isReady).toBe(true), soon);
+    await eventually(() => expect(hub.isReady).toBe(true));
     source.problem = "nobody answers";
-    await vi.waitFor(() => expect(hub.clock().problem).toBe("nobody answers"), soon);
+    await eventually(() => expect(hub.clock().problem).toBe("nobody answers"));
     expect(hub.isReady).toBe(true);
   });
 
   it("keeps what was known, and says why, while the source cannot be read", async () => {
     source.moment = momentOf([object("Service", "a")]);
     const browser = browse(await serve());
-    await vi.waitFor(() => expect(browser.names).toContain("ready"), soon);
+    await eventually(() => expect(browser.names).toContain("ready"));
     source.problem = "nobody answers";
-    await vi.waitFor(() => expect(browser.events.at(-1)).toMatchObject({ event: "clock", data: { problem: "nobody answers" } }), soon);
+    await eventually(() => expect(browser.events.at(-1)).toMatchObject({ event: "clock", data: { problem: "nobody answers" } }));
     expect(browser.names).toEqual(["reset", "change", "ready"]);
     source.problem = undefined;
-    await vi.waitFor(() => expect(browser.events.at(-1)?.data.problem).toBeUndefined(), soon);
+    await eventually(() => expect(browser.events.at(-1)?.data.problem).toBeUndefined());
   });
 
   it("gives what a browser has missed, or everything where that is not here any more", async () => {
     source.moment = momentOf([object("Service", "a")]);
     const server = await serve({ mostEvents: 3 });
     const first = browse(server);
-    await vi.waitFor(() => expect(first.names).toContain("ready"), soon);
+    await eventually(() => expect(first.names).toContain("ready"));
     const ids = () => first.events.flatMap(({ id }) => (id === undefined || id === "" ? [] : [id]));
     first.socket.pause();
     for (const name of ["b", "c"]) {
       const reads = source.reads;
       source.moment = momentOf([object("Service", "a"), object("Service", name)]);
-      await vi.waitFor(() => expect(source.reads).toBeGreaterThan(reads + 1), soon);
+      await eventually(() => expect(source.reads).toBeGreaterThan(reads + 1));
     }
     first.socket.resume();
-    await vi.waitFor(() => expect(ids()).toEqual(["e-0", "e-1", "e-2", "e-3"]), soon);
+    await eventually(() => expect(ids()).toEqual(["e-0", "e-1", "e-2", "e-3"]));
     const missed = browse(server, { "last-event-id": "e-1" });
-    await vi.waitFor(() => expect(missed.names).toEqual(["change", "change", "ready"]), soon);
+    await eventually(() => expect(missed.names).toEqual(["change", "change", "ready"]));
     expect(missed.events.map(({ id }) => id).filter((id) => id !== undefined)).toEqual(["e-2", "e-3", "e-3"]);
     for (let i = 0; i < 4; i++) {
       const reads = source.reads;
       source.moment = momentOf([object("Service", `d${i}`)]);
-      await vi.waitFor(() => expect(source.reads).toBeGreaterThan(reads + 1), soon);
+      await eventually(() => expect(source.reads).toBeGreaterThan(reads + 1));
     }
     for (const id of ["e-1", "e-99999", "other-2", "e-", "e--1", "e-1.5", "x".repeat(10_000)]) {
       const late = browse(server, { "last-event-id": id });
-      await vi.waitFor(() => expect(late.names).toEqual(["reset", "change", "ready"]), soon);
+      await eventually(() => expect(late.names).toEqual(["reset", "change", "ready"]));
       expect(
         late.events.filter(({ event }) => event === "change")[0]?.data.put.map((one: { metadata: { name: string } }) => one.metadata.name),
       ).toEqual(["d3"]);
@@ -283,10 +283,10 @@ describe("the stream", () => {
     const server = await serve({ mostBytes: 1_000_000 }, { stalledMs: 3_000 });
     const slow = browse(server);
     slow.socket.pause();
-    await vi.waitFor(() => expect(server.streams).toBe(1), soon);
-    await vi.waitFor(() => expect(server.streams).toBe(0), { timeout: 60_000, interval: 20 });
+    await eventually(() => expect(server.streams).toBe(1));
+    await eventually(() => expect(server.streams).toBe(0));
     const again = browse(server, { "accept-encoding": "gzip" });
-    await vi.waitFor(() => expect(again.names.at(-1)).toBe("ready"), { timeout: 60_000, interval: 1_000 });
+    await eventually(() => expect(again.names.at(-1)).toBe("ready"));
   }, 150_000);
 
   it("ends for a browser that lags behind what is kept, which begins again", async () => {
@@ -311,7 +311,7 @@ describe("the stream", () => {
     source.moment = momentOf([object("Service", "a", { spec: { counted } })]);
     const server = await serve();
     const browsers = Array.from({ length: 5 }, () => browse(server));
-    for (const browser of browsers) await vi.waitFor(() => expect(browser.names).toEqual(["reset", "change", "ready"]), soon);
+    for (const browser of browsers) await eventually(() => expect(browser.names).toEqual(["reset", "change", "ready"]));
     expect(serialised).toBe(1);
   });
 
@@ -319,14 +319,14 @@ describe("the stream", () => {
     source.moment = momentOf([]);
     const server = await serve({}, { maxStreams: 2 });
     const [first] = [browse(server), browse(server)];
-    await vi.waitFor(() => expect(server.streams).toBe(2), soon);
+    await eventually(() => expect(server.streams).toBe(2));
     const third = await ask(server.port, { path: STREAM_PATH });
     expect(third.status).toBe(503);
     first?.socket.destroy();
-    await vi.waitFor(() => expect(server.streams).toBe(1), soon);
+    await eventually(() => expect(server.streams).toBe(1));
     expect((await ask(server.port, { path: STREAM_PATH, headers: { "sec-fetch-site": "cross-site" } })).status).toBe(403);
     expect((await ask(server.port, { path: STREAM_PATH, method: "HEAD" })).status).toBe(200);
-    await vi.waitFor(() => expect(server.streams).toBe(1), soon);
+    await eventually(() => expect(server.streams).toBe(1));
   });
 });
 

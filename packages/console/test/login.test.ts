@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Kind, Log } from "@isthmus/core";
 import { systemClock } from "@isthmus/plane";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { eventually } from "@isthmus/testing/eventually";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { startConsoleHub } from "../src/events/hub.ts";
 import { type ConsoleServer, startConsoleServer } from "../src/http/consoleServer.ts";
 import { startLogin } from "../src/login/login.ts";
@@ -16,7 +17,6 @@ import { ask, momentOf, object, scriptedSource } from "./consoleFixture.ts";
 
 const nothing = () => undefined;
 const silent: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
-const soon = { timeout: 5_000, interval: 10 };
 const kinds = {
   kindOf: (apiVersion: string, kind: string) => (kind === "Service" ? ({ apiVersion, kind, plural: "services" } as Kind) : undefined),
   discovery: [],
@@ -233,7 +233,7 @@ describe("a login", () => {
     const statuses: number[] = [];
     // Some are asked about, as many wait as will have their turn soon, and the others come again.
     const answers = Array.from({ length: 8 + 64 + 10 }, async () => statuses.push((await post({ token: "wrong" })).status));
-    await vi.waitFor(() => expect([now, statuses]).toEqual([8, Array(10).fill(429)]), soon);
+    await eventually(() => expect([now, statuses]).toEqual([8, Array(10).fill(429)]));
     release();
     await Promise.all(answers);
     expect(statuses.slice(10)).toEqual(Array(8 + 64).fill(401));
@@ -279,8 +279,8 @@ describe("records of the past", () => {
     connected = false;
     const elsewhere = { ...object("Service", "c"), metadata: { name: "c", namespace: "bookinfo", clusterName: "cluster-2" } };
     source.moment = momentOf([object("Service", "b"), elsewhere]);
-    await vi.waitFor(async () => expect(JSON.parse((await get(CHANGES_PATH, { cookie })).body.toString()).moments).toHaveLength(2), soon);
-    await vi.waitFor(async () => expect((await get(SESSIONS_PATH, { cookie })).body.toString()).toContain("disconnected"), soon);
+    await eventually(async () => expect(JSON.parse((await get(CHANGES_PATH, { cookie })).body.toString()).moments).toHaveLength(2));
+    await eventually(async () => expect((await get(SESSIONS_PATH, { cookie })).body.toString()).toContain("disconnected"));
   }
 
   const read = async (cookie: string) => {
@@ -336,8 +336,9 @@ describe("a session", () => {
 
   it("ends, with its streams, when its token no longer counts", async () => {
     const cookie = await loggedIn();
-    let isClosed = false;
+    let [isOpen, isClosed] = [false, false];
     request({ host: "127.0.0.1", port: served.port, path: STREAM_PATH, headers: { host: HOST, cookie }, agent: false }, (response) => {
+      isOpen = true;
       response
         .resume()
         .on("error", nothing)
@@ -347,9 +348,10 @@ describe("a session", () => {
     })
       .on("error", nothing)
       .end();
-    await vi.waitFor(() => expect(served.streams).toBe(1), soon);
+    // A stream that is closed before anything of it was sent is an error of the request instead.
+    await eventually(() => expect([isOpen, served.streams]).toEqual([true, 1]));
     reviews.bearers.delete("good");
-    await vi.waitFor(() => expect([isClosed, served.streams]).toEqual([true, 0]), soon);
+    await eventually(() => expect([isClosed, served.streams]).toEqual([true, 0]));
     expect((await get("/", { cookie })).status).toBe(401);
   });
 

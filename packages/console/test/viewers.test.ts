@@ -1,7 +1,8 @@
 import { discoveryKinds, KubernetesCluster, kindOf } from "@isthmus/api";
 import { type Log, OTHER_EDGES, type Resource, type ResourceRef, refOf, resourceKeyOf, snapshotOf } from "@isthmus/core";
 import fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { eventually } from "@isthmus/testing/eventually";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type FleetMoment, NO_INSIGHTS, NOTHING_KNOWN } from "../src/events/fleet.ts";
 import { startConsoleHub } from "../src/events/hub.ts";
 import { plainSegment } from "../src/events/segment.ts";
@@ -391,21 +392,21 @@ describe("hubs of users", () => {
       },
       () => undefined,
     );
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       await clock.move(330);
       expect(texts.join("")).toContain("event: ready");
     });
     expect(texts.join("")).toContain('"name":"p"');
     const ids = [...texts.join("").matchAll(/^id: (.+)$/gm)].map(([, id = ""]) => id);
     reviews.rules.set("alice", [{ namespace: "other" }]);
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       await clock.move(20_000);
       expect(hasEnded).toBe(true);
     });
     for (const id of [undefined, ...ids, ids[0]?.replace(/-\d+$/, "-0")]) {
       const again: string[] = [];
       void follow(id, again).catch(() => undefined);
-      await vi.waitFor(async () => {
+      await eventually(async () => {
         await clock.move(330);
         expect(again.join("")).toContain("event: ready");
       });

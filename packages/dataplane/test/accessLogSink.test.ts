@@ -1,4 +1,5 @@
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { eventually } from "@isthmus/testing/eventually";
+import { afterEach, describe, expect, it } from "vitest";
 import { type AccessLog, type AccessLogQuery, type PodsAt, parseAccessLogAnswer } from "../src/index.ts";
 import { type EntryInit, inbound, introduction, message } from "./messages.ts";
 import { metricValue, type RunningSink, startSink } from "./runningSink.ts";
@@ -18,7 +19,7 @@ async function sinkWith(...args: Parameters<typeof startSink>): Promise<RunningS
 
 /** What there is, once there are so many. */
 async function entries({ sink }: RunningSink, count: number, query: AccessLogQuery = {}): Promise<readonly AccessLog[]> {
-  return vi.waitFor(() => {
+  return eventually(() => {
     const found = sink.query(query).entries;
     expect(found).toHaveLength(count);
     return found;
@@ -93,7 +94,7 @@ describe("the access log sink", () => {
     good.call.write(message([inbound(202)]));
     await entries(sink, 2);
     expect(metricValue(sink.sink.metrics(), "gloo_mesh_access_log_streams_refused_total")).toBe(1);
-    await vi.waitFor(() => expect(metricValue(sink.sink.metrics(), "gloo_mesh_access_log_streams")).toBe(1));
+    await eventually(() => expect(metricValue(sink.sink.metrics(), "gloo_mesh_access_log_streams")).toBe(1));
   });
 
   it("refuses a message above 4 MiB, and continues", async () => {
@@ -114,7 +115,7 @@ describe("the access log sink", () => {
     const [found] = await entries(sink, 1);
     expect(found).toMatchObject({ status: 200, path: "/p", cut: true });
     expect(found?.requestHeaders).toBeUndefined();
-    await vi.waitFor(() =>
+    await eventually(() =>
       expect(metricValue(sink.sink.metrics(), "gloo_mesh_access_log_entries_dropped_total", { reason: "Size" })).toBe(1),
     );
   });
@@ -127,7 +128,7 @@ describe("the access log sink", () => {
       const some = Array.from({ length: 10 }, (_, j) => inbound(200 + 10 * i + j, { request: { path: "/", requestHeaders } }));
       call.write(message(some, introduction("reviews-v1-abc")));
     }
-    await vi.waitFor(() => expect(sink.sink.query({}).received).toBe(100));
+    await eventually(() => expect(sink.sink.query({}).received).toBe(100));
     const answer = sink.sink.query({ limit: 500 });
     const bytes = Buffer.from(JSON.stringify(answer));
     expect(answer.complete).toBe(false);

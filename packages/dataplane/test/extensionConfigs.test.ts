@@ -1,5 +1,6 @@
 import { Client, credentials } from "@grpc/grpc-js";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { eventually } from "@isthmus/testing/eventually";
+import { afterEach, describe, expect, it } from "vitest";
 import type { ExtensionConfig } from "../src/extensionConfigStream.ts";
 import { TYPE_URL } from "../src/extensionConfigStream.ts";
 import type { PodsAt } from "../src/index.ts";
@@ -37,7 +38,7 @@ function fleet(): Map<string, Map<string, ExtensionConfig>> {
 
 const names = ({ received }: ProxyStream) => received.map(({ resources }) => resources.length);
 const asks = (pod: string, ...resourceNames: string[]) => ({ node: introduction(pod).node, typeUrl: TYPE_URL, resourceNames });
-const received = (stream: ProxyStream, count: number) => vi.waitFor(() => expect(stream.received).toHaveLength(count));
+const received = (stream: ProxyStream, count: number) => eventually(() => expect(stream.received).toHaveLength(count));
 
 /** Resolves once the agent has taken all that was written before: it answers a stream that is opened later. */
 async function settled({ open }: RunningConfigs): Promise<void> {
@@ -57,7 +58,7 @@ describe("the filters of an agent", () => {
     expect(stream.received[0]).toMatchObject({ versionInfo: version, nonce: "1", typeUrl: TYPE_URL });
     expect(one.configs.outcomes()).toEqual([{ pod: REVIEWS, filter: "header", outcome: { state: "PENDING" } }]);
     stream.ask({ ...asks("reviews", "header"), versionInfo: version, responseNonce: "1" });
-    await vi.waitFor(() => expect(one.configs.outcomes()[0]?.outcome).toEqual({ state: "ACCEPTED", version }));
+    await eventually(() => expect(one.configs.outcomes()[0]?.outcome).toEqual({ state: "ACCEPTED", version }));
     one.configs.changed();
     there.set("reviews", new Map([["header", filter("header", "other")]]));
     one.configs.changed();
@@ -74,7 +75,7 @@ describe("the filters of an agent", () => {
     const version = filter("header").version;
     const errorDetail = { code: 13, message: `Unable to create Wasm plugin\u001b[31m\n${"x".repeat(2_000)}` };
     stream.ask({ ...asks("reviews", "header"), responseNonce: "1", errorDetail });
-    const refused = await vi.waitFor(() => {
+    const refused = await eventually(() => {
       const outcome = one.configs.outcomes()[0]?.outcome;
       if (outcome?.state !== "REFUSED") throw new Error("not refused yet");
       return outcome;
@@ -89,7 +90,7 @@ describe("the filters of an agent", () => {
     one.configs.changed();
     await received(stream, 2);
     stream.ask({ ...asks("reviews", "header"), responseNonce: "2" });
-    await vi.waitFor(() => expect(one.configs.outcomes()[0]?.outcome.state).toBe("ACCEPTED"));
+    await eventually(() => expect(one.configs.outcomes()[0]?.outcome.state).toBe("ACCEPTED"));
   });
 
   it("are those of the pod at the address, no matter who a proxy says it is", async () => {
@@ -133,7 +134,7 @@ describe("the filters of an agent", () => {
       () => undefined,
     );
     call.write(message([inbound(200)], introduction("reviews")));
-    await vi.waitFor(() => expect(one.sink.query({}).entries).toHaveLength(1));
+    await eventually(() => expect(one.sink.query({}).entries).toHaveLength(1));
     client.close();
   });
 

@@ -1,4 +1,5 @@
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { eventually } from "@isthmus/testing/eventually";
 import { afterEach, expect, it } from "vitest";
 import { askModule } from "../src/moduleRequest.ts";
 import { scrapeOnce } from "../src/scrapeRequest.ts";
@@ -25,7 +26,7 @@ async function answering(text: string, { ends = false } = {}): Promise<number> {
 const UPGRADE = "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n";
 const signal = new AbortController().signal;
 const allowance = { loopback: true };
-const closed = () => expect.poll(() => [...sockets].every((socket) => socket.destroyed)).toBe(true);
+const closed = () => eventually(() => expect([...sockets].every((socket) => socket.destroyed)).toBe(true));
 
 function scraped(port: number): Promise<string> {
   let text = "";
@@ -33,11 +34,11 @@ function scraped(port: number): Promise<string> {
     text += new TextDecoder().decode(part);
     return true;
   };
-  return scrapeOnce({ address: "127.0.0.1", port, path: "/" }, { timeoutMs: 1_000, take, allowance }, signal).then(() => text);
+  return scrapeOnce({ address: "127.0.0.1", port, path: "/" }, { timeoutMs: 30_000, take, allowance }, signal).then(() => text);
 }
 
 const asked = (port: number) =>
-  askModule({ url: new URL(`http://127.0.0.1:${port}/m`), most: 100, allowance, timeoutMs: 1_000 }, signal).then(({ body }) =>
+  askModule({ url: new URL(`http://127.0.0.1:${port}/m`), most: 100, allowance, timeoutMs: 30_000 }, signal).then(({ body }) =>
     new TextDecoder().decode(body),
   );
 
