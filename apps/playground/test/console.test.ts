@@ -1,8 +1,8 @@
 import { setMaxListeners } from "node:events";
 import type { Resource } from "@isthmus/core";
 import { demoPolicies } from "@isthmus/simulator";
-import { pino } from "pino";
 import { eventually } from "@isthmus/testing/eventually";
+import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startDemoConsole } from "../src/console.ts";
 import { type Demo, NAMESPACE, startDemo } from "../src/demo.ts";

@@ -1,7 +1,7 @@
 import { discoveryKinds, KubernetesCluster, kindOf } from "@isthmus/api";
 import { type Log, OTHER_EDGES, type Resource, type ResourceRef, refOf, resourceKeyOf, snapshotOf } from "@isthmus/core";
-import fc from "fast-check";
 import { eventually } from "@isthmus/testing/eventually";
+import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type FleetMoment, NO_INSIGHTS, NOTHING_KNOWN } from "../src/events/fleet.ts";
 import { startConsoleHub } from "../src/events/hub.ts";
