@@ -286,7 +286,8 @@ describe("the stream", () => {
     await eventually(() => expect(server.streams).toBe(1));
     await eventually(() => expect(server.streams).toBe(0));
     const again = browse(server, { "accept-encoding": "gzip" });
-    await eventually(() => expect(again.names.at(-1)).toBe("ready"));
+    // Seldom: each look goes through all that was received.
+    await eventually(() => expect(again.names.at(-1)).toBe("ready"), { interval: 1_000 });
   }, 150_000);
 
   it("ends for a browser that lags behind what is kept, which begins again", async () => {
