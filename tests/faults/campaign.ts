@@ -6,6 +6,8 @@ import { tamperingNamed } from "./tamperings.ts";
 /** Many schedules, each drawn from a seed of its own. */
 export interface Campaign {
   readonly runs: number;
+  /** The number of the first one that is run. Default: 0. */
+  readonly from?: number;
   /** The seed of the first one; those of the others follow from it. */
   readonly seed: number;
   /** Steps of each. */
@@ -52,14 +54,15 @@ export async function runCampaign(
   campaign: Campaign,
   { jobs, program, progress }: { readonly jobs: number; readonly program: string; readonly progress: (done: number) => void },
 ): Promise<BlockResult> {
-  let next = 0;
+  let next = campaign.from ?? 0;
+  const end = next + campaign.runs;
   let done = 0;
   let found: Found | undefined;
 
   function nextBlock(): Block | undefined {
-    if (found !== undefined || next >= campaign.runs) return undefined;
+    if (found !== undefined || next >= end) return undefined;
     const from = next;
-    next = Math.min(campaign.runs, from + BLOCK);
+    next = Math.min(end, from + BLOCK);
     return { from, to: next };
   }
 

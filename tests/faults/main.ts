@@ -11,8 +11,9 @@ import { formatStep, parseStep } from "./step.ts";
 import { stepKinds } from "./steps/index.ts";
 import { tamperingNamed, tamperings } from "./tamperings.ts";
 
-const USAGE = `usage: npm run test:faults -- [--runs N] [--seed S] [--jobs J] [--length L] [--tamper RULE] [--focus STEP,…] [--trace] [--steps STEPS --clusters C [--store] [--replicas] [--trust own|shared]]
+const USAGE = `usage: npm run test:faults -- [--runs N] [--from F] [--seed S] [--jobs J] [--length L] [--tamper RULE] [--focus STEP,…] [--trace] [--steps STEPS --clusters C [--store] [--replicas] [--trust own|shared]]
   --runs    schedules (default 200); the first has the seed S, those of the others follow from it
+  --from    the number of the first schedule that is run (default 0): continues a campaign that was interrupted
   --jobs    threads (default: one per processor)
   --length  steps of each schedule (default ${USUAL_LENGTH})
   --tamper  with this safety rule switched off: ${Object.keys(tamperings).join(", ")}
@@ -30,6 +31,7 @@ async function main(args: readonly string[]): Promise<number> {
     args: [...args],
     options: {
       runs: { type: "string", default: "200" },
+      from: { type: "string", default: "0" },
       seed: { type: "string", default: "1" },
       jobs: { type: "string", default: String(availableParallelism()) },
       length: { type: "string", default: String(USUAL_LENGTH) },
@@ -49,11 +51,12 @@ async function main(args: readonly string[]): Promise<number> {
     console.log(USAGE);
     return 0;
   }
-  const [seed, length, runs] = [number("seed", values.seed), number("length", values.length), number("runs", values.runs)];
+  const [seed, length] = [number("seed", values.seed), number("length", values.length)];
+  const [from, runs] = [number("from", values.from), number("runs", values.runs)];
   const focus = values.focus.split(",").filter((name) => name !== "");
   const unknown = focus.find((name) => !(name in stepKinds));
   if (unknown !== undefined) throw new UsageError(`no step is called ${unknown}: there are ${Object.keys(stepKinds).join(", ")}`);
-  const campaign: Campaign = { runs, seed, length, focus, ...(values.tamper === undefined ? {} : { tamper: values.tamper }) };
+  const campaign: Campaign = { from, runs, seed, length, focus, ...(values.tamper === undefined ? {} : { tamper: values.tamper }) };
   if (values.steps !== undefined) {
     const clusters = number("clusters", values.clusters);
     const kept = { hasStore: values.store, hasAgentReplicas: values.replicas, trust: trustNamed(values.trust) };
