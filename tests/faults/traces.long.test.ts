@@ -256,6 +256,12 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
     trust: "shared",
     steps: "passTime - 0 0;waitForPods - 0 0;passTime - 1 0;passTime - 2 0",
   },
+  {
+    name: "an API server whose etcd was restored lists nothing of a watch cache that it had before",
+    seed: 607153298,
+    clusters: 2,
+    steps: "putCilium b 0 1;usurpLease b 1 0;staleLists b 0 2;restoreEtcd b 0 0;terminateNamespace b 2 0",
+  },
 ];
 
 test.for(TRACES)("$name", { timeout: 60_000 }, async ({ steps, ...schedule }) => {

@@ -54,8 +54,8 @@ export interface Faults {
   /** The next `times` lists show the state of an earlier revision, as a watch cache that lags. What is forgotten they show as it is now. */
   staleLists(revision: number, times: number): void;
   /**
-   * The cluster holds what it held at an earlier time, as after its etcd was restored from a backup; all watches end. `bump` is
-   * added to the revision of then, as etcd's tool does it on request; without it revisions come again.
+   * The cluster holds what it held at an earlier time, as after its etcd was restored from a backup; all watches end, and lists that
+   * were to be stale show it. `bump` is added to the revision of then, as etcd's tool does it on request; without it revisions come again.
    */
   restore(image: ClusterImage, bump: number): void;
   /** Sends a bookmark to every watcher. */
@@ -163,7 +163,11 @@ export function simulatedCluster(options: SimulatedClusterOptions): SimulatedClu
         for (const { store } of state.all()) store.compact(state.revision);
       },
       staleLists: (revision, times) => plan.showOld(revision, times),
-      restore: (before, bump) => state.restore(before, bump),
+      restore(before, bump) {
+        // An API server that has started again has seen nothing later than its etcd holds, and so nothing stale either.
+        plan.showOld(0, 0);
+        state.restore(before, bump);
+      },
       bookmark,
       delay(ms) {
         plan.delayMs = ms;

@@ -209,6 +209,18 @@ describe("kinds", () => {
     await expect(cluster.list(GADGET)).rejects.toMatchObject({ code: "Unserved" });
   });
 
+  it("are listed as they are once etcd is restored, whatever was to be listed before", async () => {
+    const cluster = newCluster();
+    const before = cluster.image();
+    await cluster.create(configMap("seen"));
+    const later = cluster.revision;
+    await cluster.create(configMap("last"));
+    cluster.faults.staleLists(later, 1);
+    cluster.faults.restore(before, 0);
+    const listed = await cluster.list(ConfigMap);
+    expect(listed).toMatchObject({ items: [], resourceVersion: String(cluster.revision) });
+  });
+
   it("check what is written, and not what is loaded", async () => {
     const cluster = simulatedCluster({ name: "cluster-1", clock, kinds: [Deployment] });
     const bad = { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "bad", namespace: "default" }, spec: { replicas: "three" } };
