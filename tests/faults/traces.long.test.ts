@@ -262,6 +262,18 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
     clusters: 2,
     steps: "putCilium b 0 1;usurpLease b 1 0;staleLists b 0 2;restoreEtcd b 0 0;terminateNamespace b 2 0",
   },
+  {
+    name: "what the server deleted while nobody watched, and is back before that was seen, is deleted again",
+    seed: 1954873238,
+    clusters: 2,
+    steps: "expireWatches a 0 0;deleteMesh a 0 0;wait - 3 0;restoreManagementEtcd - 1 0",
+  },
+  {
+    name: "the same of an agent",
+    seed: 195,
+    clusters: 2,
+    steps: "wait - 5 0;expireWatches a 0 1;deleteVirtualMesh - 0 0;wait - 3 0;restoreEtcd a 1 0",
+  },
 ];
 
 test.for(TRACES)("$name", { timeout: 60_000 }, async ({ steps, ...schedule }) => {

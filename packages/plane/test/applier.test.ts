@@ -1,5 +1,5 @@
 import { ServiceEntry } from "@isthmus/api";
-import { type AnyResource, type Delta, type Resource, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
+import { type AnyResource, type Delta, kindKeyOf, type Resource, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
 import { type SimulatedCluster, simulatedCluster } from "@isthmus/simulator";
 import { afterEach, describe, expect, it } from "vitest";
 import { type Applier, type ApplierOptions, startApplier } from "../src/apply/applier.ts";
@@ -212,6 +212,28 @@ describe("applier", () => {
     applier.put(one);
     await eventually(async () => expect((await current(cluster, one))["spec"]).toEqual(spec));
     expect((await current(cluster, one)).metadata.annotations).toEqual({ note: "theirs" });
+  });
+
+  it("tells of what it deleted while nobody watched and is back, until that is seen to be gone", async () => {
+    const { cluster, view, applier, hosts } = await started();
+    const one = entry("one", "one.global");
+    applier.put(one);
+    await eventually(() => expect(view.snapshot.of(ServiceEntry).get(refOf(one))).toBeDefined());
+    const listed = () => applier.listed(kindKeyOf(ServiceEntry)).map(({ metadata }) => metadata.name);
+    const backup = cluster.image();
+    cluster.faults.fail({ code: "Expired", matches: ({ verb }) => verb === "watch", times: 1_000 });
+    cluster.faults.cutWatches();
+    await clock.settle();
+    applier.remove({ ref: refOf(one), evidence: evidence(refOf(entry("source", ""))) });
+    await clock.settle();
+    expect(await hosts()).toEqual({});
+    cluster.faults.restore(backup, 1_000);
+    await clock.advance(10_000);
+    expect(await hosts()).toEqual({ one: "one.global" });
+    expect(listed()).toEqual(["one"]);
+    await cluster.delete(refOf(one));
+    await clock.advance(60_000);
+    expect(listed()).toEqual([]);
   });
 
   it("does not let a refused object hold up others, and tries it again", async () => {

@@ -28,6 +28,8 @@ export interface Downstream {
   /** To be called when the applier has settled. */
   applierChanged(): void;
   observed(delta: Delta): void;
+  /** All objects of a kind (`kindKeyOf`) were listed: what was undone while nobody watched is made good, as what is observed is. */
+  listed(kindKey: string): void;
   /** The connection to the server was lost. */
   disconnected(): void;
   /** The cluster is not registered any more: what was applied stays, and nothing is written until a server wants something again. */
@@ -299,6 +301,7 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
       // What else an answer tells changes when the applier has settled: to gather it for each change of a Pod would cost all that is refused.
       if (answered === "" || budget.held.size !== heldWhenAnswered) answer();
     },
+    listed: (kindKey) => lookForStrays({ put: applier.listed(kindKey), remove: [] }),
     modeChanged() {
       answered = "";
       applier.reconsider();

@@ -319,7 +319,7 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
     },
     listed(kindKey) {
       if (signal.aborted) return;
-      applier.listed(kindKey);
+      down.listed(kindKey);
       writer.listed(kindKey);
     },
     servedAgain(kindKey) {

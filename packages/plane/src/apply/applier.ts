@@ -59,9 +59,10 @@ export interface Applier {
   observed(delta: Delta): void;
   /**
    * All objects of a kind (`kindKeyOf`) were listed, and `live` has them: what was written while nobody watched, and undone before it was
-   * seen, has changed nothing in what is known, and is written again.
+   * seen, has changed nothing in what is known, and is written again. Gives what was deleted and is there, for the same reason, or as the
+   * list is older than the delete: no change of the cluster tells of it.
    */
-  listed(kindKey: string): void;
+  listed(kindKey: string): readonly Resource[];
   /** A kind (`kindKeyOf`) is there again: what waits for it is tried at once. */
   servedAgain(kindKey: string): void;
   /** Something else may be written than before: all that is desired is looked at once more. */
@@ -114,6 +115,8 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
   const removing = new Set<string>();
   /** Of `wanted`, what was written and has not been seen since as it was written. */
   const unseen = new Set<string>();
+  /** What was deleted, and has not been seen to be gone, by `resourceKeyOf`. */
+  const unseenDeletes = new Map<string, ResourceRef>();
   const rejections = new Map<string, Rejection>();
   const struggles = driftConflicts(() => uptimeOf(clock));
   const queue = startWorkQueue<Task>({ workers: WORKERS, retry: RETRY, isBulk, order, work, idle: onChange, clock, random }, signal);
@@ -238,7 +241,7 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
     const { remove: ref, reason } = task;
     try {
       const existing = await cluster.get(kind, ref, signal);
-      if (existing === undefined) return undefined;
+      if (existing === undefined) return gone(kind, ref);
       if (!bearsLabelOf(existing, owners) || !isWrittenByUs(existing)) {
         log.warn(
           { cluster: cluster.name, object: formatRef(ref), reason },
@@ -256,11 +259,17 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
       meter.add("resources_deleted_total", { type: kindKeyOf(ref) });
       removals?.record({ step: "Removed", ...recordOf(task) });
       log.info({ cluster: cluster.name, object: formatRef(ref), reason }, `deleted ${formatRef(ref)}: ${reason}`);
-      return undefined;
+      return gone(kind, ref);
     } catch (error) {
-      if (signal.aborted || (error instanceof ClusterError && error.code === "NotFound")) return undefined;
-      return rejectionOf(ref, error);
+      if (signal.aborted) return undefined;
+      return error instanceof ClusterError && error.code === "NotFound" ? gone(kind, ref) : rejectionOf(ref, error);
     }
+  }
+
+  function gone(kind: Kind, ref: ResourceRef): undefined {
+    const key = resourceKeyOf(ref);
+    if (!wanted.has(key) && live().of(kind).get(ref) !== undefined) unseenDeletes.set(key, ref);
+    return undefined;
   }
 
   function drift(ref: ResourceRef, live: Resource | undefined): void {
@@ -285,6 +294,7 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
     put(resource, key = resourceKeyOf(refOf(resource))) {
       wanted.set(key, resource);
       removing.delete(key);
+      unseenDeletes.delete(key);
       queue.set(key, { put: resource });
     },
     remove(removal) {
@@ -316,21 +326,33 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
       queue.set(key, { remove: ref, reason });
     },
     releaseAll() {
-      for (const all of [wanted, unseen, removing, rejections]) all.clear();
+      for (const all of [wanted, unseen, unseenDeletes, removing, rejections]) all.clear();
     },
     release: (ref) => release(resourceKeyOf(ref)),
     desired: wanted,
     observed({ put, remove }) {
       for (const resource of put) drift(refOf(resource), resource);
-      for (const ref of remove) drift(ref, undefined);
+      for (const ref of remove) {
+        unseenDeletes.delete(resourceKeyOf(ref));
+        drift(ref, undefined);
+      }
     },
     listed(kindKey) {
       const kind = kinds.get(kindKey);
-      if (kind === undefined) return;
+      if (kind === undefined) return [];
+      const known = live().of(kind);
       for (const key of [...unseen]) {
         const want = wanted.get(key);
-        if (want !== undefined && kindKeyOf(want) === kindKey) drift(refOf(want), live().of(kind).get(refOf(want)));
+        if (want !== undefined && kindKeyOf(want) === kindKey) drift(refOf(want), known.get(refOf(want)));
       }
+      const there: Resource[] = [];
+      for (const [key, ref] of unseenDeletes) {
+        if (kindKeyOf(ref) !== kindKey) continue;
+        const found = known.get(ref);
+        if (found === undefined) unseenDeletes.delete(key);
+        else there.push(found);
+      }
+      return there;
     },
     servedAgain(kindKey) {
       for (const [key, { ref, code }] of rejections) {

@@ -99,8 +99,9 @@ export function startLeaderWrites(options: LeaderWritesOptions, signal: AbortSig
       turn?.publisher.observed(delta);
     },
     listed(kindKey) {
-      turn?.applier.listed(kindKey);
-      turn?.statuses.listed(kindKey);
+      if (turn === undefined) return;
+      turn.publisher.observed({ put: turn.applier.listed(kindKey), remove: [] });
+      turn.statuses.listed(kindKey);
     },
     queues: () => (turn === undefined ? {} : { publish: turn.applier.sizes, status: turn.statuses.sizes }),
     ended: whileLeading(leadership, start, signal),
