@@ -274,6 +274,14 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
     clusters: 2,
     steps: "wait - 5 0;expireWatches a 0 1;deleteVirtualMesh - 0 0;wait - 3 0;restoreEtcd a 1 0",
   },
+  {
+    name: "a Secret in the place of a control plane's own CA is deleted by users",
+    seed: 18912530,
+    clusters: 2,
+    hasStore: true,
+    trust: "own",
+    steps: "meddleInBetween a 1 0;putTrust - 3 0;restoreEtcd b 1 0",
+  },
 ];
 
 test.for(TRACES)("$name", { timeout: 60_000 }, async ({ steps, ...schedule }) => {

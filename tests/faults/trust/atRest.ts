@@ -2,9 +2,9 @@ import { X509Certificate } from "node:crypto";
 import type { AnyResource, ResourceRef } from "@isthmus/core";
 import type { SimulatedCluster } from "@isthmus/simulator";
 import type { Fleet } from "../fleet.ts";
-import { type FleetTrust, isListed, virtualMeshSpec } from "./fleetTrust.ts";
+import { type FleetTrust, isBrokenOwn, isListed, virtualMeshSpec } from "./fleetTrust.ts";
 import { dataOf, type MeshDouble } from "./meshDouble.ts";
-import { CACERTS, ISTIO, meshName, rootSecret, VIRTUAL_MESH } from "./objects.ts";
+import { CACERTS, ISTIO, meshName, OWN_CA, rootSecret, VIRTUAL_MESH } from "./objects.ts";
 
 interface Clusters {
   readonly management: SimulatedCluster;
@@ -70,11 +70,13 @@ function expiryProblems(
 const DUE_RATIO = 0.1;
 const GREATEST_SKEW_MS = 2 * 3_600_000;
 
-/** What a user does about Secrets that are not as they were: puts them back where there were some, and restarts everything, as the status says. */
+/** What a user does about Secrets that are not as they were: puts them back where there were some, deletes what no control plane can use, and restarts everything, as the status says. */
 export async function mendTrust({ meshes, tampered, lastSecret }: FleetTrust, { clusters }: Clusters): Promise<void> {
   for (const name of tampered) {
     const [cluster, secret, mesh] = [clusters.get(name), lastSecret(name), meshes.get(name)];
     if (cluster === undefined || mesh === undefined) continue;
+    // A control plane makes itself another one.
+    if (isBrokenOwn(cluster)) await cluster.delete({ ...OWN_CA, clusterName: name });
     if (secret !== undefined) await restored(cluster, secret);
     else await adopted(cluster);
     mesh.restart("control plane");

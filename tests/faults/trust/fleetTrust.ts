@@ -14,7 +14,7 @@ export interface FleetTrust {
   readonly management: SimulatedCluster;
   /** The date at which the schedule began. */
   readonly began: number;
-  /** Where a Secret of a control plane is not as its agent left it, or was when all was last at rest: there nothing is promised. */
+  /** Where a Secret of a control plane is not as it or its agent left it, or was when all was last at rest: there nothing is promised. */
   readonly tampered: ReadonlySet<string>;
   /** As its agent wrote it last. */
   lastSecret(clusterName: string): AnyResource | undefined;
@@ -155,6 +155,7 @@ export function fleetTrust({ clock, management, clusters, seed }: FleetTrustOpti
       if (clusterName !== undefined && clusterName !== name) continue;
       const [secret, last] = [cluster.object(CACERTS), lastSecrets.get(name)];
       if (secret !== last && (secret === undefined || last === undefined || contentOf(secret) !== contentOf(last))) tampered.add(name);
+      if (isBrokenOwn(cluster)) tampered.add(name);
       keys.learn(dataOf(cluster.object(OWN_CA)));
       rememberOwn(name);
       if (tampered.has(name)) keys.learn(dataOf(secret));
@@ -203,6 +204,12 @@ export function fleetTrust({ clock, management, clusters, seed }: FleetTrustOpti
       for (const name of meshes.keys()) checkFriends(name);
     },
   };
+}
+
+/** Whether there is another Secret in the place of the one in which a control plane keeps the CA that it has made: with that it does not start. */
+export function isBrokenOwn(cluster: SimulatedCluster): boolean {
+  const own = cluster.object(OWN_CA);
+  return own !== undefined && dataOf(own)["ca-cert.pem"] === undefined;
 }
 
 /** What counts of a VirtualMesh. */
