@@ -275,6 +275,12 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
     steps: "wait - 5 0;expireWatches a 0 1;deleteVirtualMesh - 0 0;wait - 3 0;restoreEtcd a 1 0",
   },
   {
+    name: "what an agent wrote while nobody watched, and a server without the state of those before does not want, waits for approval",
+    seed: 3367946031,
+    clusters: 3,
+    steps: "setMode b 0 3;putPolicy - 1 5;expireWatches b 0 1;wait - 6 0;restoreManagementEtcd - 0 0",
+  },
+  {
     name: "a Secret in the place of a control plane's own CA is deleted by users",
     seed: 18912530,
     clusters: 2,

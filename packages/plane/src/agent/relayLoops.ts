@@ -256,7 +256,9 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
       isViewComplete: () => view.isComplete,
       kinds: () => [...view.kinds].filter(([kindKey]) => writtenKeys.has(kindKey)),
       mayHold: (ref) =>
-        view.kinds.get(kindKeyOf(ref)) !== "known" || view.snapshot.collections().get(kindKeyOf(ref))?.get(ref) !== undefined,
+        view.kinds.get(kindKeyOf(ref)) !== "known" ||
+        view.snapshot.collections().get(kindKeyOf(ref))?.get(ref) !== undefined ||
+        applier.mayStand(ref),
       isOurs: (resource) => bearsLabelOf(resource, owners),
       isConnected: () => linkState === "connected",
       discovered: new Set(options.discoveryKinds.map(kindKeyOf)),

@@ -43,8 +43,8 @@ export interface Applier {
   /** Wants an object gone. Refused without evidence, and for an object that does not bear our label or that we never wrote. */
   remove(removal: DeleteRequest): void;
   /**
-   * Wants nothing but `keys` (`resourceKeyOf`), and gives what else bears our label and is not being removed already, of
-   * `kinds` (`kindKeyOf`; default: all). To be called with a complete set only.
+   * Wants nothing but `keys` (`resourceKeyOf`), and gives what else bears our label, or was written and has not been seen yet, and is not
+   * being removed already, of `kinds` (`kindKeyOf`; default: all). To be called with a complete set only.
    */
   surplus(keys: ReadonlySet<string>, kinds?: ReadonlySet<string>): readonly ResourceRef[];
   /** Wants an object gone that a complete set does not hold, under the same conditions as `remove`. */
@@ -53,6 +53,8 @@ export interface Applier {
   releaseAll(): void;
   /** Wants an object no longer, and leaves it as it is. */
   release(ref: ResourceRef): void;
+  /** Whether an object was written, as far as the API server said, and has not been seen since: it may stand though `live` has it not. */
+  mayStand(ref: ResourceRef): boolean;
   /** All that is desired here, by `resourceKeyOf`. */
   readonly desired: ReadonlyMap<string, Resource>;
   /** Tells what changed in the cluster, so that drift is reverted. */
@@ -113,8 +115,8 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
   const versions = servedVersions(cluster);
   const wanted = new Map<string, Resource>();
   const removing = new Set<string>();
-  /** Of `wanted`, what was written and has not been seen since as it was written. */
-  const unseen = new Set<string>();
+  /** What was written, or may have been, and has not been seen since as it was desired; also of what is desired no longer. By `resourceKeyOf`. */
+  const unseen = new Map<string, ResourceRef>();
   /** What was deleted, and has not been seen to be gone, by `resourceKeyOf`. */
   const unseenDeletes = new Map<string, ResourceRef>();
   const rejections = new Map<string, Rejection>();
@@ -204,6 +206,10 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
     }
     struggles.writing(key, resource, existing);
     const served = await versions.asServed(kind, resource, signal);
+    // It may be desired no longer, or otherwise, since the API server was asked.
+    if (wanted.get(key) !== resource) return undefined;
+    const wasUnseen = unseen.has(key);
+    unseen.set(key, ref);
     try {
       // An apply would join an object that somebody else makes in this moment, where it contradicts ours in nothing.
       if (existing === undefined) await cluster.create(served, signal);
@@ -214,13 +220,13 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
         await cluster.apply(atVersionOf(latest, served), { fieldManager: FIELD_MANAGER, force: true }, signal);
       }
     } catch (error) {
+      if (!wasUnseen && isRefusal(error)) unseen.delete(key);
       // Its CRD may serve another version by now, or none.
       if (error instanceof ClusterError && error.code === "Unserved") versions.forget();
       const isOutdated = error instanceof ClusterError && error.code === (existing === undefined ? "AlreadyExists" : "Conflict");
       if (!isOutdated || tries >= MAX_READS) throw error;
       return written(kind, key, resource, tries + 1);
     }
-    unseen.add(key);
     meter.add("resources_synced_total", { type: kindKeyOf(ref), result: existing === undefined ? "created" : "updated" });
     struggles.holds(key, resource);
     return undefined;
@@ -268,6 +274,7 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
 
   function gone(kind: Kind, ref: ResourceRef): undefined {
     const key = resourceKeyOf(ref);
+    unseen.delete(key);
     if (!wanted.has(key) && live().of(kind).get(ref) !== undefined) unseenDeletes.set(key, ref);
     return undefined;
   }
@@ -275,6 +282,7 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
   function drift(ref: ResourceRef, live: Resource | undefined): void {
     const key = resourceKeyOf(ref);
     const want = wanted.get(key);
+    if (want === undefined && live !== undefined) unseen.delete(key);
     if (want === undefined || queue.has(key)) return;
     if (mayWrite(ref) && isAsWanted(live, want)) {
       unseen.delete(key);
@@ -286,7 +294,6 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
 
   function release(key: string): void {
     wanted.delete(key);
-    unseen.delete(key);
     if (isPendingCode(rejections.get(key)?.code ?? "")) rejections.delete(key);
   }
 
@@ -305,19 +312,18 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
         return;
       }
       wanted.delete(key);
-      unseen.delete(key);
       removing.add(key);
       queue.set(key, { remove: ref, reason: deletionReason(evidence), evidence });
     },
     surplus(keys, of) {
       for (const key of [...wanted.keys()]) if (!keys.has(key)) release(key);
       const asked = [...kinds].filter(([kindKey]) => of === undefined || of.has(kindKey));
-      return asked.flatMap(([, kind]) =>
-        [...live().of(kind)]
-          .filter((resource) => bearsLabelOf(resource, owners))
-          .map(refOf)
-          .filter((ref) => !keys.has(resourceKeyOf(ref)) && !removing.has(resourceKeyOf(ref))),
-      );
+      const ours = asked.flatMap(([, kind]) => [...live().of(kind)].filter((resource) => bearsLabelOf(resource, owners)).map(refOf));
+      const known = new Set(ours.map(resourceKeyOf));
+      const written = [...unseen]
+        .filter(([key, ref]) => !known.has(key) && (of === undefined || of.has(kindKeyOf(ref))))
+        .map(([, ref]) => ref);
+      return [...ours, ...written].filter((ref) => !keys.has(resourceKeyOf(ref)) && !removing.has(resourceKeyOf(ref)));
     },
     prune(ref, reason) {
       const key = resourceKeyOf(ref);
@@ -329,6 +335,7 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
       for (const all of [wanted, unseen, unseenDeletes, removing, rejections]) all.clear();
     },
     release: (ref) => release(resourceKeyOf(ref)),
+    mayStand: (ref) => unseen.has(resourceKeyOf(ref)),
     desired: wanted,
     observed({ put, remove }) {
       for (const resource of put) drift(refOf(resource), resource);
@@ -341,10 +348,8 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
       const kind = kinds.get(kindKey);
       if (kind === undefined) return [];
       const known = live().of(kind);
-      for (const key of [...unseen]) {
-        const want = wanted.get(key);
-        if (want !== undefined && kindKeyOf(want) === kindKey) drift(refOf(want), known.get(refOf(want)));
-      }
+      // What was refused is tried again of itself.
+      for (const [key, ref] of [...unseen]) if (kindKeyOf(ref) === kindKey && !rejections.has(key)) drift(ref, known.get(ref));
       const there: Resource[] = [];
       for (const [key, ref] of unseenDeletes) {
         if (kindKeyOf(ref) !== kindKey) continue;
@@ -392,6 +397,11 @@ function recordOf({ remove: object, reason, evidence }: Extract<Task, { readonly
 /** A rejection, and how long the API server asked to wait before the next try. */
 interface Refusal extends Rejection {
   readonly retryAfterMs?: number;
+}
+
+/** Whether the API server has said that nothing was changed: all else may have been. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof ClusterError && error.code !== "Unavailable";
 }
 
 function rejectionOf(ref: ResourceRef, error: unknown): Refusal {
