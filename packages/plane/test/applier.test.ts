@@ -236,6 +236,34 @@ describe("applier", () => {
     expect(listed()).toEqual([]);
   });
 
+  it("counts as surplus what it wrote while nobody watched, and no longer once that is gone", async () => {
+    const { cluster, view, applier, hosts } = await started();
+    const one = entry("one", "one.global");
+    cluster.faults.fail({ code: "Expired", matches: ({ verb }) => verb === "watch", times: 1_000 });
+    cluster.faults.cutWatches();
+    await clock.settle();
+    applier.put(one);
+    await clock.settle();
+    expect(await hosts()).toEqual({ one: "one.global" });
+    expect(view.snapshot.of(ServiceEntry).get(refOf(one))).toBeUndefined();
+    expect(applier.surplus(new Set()).map(({ name }) => name)).toEqual(["one"]);
+    expect(applier.mayStand(refOf(one))).toBe(true);
+    applier.prune(refOf(one), "not desired");
+    await clock.settle();
+    expect(await hosts()).toEqual({});
+    expect(applier.mayStand(refOf(one))).toBe(false);
+    expect(applier.surplus(new Set())).toEqual([]);
+  });
+
+  it("does not count as surplus what the API server refused", async () => {
+    const { cluster, applier } = await started();
+    cluster.faults.fail({ code: "Invalid", matches: ({ verb }) => verb === "create" });
+    applier.put(entry("one", "one.global"));
+    await clock.settle();
+    expect(applier.rejections.size).toBe(1);
+    expect(applier.surplus(new Set())).toEqual([]);
+  });
+
   it("does not let a refused object hold up others, and tries it again", async () => {
     const { cluster, applier, hosts } = await started();
     cluster.faults.fail({ code: "Unavailable", matches: ({ verb, ref }) => verb === "create" && ref.name === "one" });
