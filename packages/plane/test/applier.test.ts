@@ -255,6 +255,22 @@ describe("applier", () => {
     expect(applier.surplus(new Set())).toEqual([]);
   });
 
+  it("does not keep in mind what it wrote, no longer wants, and two lists did not have", async () => {
+    const { cluster, applier } = await started();
+    const one = entry("one", "one.global");
+    cluster.faults.fail({ code: "Expired", matches: ({ verb }) => verb === "watch", times: 1_000 });
+    cluster.faults.cutWatches();
+    await clock.settle();
+    applier.put(one);
+    await clock.settle();
+    applier.release(refOf(one));
+    await cluster.delete(refOf(one));
+    applier.listed(kindKeyOf(ServiceEntry));
+    expect(applier.mayStand(refOf(one))).toBe(true);
+    applier.listed(kindKeyOf(ServiceEntry));
+    expect(applier.mayStand(refOf(one))).toBe(false);
+  });
+
   it("does not count as surplus what the API server refused", async () => {
     const { cluster, applier } = await started();
     cluster.faults.fail({ code: "Invalid", matches: ({ verb }) => verb === "create" });

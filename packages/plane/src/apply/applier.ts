@@ -101,6 +101,12 @@ export interface ApplierOptions {
   readonly onChange: () => void;
 }
 
+interface Unseen {
+  readonly ref: ResourceRef;
+  /** A list did not have it, and may have begun before the write; another one did not. */
+  readonly isMissed: boolean;
+}
+
 type Task = { readonly put: Resource } | { readonly remove: ResourceRef; readonly reason: string; readonly evidence?: DeletionEvidence };
 
 /**
@@ -116,7 +122,7 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
   const wanted = new Map<string, Resource>();
   const removing = new Set<string>();
   /** What was written, or may have been, and has not been seen since as it was desired; also of what is desired no longer. By `resourceKeyOf`. */
-  const unseen = new Map<string, ResourceRef>();
+  const unseen = new Map<string, Unseen>();
   /** What was deleted, and has not been seen to be gone, by `resourceKeyOf`. */
   const unseenDeletes = new Map<string, ResourceRef>();
   const rejections = new Map<string, Rejection>();
@@ -204,12 +210,12 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
         message: `${formatRef(ref)} exists and is not managed by us, so it is not changed: delete or rename it, or add our owner label to let us manage it`,
       };
     }
-    struggles.writing(key, resource, existing);
     const served = await versions.asServed(kind, resource, signal);
     // It may be desired no longer, or otherwise, since the API server was asked.
     if (wanted.get(key) !== resource) return undefined;
+    struggles.writing(key, resource, existing);
     const wasUnseen = unseen.has(key);
-    unseen.set(key, ref);
+    unseen.set(key, { ref, isMissed: false });
     try {
       // An apply would join an object that somebody else makes in this moment, where it contradicts ours in nothing.
       if (existing === undefined) await cluster.create(served, signal);
@@ -319,10 +325,8 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
       for (const key of [...wanted.keys()]) if (!keys.has(key)) release(key);
       const asked = [...kinds].filter(([kindKey]) => of === undefined || of.has(kindKey));
       const ours = asked.flatMap(([, kind]) => [...live().of(kind)].filter((resource) => bearsLabelOf(resource, owners)).map(refOf));
-      const known = new Set(ours.map(resourceKeyOf));
-      const written = [...unseen]
-        .filter(([key, ref]) => !known.has(key) && (of === undefined || of.has(kindKeyOf(ref))))
-        .map(([, ref]) => ref);
+      const isAbsent = (ref: ResourceRef) => live().collections().get(kindKeyOf(ref))?.get(ref) === undefined;
+      const written = [...unseen.values()].flatMap(({ ref }) => ((of?.has(kindKeyOf(ref)) ?? true) && isAbsent(ref) ? [ref] : []));
       return [...ours, ...written].filter((ref) => !keys.has(resourceKeyOf(ref)) && !removing.has(resourceKeyOf(ref)));
     },
     prune(ref, reason) {
@@ -348,8 +352,14 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
       const kind = kinds.get(kindKey);
       if (kind === undefined) return [];
       const known = live().of(kind);
-      // What was refused is tried again of itself.
-      for (const [key, ref] of [...unseen]) if (kindKeyOf(ref) === kindKey && !rejections.has(key)) drift(ref, known.get(ref));
+      for (const [key, { ref, isMissed }] of [...unseen]) {
+        if (kindKeyOf(ref) !== kindKey) continue;
+        if (wanted.has(key)) {
+          // What failed is tried again of itself, as late as the API server asked for.
+          if (rejections.get(key)?.code !== "Failed") drift(ref, known.get(ref));
+        } else if (isMissed || known.get(ref) !== undefined) unseen.delete(key);
+        else unseen.set(key, { ref, isMissed: true });
+      }
       const there: Resource[] = [];
       for (const [key, ref] of unseenDeletes) {
         if (kindKeyOf(ref) !== kindKey) continue;
