@@ -360,7 +360,7 @@ describeReal("a cluster is registered by one command", (components) => {
 
   it("waits for an agent that does not reach the server, and says so", async () => {
     const elsewhere = ["--relay-server-address", "127.0.0.1:1", "--no-probe"];
-    await refused("no-certificate", "west", ["register", "west", ...elsewhere, "--timeout", "10s", "--rollback"], LATE);
+    await refused("no-certificate", "west", ["register", "west", ...elsewhere, "--timeout", "30s", "--rollback"], LATE);
     expect(await registration("west")).toBeUndefined();
   });
 

@@ -94,6 +94,7 @@ const names: string[] = [];
 
 /** Whether two values, whose parts have been shared, have the same fields in the same order: texts that are made of them must not differ. */
 function isSame(a: object, b: object): boolean {
+  if (a === b) return true;
   if (Array.isArray(a)) {
     if (!Array.isArray(b) || a.length !== b.length) return false;
     for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;

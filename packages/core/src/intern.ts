@@ -8,9 +8,9 @@ export interface InternPool<T> {
 
 /**
  * A direct-mapped cache of `places` values, a power of two: what recurs is found at the place that its hash gives, until something else
- * takes it. `isSame` is asked of values of one hash that are not identical. Default: those differ.
+ * takes it. `isSame` is asked of values of one hash.
  */
-export function internPool<T>(places: number, isSame?: (known: T, value: T) => boolean): InternPool<T> {
+export function internPool<T>(places: number, isSame: (known: T, value: T) => boolean): InternPool<T> {
   const hashes = new Int32Array(places);
   const values: (T | undefined)[] = new Array<undefined>(places).fill(undefined);
   return {
@@ -19,8 +19,7 @@ export function internPool<T>(places: number, isSame?: (known: T, value: T) => b
       // What is far away in memory is looked at only where it is nearly always the same.
       if (hashes[place] !== hash) return undefined;
       const known = values[place];
-      if (known === value) return known;
-      return known !== undefined && isSame?.(known, value) === true ? known : undefined;
+      return known !== undefined && isSame(known, value) ? known : undefined;
     },
     keep(value, hash) {
       const place = hash & (places - 1);
@@ -83,7 +82,7 @@ export function internList<T extends object>(list: readonly T[], origin: object 
 // Longer texts seldom recur, and would keep much alive.
 const LONGEST = 128;
 // About as many as one cluster of a thousand services has names and keys.
-const texts = internPool<string>(1 << 17);
+const texts = internPool<string>(1 << 17, (known, text) => known === text);
 // Forms that recur do so soon: what is made of one cluster after the other has the same thousands in each.
 const forms = internPool<{ readonly text: string; readonly value: object }>(1 << 12, (known, { text }) => known.text === text);
 const listsByOrigin = new WeakMap<object, readonly object[]>();

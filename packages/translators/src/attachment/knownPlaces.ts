@@ -80,23 +80,24 @@ const workloadsInCluster = inCluster<Workload>(workloadLocation);
 
 /** Counts that follow what comes and goes. */
 export function* placesAfter({ inputs, since }: AttachmentStep, before: KnownPlaces): CooperativeTask<KnownPlaces> {
-  const counts = new Map<string, PlaceCount>();
-  const add = (key: string, name: string, by: number) => {
-    const { count } = counts.get(key) ?? before.counts.get(key) ?? { count: 0 };
-    counts.set(key, { name, count: count + by });
-  };
+  const differences = new Map<string, Map<string, number>>();
   function* count<R extends object>(
     changes: readonly { readonly before: R | undefined; readonly after: R | undefined }[],
     sorts: readonly (readonly [string, Index<R>])[],
   ) {
-    for (const [at, { before: was, after }] of changes.entries()) {
-      for (const [place, index] of sorts) {
-        const [left, right] = [was === undefined ? NONE : index(was), after === undefined ? NONE : index(after)];
-        if (left[0] === right[0]) continue;
-        for (const name of left) add(`${place} ${name}`, name, -1);
-        for (const name of right) add(`${place} ${name}`, name, 1);
+    for (const [place, index] of sorts) {
+      const difference = new Map<string, number>();
+      differences.set(place, difference);
+      let at = 0;
+      for (const { before: was, after } of changes) {
+        const left = was === undefined ? NONE : index(was);
+        const right = after === undefined ? NONE : index(after);
+        if (left[0] !== right[0]) {
+          for (const name of left) difference.set(name, (difference.get(name) ?? 0) - 1);
+          for (const name of right) difference.set(name, (difference.get(name) ?? 0) + 1);
+        }
+        if (++at % CHANGES_PER_STEP === 0) yield;
       }
-      if (at % CHANGES_PER_STEP === 0) yield;
     }
   }
   yield* count(since?.changes.of(Destination) ?? changesOf(Destination, inputs, undefined), [
@@ -107,6 +108,13 @@ export function* placesAfter({ inputs, since }: AttachmentStep, before: KnownPla
     ...OF_WORKLOADS.map((place) => [place, PLACES[place]] as const),
     [`${IN_CLUSTER} workloads`, workloadsInCluster] as const,
   ]);
+  const counts = new Map<string, PlaceCount>();
+  for (const [place, difference] of differences) {
+    for (const [name, by] of difference) {
+      const key = `${place} ${name}`;
+      if (by !== 0) counts.set(key, { name, count: (before.counts.get(key)?.count ?? 0) + by });
+    }
+  }
   if (counts.size === 0) return before;
   const others = [...counts].filter(([key, { count }]) => count > 0 !== before.counts.has(key)).map(([key]) => key);
   const after = before.counts.update([...counts].map(([key, place]) => [key, place.count > 0 ? place : undefined] as const));

@@ -3,13 +3,15 @@ import type { LookupTable } from "./lookupTable.ts";
 import { type EqualValues, equalValues, type Matching } from "./matching.ts";
 import { memoizeRow } from "./memoizeRow.ts";
 
-/** Looks up what one row reads. `found` keeps what chains of joins have found of it already. */
-export interface Reading<S, R> {
+/** A row that looks things up. `found` keeps what chains of joins have found of it already. */
+export interface Reading<R> {
   readonly key: string;
   readonly row: R;
-  readonly now: S;
   found: FoundBy | undefined;
 }
+
+/** What a row looks up, at one state of the tables. */
+export type RowLookup<R, V> = (reading: Reading<R>) => readonly V[];
 
 /** The rows that one join has found. A row has few of them: a list is searched sooner than a map is made. */
 interface FoundBy {
@@ -23,10 +25,12 @@ interface FoundBy {
 export interface JoinSource<S, R extends object, T extends object> {
   readonly table: (sources: S) => LookupTable<T>;
   readonly keyOf: (row: T) => string;
-  /** Whether a chain begins here: then `found` is the row itself. */
+  /** Whether a chain begins here: then a row finds itself. */
   readonly isFirst: boolean;
   /** The rows of this table that a row of the first one looks up. */
-  found(reading: Reading<S, R>): readonly T[];
+  at(now: S): RowLookup<R, T>;
+  /** Another join continues from this one: what a row has found is kept until that row is made. */
+  keepFound(): void;
   /** The reverse: adds the keys of the rows of the first table that look up a row. `key` is its own, where that is known already. */
   reachFrom(row: T, reached: Reached<S>, key?: string): void;
   /** The same for a row that is another one than before. */
@@ -66,11 +70,11 @@ export interface Watch<S> {
   reach(change: EntryChange<object>, reached: Reached<S>): void;
 }
 
-/** What rows of a table look up in another one: `lookup` reads it, and `affected` follows it backwards. Both come from one declaration. */
+/** What rows of a table look up in another one: `at` reads it, and `watches` follow it backwards. Both come from one declaration. */
 export interface Join<S, R, V> {
-  lookup(reading: Reading<S, R>): readonly V[];
+  at(now: S): RowLookup<R, V>;
   readonly watches: readonly Watch<S>[];
-  /** Builds the indexes that `lookup` needs; undefined when it needs none. */
+  /** Builds the indexes that lookups need; undefined when they need none. */
   readonly indexes: ((now: S) => CooperativeTask<void>) | undefined;
 }
 
@@ -85,7 +89,8 @@ export function inputTable<S, T extends object>(table: (sources: S) => LookupTab
     table,
     keyOf,
     isFirst: true,
-    found: ({ row }) => [row],
+    at: () => itself,
+    keepFound: () => undefined,
     reachFrom: (row, { keys }, key) => void keys.add(key ?? keyOf(row)),
     reachChanged: (_, row, { keys }, key) => void keys.add(key ?? keyOf(row)),
     isAsked: () => true,
@@ -95,6 +100,10 @@ export function inputTable<S, T extends object>(table: (sources: S) => LookupTab
     // A row that changes is made again anyway.
     watches: () => [],
   };
+}
+
+function itself<R>({ row }: Reading<R>): readonly R[] {
+  return [row];
 }
 
 /** The resources of one kind in the snapshot. */
@@ -147,9 +156,10 @@ export function join<S, R extends object, F extends object, T extends object, V>
   const part = (row: T) => (select === undefined ? row : select(row)) as T & V;
   return {
     source,
-    lookup(reading) {
-      const rows = source.found(reading);
-      return select === undefined ? rows : rows.map(select);
+    at(now) {
+      const found = source.at(now);
+      // What finds nothing selects nothing.
+      return select === undefined || found === findsNothing ? found : (reading) => found(reading).map(select);
     },
     watches: source.watches({ isSame: (before, after) => isSame(part(before), part(after)) }),
     // An index costs something at each change of the table: none is kept for rows of which there are none.
@@ -162,7 +172,10 @@ export function join<S, R extends object, F extends object, T extends object, V>
 export function unionOf<S, R, V>(joins: readonly Join<S, R, V>[]): Join<S, R, V> {
   const needed = joins.flatMap(({ indexes }) => indexes ?? []);
   return {
-    lookup: (reading) => joins.flatMap((one) => one.lookup(reading)),
+    at(now) {
+      const lookups = joins.map((one) => one.at(now)).filter((lookup) => lookup !== findsNothing);
+      return (reading) => lookups.flatMap((lookup) => lookup(reading));
+    },
     watches: joins.flatMap(({ watches }) => watches),
     *indexes(now) {
       for (const indexes of needed) yield* indexes(now);
@@ -170,18 +183,19 @@ export function unionOf<S, R, V>(joins: readonly Join<S, R, V>[]): Join<S, R, V>
   };
 }
 
-/** Where other joins go on. */
-const continued = new WeakSet<object>();
 const NONE: readonly never[] = [];
+
+function findsNothing(): readonly never[] {
+  return NONE;
+}
 
 function joined<S, R extends object, F extends object, T extends object>(
   { from, to, isShared }: JoinedTables<S, R, F, T>,
   matching: Matching<F, T>,
 ): JoinSource<S, R, T> {
   const findOnce = memoizeRow((table: LookupTable<T>) => memoizeRow((row: F) => matching.find(row, table)));
-  const find = (row: F, now: S, key?: string) =>
-    isShared === true ? findOnce(to.table(now))(row) : matching.find(row, to.table(now), key);
-  continued.add(from);
+  let isKept = false;
+  from.keepFound();
   const reachAll = (rows: Iterable<F>, reached: Reached<S>) => {
     const walked = reached.walked.get(source) ?? new Set();
     reached.walked.set(source, walked);
@@ -195,21 +209,27 @@ function joined<S, R extends object, F extends object, T extends object>(
     table: to.table,
     keyOf: to.keyOf,
     isFirst: false,
-    found(reading) {
-      const { now, key } = reading;
+    keepFound() {
+      isKept = true;
+    },
+    at(now) {
+      const table = to.table(now);
       // In most fleets many tables are empty.
-      if (to.table(now).size === 0) return NONE;
-      const isKept = continued.has(source);
-      // Of the first table, `found` is the row itself. Nearly all joins begin there, and no other one continues from most.
-      if (from.isFirst && !isKept) return find(from.found(reading)[0] as F, now, key);
-      // Filled under this very source, with its own rows.
-      for (let one = reading.found; one !== undefined; one = one.next) if (one.source === source) return one.rows as readonly T[];
-      const rows = from.found(reading);
-      const [first] = rows;
-      if (first === undefined) return NONE;
-      const found = rows.length === 1 ? find(first, now, from.isFirst ? key : undefined) : rows.flatMap((row) => find(row, now));
-      if (isKept) reading.found = { source, rows: found, next: reading.found };
-      return found;
+      if (table.size === 0) return findsNothing;
+      const find = isShared === true ? findOnce(table) : (row: F, key?: string) => matching.find(row, table, key);
+      // Nearly all joins begin at the first table, where a row finds itself, and no other one continues from most. There, `F` is `R`.
+      if (from.isFirst && !isKept) return ({ row, key }) => find(row as object as F, key);
+      const foundBefore = from.at(now);
+      return (reading) => {
+        // Filled under this very source, with its own rows.
+        for (let one = reading.found; one !== undefined; one = one.next) if (one.source === source) return one.rows as readonly T[];
+        const rows = foundBefore(reading);
+        const [first] = rows;
+        if (first === undefined) return NONE;
+        const found = rows.length === 1 ? find(first, from.isFirst ? reading.key : undefined) : rows.flatMap((row) => find(row));
+        if (isKept) reading.found = { source, rows: found, next: reading.found };
+        return found;
+      };
     },
     reachFrom(row, reached, key) {
       const table = from.table(reached.now);

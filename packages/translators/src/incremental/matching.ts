@@ -67,10 +67,9 @@ export function equalValues<F extends object, T extends object>(
   };
   return {
     find(row, to, ownKey) {
-      // Many tables are empty in most fleets: what nothing can be found by need not be made.
-      if (to.size === 0) return NONE;
-      if (key === undefined && ownKey !== undefined) return when?.(row) === false ? NONE : found(ownKey, to);
-      const values = asks(row);
+      if (when?.(row) === false) return NONE;
+      if (key === undefined) return found(ownKey ?? keyOf.from(row), to);
+      const values = key(row);
       const [value] = values;
       if (value === undefined) return NONE;
       return values.length === 1 ? found(value, to) : values.flatMap((one) => found(one, to));

@@ -67,9 +67,10 @@ function* translated<I extends TargetInputs>(
   const prefix = `${kindKeyOf(kind)}|`;
   const affected = yield* inputs.affected(change);
   yield* inputs.indexed(change.now);
+  const inputsOf = inputs.at(change.now);
   return yield* recompute(table, prefixed(prefix, affected), (key, before) => {
     // Under the prefix of a kind are inputs of that kind.
-    const next = inputs.row(key.slice(prefix.length), change.now, before?.inputs as I | undefined);
+    const next = inputsOf(key.slice(prefix.length), before?.inputs as I | undefined);
     if (next === undefined) return undefined;
     return before !== undefined && isSameRecord(before.inputs, next) ? before : targetOf(key, next, before);
   });
