@@ -288,6 +288,14 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
     trust: "own",
     steps: "meddleInBetween a 1 0;putTrust - 3 0;restoreEtcd b 1 0",
   },
+  {
+    name: "what an agent says to another replica is news there, though that had said the same before the agent said otherwise here",
+    seed: 1360442484,
+    clusters: 2,
+    hasStore: true,
+    hasAgentReplicas: true,
+    steps: "wait - 5 0;switchLeader - 1 0;webhookTimeouts a 2 0;stopStore - 0 0;editOurs a 10 0;wait - 6 0;flap a 0 0",
+  },
 ];
 
 test.for(TRACES)("$name", { timeout: 60_000 }, async ({ steps, ...schedule }) => {

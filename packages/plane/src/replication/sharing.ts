@@ -88,6 +88,8 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
   const deliveries = new Map<string, ReportedDelivery>();
   /** What was handed on last of other replicas' deliveries. */
   const handedOn = new Map<string, { readonly delivered: ReportedDelivery; readonly wanted: OutputSet | undefined }>();
+  /** What another replica had said of a cluster when its agent last answered here: that is older than the answer. */
+  const saidBefore = new Map<string, ReportedDelivery | undefined>();
   /** Clusters that the store had at the start and that have not been read yet. */
   let unread: Set<string> | undefined;
   let isLoaded = false;
@@ -214,7 +216,7 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
     if (delivered === undefined) return;
     // What this replica has heard itself is newer.
     if (!deliveries.has(clusterName)) options.answeredBefore(clusterName, delivered);
-    if (snapshots.clusters.get(clusterName)?.isServed === true) return;
+    if (snapshots.clusters.get(clusterName)?.isServed === true || delivered === saidBefore.get(clusterName)) return;
     const wanted = recent.get(clusterName)?.get(delivered.digest);
     const last = handedOn.get(clusterName);
     if (last !== undefined && last.wanted === wanted && equalJson(last.delivered, delivered)) return;
@@ -294,7 +296,7 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
     forget(clusterName) {
       inputs.forget(clusterName);
       outputs.forget(clusterName);
-      for (const known of [digests, recent, wants, deliveries, handedOn]) known.delete(clusterName);
+      for (const known of [digests, recent, wants, deliveries, handedOn, saidBefore]) known.delete(clusterName);
       digester.forget(clusterName);
     },
     setDesired(clusterName, wanted) {
@@ -304,6 +306,9 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
       wake(`digest/${clusterName}`, () => digest(clusterName));
     },
     answered(clusterName, wanted, { rejected, ...counts }) {
+      // Instead of what was handed on: if another replica then says the same as before, that is news again.
+      handedOn.delete(clusterName);
+      saidBefore.set(clusterName, inputs.reported.get(clusterName)?.delivered);
       wake(`answered/${clusterName}`, async () => {
         const { digest: answered } = await digester.digestOf(clusterName, wanted);
         if (!wants.has(clusterName)) return;
