@@ -289,6 +289,14 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
     steps: "meddleInBetween a 1 0;putTrust - 3 0;restoreEtcd b 1 0",
   },
   {
+    name: "a control plane whose own CA was deleted is restarted by users",
+    seed: 2134090147,
+    clusters: 2,
+    hasAgentReplicas: true,
+    trust: "own",
+    steps: "wait - 5 0;meddleInBetween a 3 3;passTime - 0 0;putTrust - 2 2;waitForPods - 0 0",
+  },
+  {
     name: "what an agent says to another replica is news there, though that had said the same before the agent said otherwise here",
     seed: 1360442484,
     clusters: 2,

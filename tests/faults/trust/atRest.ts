@@ -75,7 +75,7 @@ export async function mendTrust({ meshes, tampered, lastSecret }: FleetTrust, { 
   for (const name of tampered) {
     const [cluster, secret, mesh] = [clusters.get(name), lastSecret(name), meshes.get(name)];
     if (cluster === undefined || mesh === undefined) continue;
-    // A control plane makes itself another one.
+    // A control plane makes itself another one, also where that Secret was deleted.
     if (isBrokenOwn(cluster)) await cluster.delete({ ...OWN_CA, clusterName: name });
     if (secret !== undefined) await restored(cluster, secret);
     else await adopted(cluster);

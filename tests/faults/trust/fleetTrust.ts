@@ -81,6 +81,11 @@ export function fleetTrust({ clock, management, clusters, seed }: FleetTrustOpti
     if (certificate !== undefined) own.get(name)?.add(certificate);
   }
 
+  /** Whether nothing stored says which CA the control plane signs with, though it has made one: it does not store it again before it restarts. */
+  function isDeletedOwn(name: string, cluster: SimulatedCluster): boolean {
+    return own.get(name)?.size !== 0 && cluster.object(OWN_CA) === undefined && cluster.object(CACERTS) === undefined;
+  }
+
   function learnKeys(cluster: SimulatedCluster): void {
     for (const object of cluster.objects()) if (kindKeyOf(object) === SECRET) keys.learn(dataOf(object));
   }
@@ -155,7 +160,7 @@ export function fleetTrust({ clock, management, clusters, seed }: FleetTrustOpti
       if (clusterName !== undefined && clusterName !== name) continue;
       const [secret, last] = [cluster.object(CACERTS), lastSecrets.get(name)];
       if (secret !== last && (secret === undefined || last === undefined || contentOf(secret) !== contentOf(last))) tampered.add(name);
-      if (isBrokenOwn(cluster)) tampered.add(name);
+      if (isBrokenOwn(cluster) || isDeletedOwn(name, cluster)) tampered.add(name);
       keys.learn(dataOf(cluster.object(OWN_CA)));
       rememberOwn(name);
       if (tampered.has(name)) keys.learn(dataOf(secret));

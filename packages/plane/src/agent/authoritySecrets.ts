@@ -77,7 +77,8 @@ export async function findAuthority(cluster: Cluster, ref: SecretRef, signal?: A
   if (own === undefined) {
     throw new AuthorityProblem(
       `neither Secret ${ref.namespace}/${ref.name} nor ${ref.namespace}/${OWN_CA} exists, so the root that the proxies of the mesh trust now is unknown: ` +
-        "check that istiod is running in this namespace and signs certificates itself",
+        "check that istiod is running in this namespace and signs certificates itself; if its Secret was deleted, restart istiod, which makes " +
+        "another one, and then the workloads",
     );
   }
   return { ...(await found({ ...ref, name: OWN_CA }, own, undefined)), secret: undefined };
