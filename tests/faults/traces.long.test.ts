@@ -289,6 +289,13 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
     steps: "meddleInBetween a 1 0;putTrust - 3 0;restoreEtcd b 1 0",
   },
   {
+    name: "the CA of a mesh is requested again when its trust domain changes while a request waits",
+    seed: 2272742399,
+    clusters: 2,
+    trust: "shared",
+    steps: "passTime - 2 0;putMesh b 0 1",
+  },
+  {
     name: "a control plane whose own CA was deleted is restarted by users",
     seed: 2134090147,
     clusters: 2,

@@ -12,7 +12,7 @@ import {
   type TrustGeneration,
   trustInForce,
 } from "@isthmus/certificates";
-import { type Clock, type Log, type Resource, refOf, resourceKeyOf, uptimeOf } from "@isthmus/core";
+import { type Clock, equalJson, type Log, type Resource, refOf, resourceKeyOf, uptimeOf } from "@isthmus/core";
 import { decodedText } from "../identity/secretData.ts";
 import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
 import { coalesced } from "../runtime/coalesce.ts";
@@ -53,6 +53,8 @@ import { multiRootMeshes, type Renewal, renewingText, withOtherBytes, withTextOf
 import type { NotedGeneration } from "./trustTimes.ts";
 import type { VaultAuthority } from "./vaultAuthority.ts";
 
+type RequestSubject = Parameters<typeof createMeshRequest>[1];
+
 /** Makes, requests and installs the CAs of the meshes in this cluster, as the server orders. Keys stay in Secrets of this cluster. */
 export interface CertificateLoop {
   /** Something else is ordered. */
@@ -86,7 +88,7 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
   /** The last report on each order. */
   const reported = new Map<string, readonly Resource[]>();
   /** Signing a request costs the more, the longer its key. */
-  const requests = new Map<string, { readonly key: string; readonly request: string }>();
+  const requests = new Map<string, { readonly key: string; readonly subject: RequestSubject; readonly request: string }>();
   const firstFound = new Map<string, { readonly what: string; readonly since: number }>();
   const restarts = meshRestarts({ cluster, clock, log }, signal);
   const multiRoot = multiRootMeshes({ cluster, leafValidity, lookedFor, clock }, signal);
@@ -390,12 +392,13 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
 
   async function requestWith(order: Order, key: string): Promise<string> {
     const orderKey = resourceKeyOf(refOf(order));
-    const known = requests.get(orderKey);
-    if (known?.key === key) return known.request;
     const { hosts = [], certOptions, org } = order.spec ?? {};
-    const organization = certOptions?.orgName || org || "Istio";
-    const request = await createMeshRequest(key, { commonName: order.metadata.name, organization, uris: hosts });
-    requests.set(orderKey, { key, request });
+    const subject: RequestSubject = { commonName: order.metadata.name, organization: certOptions?.orgName || org || "Istio", uris: hosts };
+    const known = requests.get(orderKey);
+    // While a request waits, the trust domain of the mesh may become another one.
+    if (known?.key === key && equalJson(known.subject, subject)) return known.request;
+    const request = await createMeshRequest(key, subject);
+    requests.set(orderKey, { key, subject, request });
     return request;
   }
 
