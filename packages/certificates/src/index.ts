@@ -9,6 +9,7 @@ export {
   type IntermediateOptions,
   issueIntermediate,
   type MeshAuthorityOptions,
+  meshKeyBits,
 } from "./meshAuthority.ts";
 export { type CheckedRoot, checkedRoot } from "./meshRoot.ts";
 export { createRequest, createRequestFor, type SigningRequest } from "./request.ts";

@@ -7,6 +7,7 @@ import {
   type NewKey,
   newKey,
   requestForRsaKey,
+  rsaBitsOf,
   selfSigned,
   urisOfRequest,
 } from "./x509.ts";
@@ -43,6 +44,11 @@ export function createMeshRoot(
 /** A new RSA key for the authority of a mesh, in PEM. It is made where it stays. */
 export function createMeshKey(rsaBits: number): Promise<string> {
   return newKey(rsaBits);
+}
+
+/** The size of such a key in bits. Throws InvalidPem for a key of another kind. */
+export function meshKeyBits(key: string): Promise<number> {
+  return rsaBitsOf(key);
 }
 
 /** The request for the authority of a mesh, with the identity that its certificate is to have. */

@@ -222,6 +222,12 @@ export async function newKey(kind: NewKey): Promise<string> {
   return privatePem((await newKeys(kind)).privateKey);
 }
 
+/** The length of an RSA key's modulus, in bits. Throws InvalidPem for a key of another kind. */
+export async function rsaBitsOf(key: string): Promise<number> {
+  const { algorithm } = await importPrivateKey(key, RSA, undefined);
+  return (algorithm as webcrypto.RsaKeyAlgorithm).modulusLength;
+}
+
 /** A certificate request for an RSA key that its holder has, with the names that the certificate is to have. Throws InvalidPem for a key of another kind. */
 export async function requestForRsaKey(
   key: string,

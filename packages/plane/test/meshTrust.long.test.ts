@@ -534,6 +534,24 @@ describe("a VirtualMesh with shared trust", () => {
     await eventually(async () => expect((await expiring()).message).toMatch(ofMesh));
   });
 
+  it("makes another key when another size is ordered while a request waits", async () => {
+    await finished();
+    const { faults } = clusterOf("cluster-1");
+    faults.fail({ code: "Unavailable", times: 1_000_000, matches: ({ verb, ref }) => verb !== "get" && ref.name === "cacerts" });
+    await changeMesh(withOptions({ rsaKeySizeBytes: 2048, ttlDays: 30 }));
+    const keys = { name: "mesh-certificate-keys", namespace: "gloo-mesh" };
+    await eventually(async () => {
+      const secret = await clusterOf("cluster-1").get(Secret, keys);
+      expect(Object.keys(secret === undefined ? {} : secretTexts(secret))).toEqual(["istiod-istio-system-cluster-1"]);
+    });
+    await changeMesh(withOptions({ rsaKeySizeBytes: 3072, ttlDays: 30 }));
+    await quiet(10_000);
+    faults.heal();
+    for (const name of CLUSTERS)
+      await eventually(async () => expect((await authorityOf(name)).publicKey.asymmetricKeyDetails?.modulusLength).toBe(3072));
+    await eventually(async () => expect(Object.keys(secretTexts((await clusterOf("cluster-1").get(Secret, keys)) ?? fail()))).toEqual([]));
+  });
+
   it("leaves the running trust byte for byte as it is with a root that cannot be used, and says why on each mesh", async () => {
     await finished();
     const running = await Promise.all(CLUSTERS.map(cacertsOf));

@@ -6,6 +6,7 @@ import {
   authorityTexts,
   createMeshKey,
   type InstalledAuthority,
+  meshKeyBits,
   type TrustGeneration,
 } from "@isthmus/certificates";
 import { equalJson, messageOf } from "@isthmus/core";
@@ -155,7 +156,7 @@ export async function noteGenerations(cluster: Cluster, secret: Secret, record: 
   await cluster.update({ ...secret, metadata: { ...metadata, annotations } }, signal);
 }
 
-/** The key of a CA that is requested: made once, and kept until the CA is installed. */
+/** The key of a CA that is requested: made once, and kept until the CA is installed, or until another size is ordered. */
 export async function pendingKey(
   cluster: Cluster,
   { name, namespace }: SecretRef,
@@ -165,7 +166,7 @@ export async function pendingKey(
   const secret = await cluster.get(Secret, { name: PENDING_KEYS, namespace }, signal);
   const keys = secret === undefined ? {} : secretTexts(secret);
   const known = keys[name];
-  if (known !== undefined || rsaBits === undefined) return known;
+  if (rsaBits === undefined || (known !== undefined && (await meshKeyBits(known)) === rsaBits)) return known;
   const key = await createMeshKey(rsaBits);
   await writeKeys(cluster, { secret, namespace, keys: { ...keys, [name]: key } }, signal);
   return key;
