@@ -8,6 +8,7 @@ import {
   type InstalledAuthority,
   InvalidPem,
   isHandedOut,
+  meshKeyBits,
   podsToRestart,
   type TrustGeneration,
   trustInForce,
@@ -344,7 +345,8 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
     const { signedCertificate, signingRootCa } = answerIn(order, ordered)?.status ?? {};
     if (signedCertificate === undefined || signingRootCa === undefined) return undefined;
     const key = await pendingKey(cluster, keyRef, undefined, signal);
-    if (key === undefined) return undefined;
+    // The answer for a key of another size than is ordered by now is of no use.
+    if (key === undefined || (await meshKeyBits(key)) !== keyBitsOf(order)) return undefined;
     const [certificate, root] = [decodedText(signedCertificate), decodedText(signingRootCa)];
     const request = await requestWith(order, key);
     const problem = await answerProblem({ certificate, root }, { request, key, signer: trust.signer, now: clock.now() });
@@ -366,7 +368,7 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
       report: () => Promise<Omit<MeshReport, "state">>;
     },
   ): Promise<MeshReport> {
-    const key = await pendingKey(cluster, keyRef, order.spec?.certOptions?.rsaKeySizeBytes || DEFAULT_KEY_BITS, signal);
+    const key = await pendingKey(cluster, keyRef, keyBitsOf(order), signal);
     const base = await report();
     if (key === undefined) return { state: "PENDING", ...base };
     const answer = answerIn(order, ordered);
@@ -380,7 +382,7 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
     order: Order,
     { trust, keyRef }: { readonly trust: RootOrder; readonly keyRef: { name: string; namespace: string } },
   ): Promise<InstalledAuthority | string | undefined> {
-    const key = await pendingKey(cluster, keyRef, order.spec?.certOptions?.rsaKeySizeBytes || DEFAULT_KEY_BITS, signal);
+    const key = await pendingKey(cluster, keyRef, keyBitsOf(order), signal);
     if (key === undefined) return undefined;
     try {
       return await externals.sign(order, { request: await requestWith(order, key), key, trust }, signal);
@@ -488,4 +490,8 @@ const RESTARTING_MS = 2_000;
 const SETTLED_MS = 60_000;
 const MOST_GENERATIONS = 8;
 const DEFAULT_RATIO = 0.1;
+function keyBitsOf({ spec }: Order): number {
+  return spec?.certOptions?.rsaKeySizeBytes || DEFAULT_KEY_BITS;
+}
+
 const DEFAULT_KEY_BITS = 4096;
