@@ -20,6 +20,8 @@ import { type NotedGeneration, withWriteTimes } from "./trustTimes.ts";
 const RECORD = "isthmus.mesh/trust";
 /** On a Secret `cacerts` of somebody else: by it a user says that this agent may replace it. */
 const ADOPT = "isthmus.mesh/adopt";
+/** Of a restart below another root. */
+const COST = "until all of them have restarted, requests between those that have and the others fail";
 /** Of a control plane that has made its own CA. Source: Istio, security/pkg/pki/ca. */
 const OWN_CA = "istio-ca-secret";
 /** In the agent's namespace: the keys of CAs that are requested and not installed yet, by name of the IssuedCertificate. */
@@ -78,8 +80,8 @@ export async function findAuthority(cluster: Cluster, ref: SecretRef, signal?: A
   if (own === undefined) {
     throw new AuthorityProblem(
       `neither Secret ${ref.namespace}/${ref.name} nor ${ref.namespace}/${OWN_CA} exists, so the root that the proxies of the mesh trust now is unknown: ` +
-        "check that istiod is running in this namespace and signs certificates itself; if its Secret was deleted, restart istiod, which makes " +
-        "another one, and then the workloads",
+        "check that istiod is running in this namespace and signs certificates itself; if its Secret was deleted, restore it from a backup; if there " +
+        `is none, restart istiod, which makes another CA, and then all workloads of the mesh: ${COST}`,
     );
   }
   return { ...(await found({ ...ref, name: OWN_CA }, own, undefined)), secret: undefined };
@@ -93,19 +95,18 @@ export function unconfirmed({ secret, record }: FoundAuthority, ref: SecretRef, 
       `${handedOut} does not exist, so it is unknown which roots istiod hands out: nothing is changed: check that istiod is running in this namespace`,
     );
   }
-  const cost = "until all of them have restarted, requests between those that have and the others fail";
   if (secret === undefined) {
     return new AuthorityProblem(
       `${name} does not exist, and istiod hands out other roots in ${handedOut} than its own CA in Secret ${ref.namespace}/${OWN_CA} has: ` +
         `${name} was deleted, istiod continues with what it has in memory until it restarts, and nothing is changed: restore ${name} from a backup before ` +
-        `istiod restarts; if there is none, restart istiod and then all workloads of the mesh: ${cost}`,
+        `istiod restarts; if there is none, restart istiod and then all workloads of the mesh: ${COST}`,
     );
   }
   const cause =
     record.generations.at(-1)?.installedAt === 0 ? "istiod has not read it" : "its content was replaced, such as by an old backup";
   return new AuthorityProblem(
     `${name} has other roots than istiod hands out in ${handedOut}: ${cause}, and nothing is changed: restore the content that istiod has read; ` +
-      `if the present one is meant, restart istiod and then all workloads of the mesh: ${cost}`,
+      `if the present one is meant, restart istiod and then all workloads of the mesh: ${COST}`,
   );
 }
 
