@@ -21,6 +21,8 @@ export default defineConfig({
     // Finds what hangs. A busy machine is no failure: nothing here promises to be fast.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    // `expect.poll` waits for what happens soon; its default of a second is too short for a busy machine.
+    expect: { poll: { timeout: 60_000 } },
     // The default leaves one processor free, which is half of a machine with two.
     maxWorkers: Math.max(2, availableParallelism() - 1),
   },

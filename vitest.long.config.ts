@@ -18,6 +18,8 @@ export default defineConfig({
     exclude: ["**/node_modules/**", "tests/real/**"],
     testTimeout: 600_000,
     hookTimeout: 600_000,
+    // `expect.poll` waits for what happens soon; its default of a second is too short for a busy machine.
+    expect: { poll: { timeout: 60_000 } },
     // On two processors: those that start processes mostly wait for them.
     maxWorkers: 3,
     sequence: { sequencer: longestFirst(LONGEST) },

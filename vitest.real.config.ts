@@ -28,6 +28,8 @@ export default defineConfig({
     globalSetup: "tests/real/harness/buildApps.ts",
     testTimeout: 120_000,
     hookTimeout: 300_000,
+    // `expect.poll` waits for what happens soon; its default of a second is too short for a busy machine.
+    expect: { poll: { timeout: 60_000 } },
     maxWorkers: 3,
     // Tests that are marked as concurrent do nothing but wait.
     maxConcurrency: 16,

@@ -1,7 +1,6 @@
 import { ConfigMap, DaemonSet, Deployment, KubernetesCluster, Namespace, Pod, Service } from "@isthmus/api";
 import { discoveredName, equalJson, type Resource } from "@isthmus/core";
 import { inputKind, inputTable, join } from "../incremental/join.ts";
-import { unionOfKinds } from "../incremental/unionOfKinds.ts";
 import { namespaceLocationOf, podsByNamespace } from "../policy/podIndexes.ts";
 import { controlPlanesByCluster, controlPlanesByMeshConfig, controlPlanesByNamespace, isControlPlane } from "./controlPlanes.ts";
 import { byCiliumConfig, byClusterMesh, ciliumByCluster } from "./detectors/cilium.ts";
@@ -11,15 +10,14 @@ import { agentPods, byNamespaceObject, servicesByNamespace } from "./indexes.ts"
 import { type DiscoverySources, nodes, scopes } from "./sources.ts";
 
 /** What the discovery of meshes reads. */
-export type MeshSources = Pick<DiscoverySources, "inputs" | "context" | "scopes">;
+export type MeshSources = Pick<DiscoverySources, "inputs" | "context" | "controlPlanes" | "scopes">;
 
-const deploymentsOf = unionOfKinds<Deployment>([Deployment]);
 /** Where the discovery of meshes in control planes begins. */
-export const deployments = inputTable(({ inputs }: MeshSources) => deploymentsOf(inputs), keyAcrossKinds);
+export const controlPlanes = inputTable((sources: MeshSources) => sources.controlPlanes, keyAcrossKinds);
 const pods = inputKind<MeshSources, Pod>(Pod);
 
 const ciliumDaemonSets = join({
-  from: deployments,
+  from: controlPlanes,
   key: controlPlanesByCluster,
   to: inputKind<MeshSources, DaemonSet>(DaemonSet),
   index: ciliumByCluster,
@@ -27,18 +25,18 @@ const ciliumDaemonSets = join({
 
 /** What a control plane looks up. */
 export const controlPlaneJoins = {
-  meshConfigs: join({ from: deployments, key: controlPlanesByMeshConfig, to: inputKind<MeshSources, ConfigMap>(ConfigMap) }),
-  pods: join({ from: deployments, key: controlPlanesByNamespace, to: pods, index: podsByNamespace, isSame: isSamePlace }),
+  meshConfigs: join({ from: controlPlanes, key: controlPlanesByMeshConfig, to: inputKind<MeshSources, ConfigMap>(ConfigMap) }),
+  pods: join({ from: controlPlanes, key: controlPlanesByNamespace, to: pods, index: podsByNamespace, isSame: isSamePlace }),
   services: join({
-    from: deployments,
+    from: controlPlanes,
     key: controlPlanesByNamespace,
     to: inputKind<MeshSources, Service>(Service),
     index: servicesByNamespace,
   }),
-  nodes: join({ from: deployments, key: controlPlanesByCluster, to: nodes }),
-  agentPods: join({ from: deployments, key: controlPlanesByCluster, to: pods, index: agentPods }),
+  nodes: join({ from: controlPlanes, key: controlPlanesByCluster, to: nodes }),
+  agentPods: join({ from: controlPlanes, key: controlPlanesByCluster, to: pods, index: agentPods }),
   registrations: join({
-    from: deployments,
+    from: controlPlanes,
     key: controlPlanesByCluster,
     to: inputKind<MeshSources, KubernetesCluster>(KubernetesCluster),
     index: byName,
@@ -50,11 +48,11 @@ export const controlPlaneJoins = {
     to: inputKind<MeshSources, Namespace>(Namespace),
     isSame: hasSameLabels,
   }),
-  meshScope: join({ from: deployments, key: controlPlanesByCluster, to: scopes }),
+  meshScope: join({ from: controlPlanes, key: controlPlanesByCluster, to: scopes }),
   ciliumConfigs: join({ from: ciliumDaemonSets.source, key: byCiliumConfig, to: inputKind<MeshSources, ConfigMap>(ConfigMap) }),
   clusterMeshes: join({ from: ciliumDaemonSets.source, key: byClusterMesh, to: inputKind<MeshSources, Deployment>(Deployment) }),
   lastKnown: join({
-    from: deployments,
+    from: controlPlanes,
     key: byDiscoveredMesh,
     to: inputKind<MeshSources, LastKnownMesh>(LastKnownMesh),
     index: byName,

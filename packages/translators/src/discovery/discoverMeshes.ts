@@ -5,8 +5,7 @@ import { type Group, groupedBy } from "../incremental/groupedBy.ts";
 import { inputTable } from "../incremental/join.ts";
 import { namespaceLocationOf } from "../policy/podIndexes.ts";
 import { type AgeSource, precedence } from "../policy/precedence.ts";
-import { controlPlaneJoins, deployments, type MeshSources } from "./controlPlaneJoins.ts";
-import { isControlPlane } from "./controlPlanes.ts";
+import { controlPlaneJoins, controlPlanes, type MeshSources } from "./controlPlaneJoins.ts";
 import { translateAppMesh } from "./detectors/appMesh.ts";
 import { type DiscoveryRow, discoveryRow } from "./discoveryResult.ts";
 import { controlPlaneInputs, translateMesh } from "./meshes.ts";
@@ -15,11 +14,11 @@ import { isDiscoveredCluster } from "./sources.ts";
 
 /** What comes of every control plane. */
 export const discoveredControlPlanes = derived({
-  from: deployments,
+  from: controlPlanes,
   context: ({ context }) => context,
   joins: controlPlaneJoins,
   make: (deployment, { key, lookup, context, before }): DiscoveryRow<Mesh> | undefined => {
-    if (!isControlPlane(deployment) || !isDiscoveredCluster(namespaceLocationOf(deployment).clusterName, context)) return undefined;
+    if (!isDiscoveredCluster(namespaceLocationOf(deployment).clusterName, context)) return undefined;
     return discoveryRow(key, deployment, translateMesh(controlPlaneInputs(deployment, context, lookup)), before);
   },
 });

@@ -24,7 +24,7 @@ import { inAgentCluster } from "./agentCluster.ts";
 import { discoveredDestinations } from "./discoverDestinations.ts";
 import { discoveredAppMeshes, discoveredControlPlanes } from "./discoverMeshes.ts";
 import { discoveredWorkloads } from "./discoverWorkloads.ts";
-import type { DiscoveredObject, DiscoveryRow } from "./discoveryResult.ts";
+import { type DiscoveredObject, type DiscoveryRow, keyAcrossKinds } from "./discoveryResult.ts";
 import { indexedForDiscovery } from "./indexes.ts";
 import { type DiscoveryOptions, discoveryOwner } from "./metadata.ts";
 import {
@@ -36,7 +36,7 @@ import {
   nameWinner,
   noNameAssignments,
 } from "./nameAssignments.ts";
-import { clusterScopes, type DiscoverySources, discoveryContext } from "./sources.ts";
+import { clusterScopes, type DiscoverySources, discoveryContext, knownControlPlanes } from "./sources.ts";
 
 /** What was discovered, and what the next discovery can reuse. */
 export interface DiscoveryTranslation {
@@ -76,12 +76,13 @@ export function* discoveryIn(given: Snapshot, options: DiscoveryOptions, previou
   const context = discoveryContext(snapshot, options, before?.sources.context);
   yield* indexedForDiscovery(snapshot);
 
-  const scopes = yield* updated(was.sources.scopes, clusterScopes, after({}));
-  const planes = yield* updated(was.meshes.rows, discoveredControlPlanes, after({ scopes }));
-  const meshRows = yield* updated(planes, discoveredAppMeshes, after({ scopes }));
+  const controlPlanes = yield* updated(was.sources.controlPlanes, knownControlPlanes, after({}));
+  const scopes = yield* updated(was.sources.scopes, clusterScopes, after({ controlPlanes }));
+  const ofPlanes = yield* updated(was.meshes.rows, discoveredControlPlanes, after({ controlPlanes, scopes }));
+  const meshRows = yield* updated(ofPlanes, discoveredAppMeshes, after({ controlPlanes, scopes }));
   const meshes = yield* assignNames(meshRows, was.meshes, ages);
   const named = meshes.changes.flatMap(({ before: left, after: right }) => [...gone(left), ...here(right)]);
-  const ofClusters = { scopes, meshes: yield* withEach(was.sources.meshes, named) };
+  const ofClusters = { controlPlanes, scopes, meshes: yield* withEach(was.sources.meshes, named) };
   const workloads = yield* assignNames(yield* updated(was.workloads.rows, discoveredWorkloads, after(ofClusters)), was.workloads, ages);
   const found = yield* withEach(was.sources.workloads, yield* backingChanges(workloads, was.workloads));
   const last = after({ ...ofClusters, workloads: found });
@@ -118,6 +119,7 @@ function nothingDiscovered(options: DiscoveryOptions): DiscoveryCache {
     sources: {
       inputs,
       context: discoveryContext(inputs, options, undefined),
+      controlPlanes: emptyTable(keyAcrossKinds),
       scopes: emptyTable(({ key }) => key),
       meshes: emptyCollection(),
       workloads: emptyCollection(),

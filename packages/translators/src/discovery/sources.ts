@@ -14,8 +14,10 @@ import { type Group, groupedBy } from "../incremental/groupedBy.ts";
 import { inputKind, inputTable, type JoinSource, join } from "../incremental/join.ts";
 import { memoizeRow } from "../incremental/memoizeRow.ts";
 import { reuseIfEqual } from "../incremental/rows.ts";
+import { unionOfKinds } from "../incremental/unionOfKinds.ts";
 import { namespaceLocationOf } from "../policy/podIndexes.ts";
-import { controlPlanesByCluster, controlPlanesByMeshConfig, settingsOf } from "./controlPlanes.ts";
+import { controlPlanesByCluster, controlPlanesByMeshConfig, isControlPlane, settingsOf } from "./controlPlanes.ts";
+import { keyAcrossKinds } from "./discoveryResult.ts";
 import { byCluster, byNamespaceObject } from "./indexes.ts";
 import { type DiscoveryOptions, discoveryOwner } from "./metadata.ts";
 import { isNamespaceInScope, type MeshScope, meshScopeOf, settingsSelectors } from "./scope.ts";
@@ -34,6 +36,8 @@ export interface DiscoveryContext {
 export interface DiscoverySources {
   readonly inputs: Snapshot;
   readonly context: DiscoveryContext;
+  /** The Deployments that are control planes, by `keyAcrossKinds`: few of all that there are. */
+  readonly controlPlanes: Table<Deployment>;
   /** By cluster. */
   readonly scopes: Table<ClusterScope>;
   /** The discovered meshes. */
@@ -58,17 +62,29 @@ export function discoveryContext(snapshot: Snapshot, options: DiscoveryOptions, 
   return { options, owner: discoveryOwner(options), discovery, selectors: settingsSelectors(settings) };
 }
 
-const controlPlanes = inputTable(
-  ({ inputs }: Snapshots) => planesOf(inputs.of(Deployment)),
+type ControlPlanes = Pick<DiscoverySources, "inputs" | "controlPlanes">;
+
+const deploymentsOf = unionOfKinds<Deployment>([Deployment]);
+
+/** The Deployments that are control planes. */
+export const knownControlPlanes = derived({
+  from: inputTable(({ inputs }: Snapshots) => deploymentsOf(inputs), keyAcrossKinds),
+  context: () => undefined,
+  joins: {},
+  make: (deployment): Deployment | undefined => (isControlPlane(deployment) ? deployment : undefined),
+});
+
+const clusters = inputTable(
+  ({ controlPlanes }: ControlPlanes) => planesOf(controlPlanes),
   ({ key }) => key,
 );
 const planesOf = groupedBy(controlPlanesByCluster);
 
 /** What the meshes of each cluster look into. */
 export const clusterScopes = derived({
-  from: controlPlanes,
+  from: clusters,
   context: () => undefined,
-  joins: { meshConfigs: join({ from: controlPlanes, key: byMeshConfig, to: inputKind<Snapshots, ConfigMap>(ConfigMap) }) },
+  joins: { meshConfigs: join({ from: clusters, key: byMeshConfig, to: inputKind<ControlPlanes, ConfigMap>(ConfigMap) }) },
   make: ({ key, rows }, { lookup, before }): ClusterScope | undefined => {
     // Nothing is discovered in the management cluster as such.
     if (key === "") return undefined;
