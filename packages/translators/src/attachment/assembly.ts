@@ -256,7 +256,8 @@ function isFederated({ status }: Destination): boolean {
 
 /** Attached policies by the Services to which they refer, in key order. */
 function byReferredServices({ trafficPolicies }: AttachedPolicies): readonly string[] {
-  return sortedUniqueKeys(trafficPolicies.flatMap(referredServiceKeys));
+  // Most Destinations have none, and an index asks all.
+  return trafficPolicies.length === 0 ? NONE : sortedUniqueKeys(trafficPolicies.flatMap(referredServiceKeys));
 }
 
 function byVirtualMesh({ value }: MapEntry<VirtualMesh>): readonly string[] {
