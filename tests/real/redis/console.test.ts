@@ -20,7 +20,7 @@ import { bookinfoMesh, type SimulatedFleet, simulatedFleet } from "./simulatedFl
 const nothing = () => undefined;
 const silent: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 const keys = async () => ({ key: Buffer.alloc(32, "of-a-test") });
-const soon = { timeout: 20_000, interval: 50 };
+const soon = { timeout: 60_000, interval: 50 };
 const namespace = "gloo-mesh";
 
 /** What a browser holds: it folds in what it is sent. */

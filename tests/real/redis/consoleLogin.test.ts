@@ -22,7 +22,7 @@ import { bookinfoMesh, type SimulatedFleet, simulatedFleet } from "./simulatedFl
 const nothing = () => undefined;
 const silent: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 const KEY = Buffer.alloc(32, "of-a-test");
-const soon = { timeout: 20_000, interval: 50 };
+const soon = { timeout: 60_000, interval: 50 };
 const RBAC = "rbac.authorization.k8s.io/v1";
 const AUDIENCE = "gloo-mesh-console";
 const STREAM = "/api/v1/stream";

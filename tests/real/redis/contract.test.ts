@@ -14,7 +14,7 @@ const lines: string[] = [];
 const note = (fields: object, message: string) => void lines.push(`${JSON.stringify(fields)} ${message}`);
 const log: Log = { debug: note, info: note, warn: note, error: note };
 const keys = async () => ({ key: Buffer.alloc(32, "of-a-test") });
-const soon = { timeout: 10_000, interval: 50 };
+const soon = { timeout: 60_000, interval: 50 };
 
 async function reached(store: Store): Promise<Store> {
   await vi.waitFor(() => store.overview("input"), soon);

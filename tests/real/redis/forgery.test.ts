@@ -13,7 +13,7 @@ import { bookinfoMesh, entriesOf, type SimulatedFleet, simulatedFleet, written }
 
 const nothing = () => undefined;
 const silent: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
-const soon = { timeout: 20_000, interval: 50 };
+const soon = { timeout: 60_000, interval: 50 };
 const quiet = (ms = 1_000) => new Promise((resolve) => setTimeout(resolve, ms));
 const partition = { section: "input", clusterName: "a" } as const;
 

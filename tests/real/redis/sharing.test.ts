@@ -13,7 +13,7 @@ import { bookinfoMesh, entriesOf, type SimulatedFleet, simulatedFleet, timeoutPo
 const nothing = () => undefined;
 const silent: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 const keys = async () => ({ key: Buffer.alloc(32, "of-a-test") });
-const soon = { timeout: 20_000, interval: 50 };
+const soon = { timeout: 60_000, interval: 50 };
 const quiet = () => new Promise((resolve) => setTimeout(resolve, 1_000));
 
 // The real loops and a real Redis; clusters and network are simulated, so that only Redis can be the reason.

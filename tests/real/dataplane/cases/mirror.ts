@@ -14,7 +14,7 @@ export function mirrorCases(meshes: () => Meshes): void {
     await meshes().settle({ host: local });
     const before = await received(pod);
     expectAll(await meshes().request({ host: local, count, concurrency: 4 }), 200, "cluster-1/reviews-v1");
-    await waitFor(`${atLeast} copies`, async () => (await received(pod)) - before >= atLeast, { timeoutMs: 5_000 });
+    await waitFor(`${atLeast} copies`, async () => (await received(pod)) - before >= atLeast);
     return (await received(pod)) - before;
   }
 
@@ -33,7 +33,7 @@ export function mirrorCases(meshes: () => Meshes): void {
       const [v1, v2] = [await received("cluster-2/reviews-v1"), await received("cluster-2/reviews-v2")];
       expectAll(await meshes().request({ ...remote, count: 40 }), 200, "cluster-1/reviews-v1");
       const copies = async () => (await received("cluster-2/reviews-v1")) + (await received("cluster-2/reviews-v2")) - v1 - v2;
-      await waitFor("40 copies", async () => (await copies()) >= 40, { timeoutMs: 5_000 });
+      await waitFor("40 copies", async () => (await copies()) >= 40);
       expect(await copies()).toBe(40);
     });
 
