@@ -311,6 +311,13 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
     hasAgentReplicas: true,
     steps: "wait - 5 0;switchLeader - 1 0;webhookTimeouts a 2 0;stopStore - 0 0;editOurs a 10 0;wait - 6 0;flap a 0 0",
   },
+  {
+    name: "a replica that ceases to lead while a slow store answers for the first time does not end",
+    seed: 960483068,
+    clusters: 2,
+    hasStore: true,
+    steps: "slowStore - 3 0;restoreEtcd a 1 0;throttle a 2 0;setClock a 3 0;wait - 7 0",
+  },
 ];
 
 test.for(TRACES)("$name", { timeout: 60_000 }, async ({ steps, ...schedule }) => {

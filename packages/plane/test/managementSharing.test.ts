@@ -1,10 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { KubernetesCluster, TrafficPolicy } from "@isthmus/api";
-import { type AnyResource, refOf } from "@isthmus/core";
+import { type AnyResource, type Resource, refOf, snapshotOf } from "@isthmus/core";
 import { type MemoryStore, memoryStore, readFleet } from "@isthmus/store";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { startManagementSharing } from "../src/replication/managementSharing.ts";
 import { demoFleet, type Fleet, register } from "./fleet.ts";
 import { lead } from "./lead.ts";
+import { recordingLog } from "./recordingLog.ts";
 import { clock, eventually, meanwhile, quiet } from "./virtualTime.ts";
 
 let fleet: Fleet;
@@ -89,6 +91,26 @@ describe("what users declare in the management cluster", () => {
     await fleet.management.create(policy("retries", 3));
     await eventually(async () => expect([...(await kept()).keys()]).toContain("TrafficPolicy retries"));
     expect(await writer()).not.toBe(first);
+  });
+
+  it("waits where the replica ceases to lead before the store answers for the first time", async () => {
+    let leads = true;
+    const known = snapshotOf([policy("retries", 3) as Resource]);
+    const over = new AbortController();
+    store.faults.slow(500);
+    const options = { store, instance: "a", objects: () => (leads ? known : undefined), clock, log: recordingLog() };
+    const { ended, request } = startManagementSharing(options, over.signal);
+    // It has asked by now.
+    await quiet(400);
+    leads = false;
+    await quiet(5_000);
+    store.faults.slow(0);
+    expect((await kept()).size).toBe(0);
+    leads = true;
+    request();
+    await eventually(async () => expect([...(await kept()).keys()]).toEqual(["TrafficPolicy retries"]));
+    over.abort();
+    await meanwhile(ended);
   });
 
   it("stays in the store when the management cluster does not answer", async () => {

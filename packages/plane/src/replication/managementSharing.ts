@@ -45,6 +45,8 @@ export function startManagementSharing(
         ...{ partition: PARTITION, fence: await store.raiseFence(FENCE, instance), store },
         ...{ content, meta, clock, log },
       });
+      // While the store was asked, another replica may have become the leader.
+      if (objects() === undefined) return;
       feed.advance();
       // A store that was emptied says nothing of it.
       if (writer.version !== undefined && !isSameVersion((await store.head(PARTITION))?.version, writer.version)) writer.doubt();
