@@ -192,6 +192,8 @@ export function startStage(fleet: Fleet, oracle: Oracle, writes: () => number): 
     }
     const all = [fleet.management, ...fleet.clusters.values()].flatMap((cluster) => [...cluster.objects()]);
     oracle.atRest(all.filter(bearsOurLabel));
+    // The store's own replica has had the time to catch up: nothing is older than this rest.
+    fleet.store?.faults.replicate();
     remember();
   }
 

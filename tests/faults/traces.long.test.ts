@@ -318,6 +318,20 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
     hasStore: true,
     steps: "slowStore - 3 0;restoreEtcd a 1 0;throttle a 2 0;setClock a 3 0;wait - 7 0",
   },
+  {
+    name: "a status that waits to be tried again is not replaced by the one before when all objects are listed again",
+    seed: 3804061144,
+    clusters: 2,
+    hasStore: true,
+    steps: "wait - 5 0;emptyCluster b 0 0;wait - 3 0;loseManagement - 0 0;wait - 5 0;compactManagement - 0 0",
+  },
+  {
+    name: "a store's own replica has caught up when everything is at rest",
+    seed: 442959514,
+    clusters: 3,
+    hasStore: true,
+    steps: "wait - 2 0;emptyCluster c 0 0;replicateStore - 0 0;rest - 0 0;failOverStore - 0 0;stopServer - 0 0",
+  },
 ];
 
 test.for(TRACES)("$name", { timeout: 60_000 }, async ({ steps, ...schedule }) => {

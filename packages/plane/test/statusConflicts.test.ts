@@ -124,3 +124,28 @@ test("a status that was made of an earlier generation does not count for the lat
   life.abort(new Error("the test is over"));
   await writer.ended;
 });
+
+test("a status that could not be written yet is not replaced by the one before, when all objects are listed again", async () => {
+  const clock = virtualClock();
+  const cluster = simulatedCluster({ name: "", clock, kinds: allKinds() });
+  cluster.load([{ apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } }, policy]);
+  const life = new AbortController();
+  const ref = { ...refOf(policy), clusterName: "" };
+  const current = () => cluster.object(ref) as AnyResource;
+  const live = () => emptySnapshot().apply({ put: [current()], remove: [] });
+  const writer = startStatusWriter({ cluster, live, clock, random: () => 0.5, log: recordingLog(), meter: noMeter }, life.signal);
+  writer.write([{ ref, status: { state: "FAILED" } }]);
+  await clock.advance(100);
+  expect(current()["status"]).toEqual({ state: "FAILED" });
+  cluster.faults.reachable(false);
+  writer.write([{ ref, status: ACCEPTED }]);
+  await clock.advance(10_000);
+  // It waits to be tried again.
+  expect(current()["status"]).toEqual({ state: "FAILED" });
+  cluster.faults.reachable(true);
+  writer.listed("networking.mesh.gloo.solo.io/TrafficPolicy");
+  await clock.advance(60_000);
+  expect(current()["status"]).toEqual(ACCEPTED);
+  life.abort(new Error("the test is over"));
+  await writer.ended;
+});

@@ -76,7 +76,10 @@ export function startStatusWriter(
   { mayWrite = () => true, bulk = new Set<string>(), cluster, live, clock, random, log, meter }: StatusWriterOptions,
   signal: AbortSignal,
 ): StatusWriter {
-  /** What was written last, and over what: `ARRIVED` as soon as the cluster is seen to have it. `update`: until then, what it follows from. */
+  /**
+   * What was written last, and over what: `ARRIVED` as soon as the cluster is seen to have it. `update`: until then, what is desired of that
+   * object, which may be newer.
+   */
   const written = new Map<string, { readonly status: JsonObject; readonly over: unknown; readonly update?: DesiredStatus }>();
   const restored = driftBackoff(() => uptimeOf(clock));
   const details = startPace(DETAILS_PER_SECOND, clock);
@@ -192,6 +195,8 @@ export function startStatusWriter(
       for (const update of updates) {
         const key = intern(resourceKeyOf(update.ref));
         const todo = pending(key, update);
+        const last = written.get(key);
+        if (last?.update !== undefined) written.set(key, { ...last, update });
         if (todo === undefined) queue.delete(key);
         else queue.set(key, { update, traces, isDetail: isDetail(todo.status, (todo.resource["status"] ?? {}) as JsonObject) });
       }
