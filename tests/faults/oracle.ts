@@ -63,6 +63,9 @@ export class Oracle {
   /** What was out of sight at some time since everything was at rest. */
   readonly #everHidden = new Set<string>();
 
+  /** Clusters whose etcd was restored since everything was at rest. */
+  readonly #restored = new Set<string>();
+
   /** By cluster, what was desired there before its sources were lost with the management cluster, by `resourceKeyOf`. */
   #lost: ReadonlyMap<string, ReadonlySet<string>> = new Map();
 
@@ -109,8 +112,14 @@ export class Oracle {
     this.#fleet.trust?.atRest();
     this.orders.atRest();
     this.#everHidden.clear();
+    this.#restored.clear();
     this.hidden = this.#hidden;
     for (const resource of ours) if (!isTheirs(resource)) this.#made.add(resource.metadata.uid ?? "");
+  }
+
+  /** A cluster is as it was in an earlier state: its agent may not have read yet what is gone from it. */
+  restored(clusterName: string): void {
+    this.#restored.add(clusterName);
   }
 
   /** The management cluster is as it was in an earlier state, and every server has started since, with nothing that says otherwise. */
@@ -182,14 +191,14 @@ export class Oracle {
     const processes = ["1", "2"].map((id) => agentName(clusterName, id));
     const ours = this.#fleet.clusters.get(clusterName)?.objects().filter(bearsOurLabel) ?? [];
     const unseen = ours.filter((object) => processes.some((process) => this.orders.of(process, refOf(object)) === "unseen"));
-    // Of a kind that is not served an agent does not know what is there: what it is ordered to remove may be.
+    // Of a kind that is not served, and while an API server starts again, an agent does not know what is there: what it is ordered to remove may be.
     const unknown = processes.flatMap((process) => this.orders.unseenOf(process)).filter((ref) => this.#mayBeThere(clusterName, ref));
     return unseen.length + unknown.length + this.landslides.removedBy(processes) <= SMALLEST_BUDGET;
   }
 
   #mayBeThere(clusterName: string, ref: ResourceRef): boolean {
     const wasHidden = this.#everHidden.has(hiddenKey(clusterName, kindKeyOf(ref)));
-    return wasHidden && this.#fleet.clusters.get(clusterName)?.object(ref) === undefined;
+    return (wasHidden || this.#restored.has(clusterName)) && this.#fleet.clusters.get(clusterName)?.object(ref) === undefined;
   }
 
   /** An agent removes nothing without an order that says why, and no mass deletion. */

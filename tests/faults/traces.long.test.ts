@@ -332,6 +332,13 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
     hasStore: true,
     steps: "wait - 2 0;emptyCluster c 0 0;replicateStore - 0 0;rest - 0 0;failOverStore - 0 0;stopServer - 0 0",
   },
+  {
+    name: "deletes are put on hold by what an agent knew of its cluster, though its etcd is restored without some of it",
+    seed: 3216687827,
+    clusters: 2,
+    hasStore: true,
+    steps: "putCrowd a 0 0;wait - 8 0;wait - 7 0;putCilium a 0 2;restoreEtcd a 1 0",
+  },
 ];
 
 test.for(TRACES)("$name", { timeout: 60_000 }, async ({ steps, ...schedule }) => {
