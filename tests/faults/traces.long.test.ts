@@ -339,6 +339,14 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
     hasStore: true,
     steps: "putCrowd a 0 0;wait - 8 0;wait - 7 0;putCilium a 0 2;restoreEtcd a 1 0",
   },
+  {
+    name: "the CA of a mesh is signed again when nobody took it before it expired",
+    seed: 631205094,
+    clusters: 2,
+    hasAgentReplicas: true,
+    trust: "shared",
+    steps: "rest - 0 0;wait - 5 0;passTime - 1 0;passTime - 0 0;passTime - 2 0;passTime - 0 0",
+  },
 ];
 
 test.for(TRACES)("$name", { timeout: 60_000 }, async ({ steps, ...schedule }) => {

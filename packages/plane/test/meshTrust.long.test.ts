@@ -534,6 +534,25 @@ describe("a VirtualMesh with shared trust", () => {
     await eventually(async () => expect((await expiring()).message).toMatch(ofMesh));
   });
 
+  it("signs a CA again that an agent had not taken before it expired", async () => {
+    await finished();
+    const { faults } = clusterOf("cluster-1");
+    // The key is made and the CA signed, and the agent cannot install it.
+    faults.fail({ code: "Unavailable", times: 1_000_000, matches: ({ verb, ref }) => verb !== "get" && ref.name === "cacerts" });
+    await changeMesh(withOptions({ rsaKeySizeBytes: 2048, ttlDays: 1 }));
+    await eventually(async () => expect(Date.parse((await authorityOf("cluster-2")).validTo) - clock.now()).toBeLessThan(2 * DAY_MS));
+    // The server, which knows what it has signed, runs on.
+    for (const name of CLUSTERS) await fleet.stopAgent(name);
+    await clock.advance(2 * DAY_MS);
+    faults.heal();
+    for (const name of CLUSTERS) fleet.startAgent(name);
+    await eventually(async () => {
+      const left = Date.parse((await authorityOf("cluster-1")).validTo) - clock.now();
+      expect(left).toBeGreaterThan(0);
+      expect(left).toBeLessThan(2 * DAY_MS);
+    });
+  });
+
   it("makes another key when another size is ordered while a request waits", async () => {
     await finished();
     const { faults } = clusterOf("cluster-1");

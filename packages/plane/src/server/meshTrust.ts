@@ -64,6 +64,8 @@ interface Answer {
   /** The request, and what it was signed by. */
   readonly basis: string;
   readonly resource: Resource;
+  /** When it was made, in milliseconds since 1970. */
+  readonly at: number;
 }
 
 /**
@@ -151,16 +153,21 @@ export function startMeshTrust(options: MeshTrustOptions, signal: AbortSignal): 
       requested.add(key);
       const basis = JSON.stringify([csr, order.spec.trust?.signer, order.spec.certOptions, order.spec.hosts]);
       const known = answers.get(key);
-      if (known?.basis === basis && !isFailed(known.resource)) continue;
+      if (known?.basis === basis && !isFailed(known.resource) && !isAged(known, order)) continue;
       const status = await answerTo(order, csr);
       if (status === undefined || !leadership.isLeader || signal.aborted) continue;
       const { apiVersion, kind } = request;
-      const answer: Answer = { basis, resource: { apiVersion, kind, metadata: metadataOf(ref), status } as Resource };
+      const answer: Answer = { basis, resource: { apiVersion, kind, metadata: metadataOf(ref), status } as Resource, at: clock.now() };
       if (equalJson(known?.resource, answer.resource)) continue;
       answers.set(key, answer);
     }
     for (const key of answers.keys()) if (!requested.has(key)) answers.delete(key);
     if (!equalJson(refusedBefore, refusals())) options.delivered();
+  }
+
+  /** An agent that was not there for long would find a CA that has expired, or soon does. */
+  function isAged({ at }: Answer, { spec }: MeshTrustRequest): boolean {
+    return Math.abs(clock.now() - at) > lifetimeMsOf(spec) * MOST_AGED;
   }
 
   /** Those of requests. */
@@ -181,12 +188,12 @@ export function startMeshTrust(options: MeshTrustOptions, signal: AbortSignal): 
       const { step, signer } = spec.trust ?? {};
       // It was replaced after it was looked at: another CA than is ordered would be of no use.
       if (step === "TRUST_BOTH" && !(await fingerprints(root.certificate)).includes(signer ?? "")) return undefined;
-      const { ttlDays, orgName } = spec.certOptions ?? {};
+      const { orgName } = spec.certOptions ?? {};
       const names = { commonName: ref.name, organization: orgName || spec.org || "Istio", uris: spec.hosts ?? [] };
       const certificate = await issueIntermediate(root, decodedText(csr), {
         ...names,
         now: clock.now(),
-        lifetimeMs: (ttlDays || 365) * DAY_MS,
+        lifetimeMs: lifetimeMsOf(spec),
       });
       log.info({ cluster: ref.clusterName, mesh: ref.name }, "signed the CA of a mesh");
       return { state: "FINISHED", signedCertificate: encodedText(certificate), signingRootCa: encodedText(root.certificate) };
@@ -225,6 +232,10 @@ function metadataOf({ name, namespace, clusterName }: ResourceRef) {
   return { name, namespace, clusterName };
 }
 
+function lifetimeMsOf({ certOptions }: MeshTrustRequest["spec"]): number {
+  return (certOptions?.ttlDays || 365) * DAY_MS;
+}
+
 function isFailed(resource: Resource): boolean {
   return (resource as CertificateRequest).status?.state === "FAILED";
 }
@@ -238,3 +249,5 @@ const REST_MS = 200;
 // A certificate expires, and what failed is tried again, while nothing changes.
 const CHECK_MS = 30_000;
 const DAY_MS = 86_400_000;
+// Of its lifetime, before an agent takes a CA: then another one is signed.
+const MOST_AGED = 0.05;
