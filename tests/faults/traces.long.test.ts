@@ -347,6 +347,13 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
     trust: "shared",
     steps: "rest - 0 0;wait - 5 0;passTime - 1 0;passTime - 0 0;passTime - 2 0;passTime - 0 0",
   },
+  {
+    name: "a Secret without a CA in the place of a control plane's is deleted by users",
+    seed: 3197360606,
+    clusters: 2,
+    trust: "own",
+    steps: "putForeignAuthority b 0 0;meddleInBetween b 0 0;putTrust - 3 0;passTime - 2 0",
+  },
 ];
 
 test.for(TRACES)("$name", { timeout: 60_000 }, async ({ steps, ...schedule }) => {

@@ -107,10 +107,15 @@ async function restored(cluster: SimulatedCluster, secret: AnyResource): Promise
   else await cluster.update({ ...secret, metadata: { ...metadata, resourceVersion: there.metadata.resourceVersion ?? "" } });
 }
 
-/** A user permits to replace what somebody else has put there. */
+/** A user permits to replace what somebody else has put there, and deletes what is no CA at all. */
 async function adopted(cluster: SimulatedCluster): Promise<void> {
   const there = cluster.object(CACERTS);
   if (there === undefined) return;
+  const { "ca-cert.pem": certificate, "ca-key.pem": key } = dataOf(there);
+  if (certificate === undefined || key === undefined) {
+    await cluster.delete({ ...CACERTS, clusterName: cluster.name });
+    return;
+  }
   const annotations = { ...there.metadata.annotations, "isthmus.mesh/adopt": "true" };
   const { managedFields: _, ...metadata } = there.metadata;
   await cluster.update({ ...there, metadata: { ...metadata, annotations } });

@@ -113,7 +113,10 @@ export function unconfirmed({ secret, record }: FoundAuthority, ref: SecretRef, 
 async function found(ref: SecretRef, secret: Secret, record: AuthorityRecord | undefined): Promise<FoundAuthority> {
   const authority = authorityIn(secretTexts(secret));
   const remedy = `Secret ${ref.namespace}/${ref.name} contains no CA that a control plane could use`;
-  if (authority === undefined) throw new AuthorityProblem(`${remedy}: it needs ca-cert.pem and ca-key.pem`);
+  if (authority === undefined)
+    throw new AuthorityProblem(
+      `${remedy}: it needs ca-cert.pem and ca-key.pem: restore both from a backup; if it is not the Secret of a CA, delete it`,
+    );
   const facts = await authorityFacts(authority).catch((error: unknown) => {
     throw new AuthorityProblem(`${remedy}: ${messageOf(error)}: correct it`);
   });
