@@ -172,7 +172,7 @@ export async function startTestbed(options: TestbedOptions): Promise<Testbed> {
 
   const flags = [management ? ["--mgmt"] : [], hasOwnRoots ? ["--cacerts", "none"] : [], isMultiRoot ? ["--multiroot"] : []].flat();
   let { code, err } = await run("up", ...flags);
-  // The testbed's threads start pods at once, and may disturb each other: then nothing runs yet, and it begins from nothing.
+  // The testbed's threads start pods at once, and may disturb each other: then all that runs is ended, and it begins from nothing.
   for (let again = 0; again < 2 && code !== 0 && err.includes(PODS_DISTURBED); again++) {
     await run("down");
     ({ code, err } = await run("up", ...flags));
