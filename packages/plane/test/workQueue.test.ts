@@ -47,6 +47,47 @@ describe("work queue", () => {
     await queue.ended;
   });
 
+  it("does not try again what was deleted while it was worked on", async () => {
+    const stop = new AbortController();
+    const clock = heldClock();
+    const done: string[] = [];
+    const answers: (() => void)[] = [];
+    const queue = startWorkQueue<string>(
+      {
+        workers: 1,
+        retry: { firstMs: 1, lastMs: 1 },
+        work: async (_, item) => {
+          done.push(item);
+          await new Promise<void>((resolve) => answers.push(resolve));
+          return "again";
+        },
+        clock,
+        random: () => 0,
+      },
+      stop.signal,
+    );
+    const refuse = async () => {
+      answers.shift()?.();
+      await turns();
+      clock.release();
+      await turns();
+    };
+    queue.set("a", "deleted");
+    await turns();
+    queue.delete("a");
+    await refuse();
+    expect(done).toEqual(["deleted"]);
+    expect(queue.sizes).toEqual({ due: 0, running: 0, waiting: 0 });
+    // The next one of that name is tried again as ever.
+    queue.set("a", "new");
+    await turns();
+    await refuse();
+    expect(done).toEqual(["deleted", "new", "new"]);
+    stop.abort();
+    await refuse();
+    await queue.ended;
+  });
+
   it("tries again what was refused, unless a newer item came", async () => {
     const stop = new AbortController();
     const clock = heldClock();

@@ -7,6 +7,7 @@ import { turnsOf, type WorkOrder } from "./workOrder.ts";
  */
 export interface WorkQueue<T> {
   set(key: string, item: T): void;
+  /** An item that is worked on just then ends as it may, and is not tried again. */
   delete(key: string): void;
   has(key: string): boolean;
   /** Whether nothing is left to be tried for the first time. */
@@ -49,6 +50,8 @@ export function startWorkQueue<T>(options: WorkQueueOptions<T>, signal: AbortSig
   const wakers = new Set<() => void>();
   /** Names that are being worked on: no two items of one name at once, or the older one might have the last word. */
   const running = new Set<string>();
+  /** Of those, the ones that were deleted meanwhile: they are not tried again. */
+  const withdrawn = new Set<string>();
   /** Names in the order in which they became due, and bulk after them. */
   const lanes = [nameQueue(), nameQueue()] as const;
   /** Names that had their turn while an older item of theirs was worked on. */
@@ -72,7 +75,8 @@ export function startWorkQueue<T>(options: WorkQueueOptions<T>, signal: AbortSig
     const tries = (waiting.get(key)?.tries ?? 0) + 1;
     waiting.delete(key);
     const outcome = await work(key, item);
-    if (outcome === "done" || signal.aborted) return;
+    const isWithdrawn = withdrawn.delete(key);
+    if (outcome === "done" || isWithdrawn || signal.aborted) return;
     waiting.set(key, { item, tries });
     const leastMs = outcome === "again" ? 0 : outcome.againAfterMs;
     void clock
@@ -134,6 +138,7 @@ export function startWorkQueue<T>(options: WorkQueueOptions<T>, signal: AbortSig
     delete(key) {
       due.delete(key);
       waiting.delete(key);
+      if (running.has(key)) withdrawn.add(key);
       turns.deleted(key);
       release();
     },
