@@ -437,11 +437,10 @@ function parse(certificate: string | Uint8Array): X509Certificate {
 
 /** What was parsed must not be changed: who asks for an equal text again is given the same. */
 function parseChain(pem: string): readonly X509Certificate[] {
-  const text = { pem, certificates: NONE };
   // All of it: certificates of one authority begin alike.
   const hash = textHashOf(pem, pem.length);
-  const known = recent.find(text, hash);
-  if (known !== undefined) return known.certificates;
+  const known = recent.withHash(hash);
+  if (known?.pem === pem) return known.certificates;
   const blocks = pemBlocks(pem);
   const certificates = blocks.filter(({ label }) => label === "CERTIFICATE").map(({ der }) => parsed(der));
   // A text with a key beside its certificates is not kept for longer than its owner does.
@@ -454,10 +453,9 @@ interface ParsedText {
   readonly certificates: readonly X509Certificate[];
 }
 
-const NONE: readonly X509Certificate[] = [];
 // Those who look after certificates ask for the same few at each of their turns, and parsing one takes as long as a hundred look-ups.
 const LONGEST_KEPT = 16 * 1024;
-const recent = internPool<ParsedText>(256, (known, { pem }) => known.pem === pem);
+const recent = internPool<ParsedText>(256);
 
 function parsed(der: Uint8Array<ArrayBuffer>): X509Certificate {
   requireSequence(der);

@@ -75,14 +75,14 @@ function mixed(hash: number, part: number): number {
 
 // Three quarters of a megabyte, and what it keeps alive.
 const PARTS = 1 << 16;
-const parts = internPool(PARTS, isSame);
+const parts = internPool<object>(PARTS);
 // Hashes of parts that came once: only what comes again is kept, as most parts never do.
 const seenOnce = new Int32Array(PARTS);
 
 /** An equal part that came before, if one is known. */
 function internedPart(part: object, hash: number): object | undefined {
-  const known = parts.find(part, hash);
-  if (known !== undefined) return known;
+  const known = parts.withHash(hash);
+  if (known !== undefined && isSame(known, part)) return known;
   const place = hash & (PARTS - 1);
   if (seenOnce[place] === hash) parts.keep(part, hash);
   else seenOnce[place] = hash;

@@ -1,25 +1,23 @@
-/** Finds the value that came before a given one and equals it. Which values are equal, the pool is given when it is made. */
+/**
+ * A direct-mapped cache of values that came before. Whether one equals another, who asks compares: a comparison that is given to the cache would be
+ * called, for each text of each object that is read, where V8 puts this one into the loop.
+ */
 export interface InternPool<T> {
-  /** An equal value that was kept, if it still has its place. `hash`: a number of 32 bits, signed, that equal values have in common. */
-  find(value: T, hash: number): T | undefined;
+  /** The value that was kept last under a `hash`, a number of 32 bits, signed: the same for equal values, and for few others. */
+  withHash(hash: number): T | undefined;
   /** Keeps a value for those that come after it. It takes the place of another whose hash ends alike. */
   keep(value: T, hash: number): void;
 }
 
-/**
- * A direct-mapped cache of `places` values, a power of two: what recurs is found at the place that its hash gives, until something else
- * takes it. `isSame` is asked of values of one hash.
- */
-export function internPool<T>(places: number, isSame: (known: T, value: T) => boolean): InternPool<T> {
+/** A cache of `places` values, a power of two: what recurs is found at the place that its hash gives, until something else takes it. */
+export function internPool<T>(places: number): InternPool<T> {
   const hashes = new Int32Array(places);
   const values: (T | undefined)[] = new Array<undefined>(places).fill(undefined);
   return {
-    find(value, hash) {
+    withHash(hash) {
       const place = hash & (places - 1);
       // What is far away in memory is looked at only where it is nearly always the same.
-      if (hashes[place] !== hash) return undefined;
-      const known = values[place];
-      return known !== undefined && isSame(known, value) ? known : undefined;
+      return hashes[place] === hash ? values[place] : undefined;
     },
     keep(value, hash) {
       const place = hash & (places - 1);
@@ -39,29 +37,34 @@ export function intern<T extends object>(value: T): T;
 export function intern(value: string | object): string | object {
   if (typeof value === "string") return internText(value, textHashOf(value));
   const text = JSON.stringify(value);
-  const form = { text, value };
   // All of it: lists of one form begin alike.
   const hash = textHashOf(text, text.length);
-  const known = forms.find(form, hash);
-  if (known === undefined) forms.keep(form, hash);
-  return (known ?? form).value;
+  const known = forms.withHash(hash);
+  if (known?.text === text) return known.value;
+  forms.keep({ text, value }, hash);
+  return value;
 }
 
 /** `intern` of a text by its `hashOf`. */
 export function internText(text: string, hash: number): string {
   if (text.length > LONGEST) return text;
-  const known = texts.find(text, hash);
-  if (known === undefined) texts.keep(text, hash);
-  return known ?? text;
+  const known = texts.withHash(hash);
+  if (known === text) return known;
+  texts.keep(text, hash);
+  return text;
 }
 
 /** A number that equal texts have in common, of 32 bits: FNV-1a of a text, or of the beginning of one that is longer than `longest`. */
 export function textHashOf(text: string, longest = LONGEST): number {
   let hash = text.length;
   const end = Math.min(text.length, longest);
-  for (let i = 0; i < end; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  for (let i = 0; i < end; i++) hash = Math.imul(hash ^ (codeAt.call(text, i) as number), 0x01000193);
   return hash ^ (hash >>> 15);
 }
+
+// Not looked up on each text: V8 has a form of its own for joined, cut, internal … texts, and a method that it finds on more than four of them
+// takes five times as long for each character.
+const codeAt = String.prototype.charCodeAt;
 
 /**
  * A list, or one of the same objects that came before: the policies and meshes of one Destination are those of many. One list is
@@ -82,8 +85,8 @@ export function internList<T extends object>(list: readonly T[], origin: object 
 // Longer texts seldom recur, and would keep much alive.
 const LONGEST = 128;
 // About as many as one cluster of a thousand services has names and keys.
-const texts = internPool<string>(1 << 17, (known, text) => known === text);
+const texts = internPool<string>(1 << 17);
 // Forms that recur do so soon: what is made of one cluster after the other has the same thousands in each.
-const forms = internPool<{ readonly text: string; readonly value: object }>(1 << 12, (known, { text }) => known.text === text);
+const forms = internPool<{ readonly text: string; readonly value: object }>(1 << 12);
 const listsByOrigin = new WeakMap<object, readonly object[]>();
 const listsByEnd = new WeakMap<object, readonly object[]>();

@@ -219,7 +219,9 @@ export function issuedByVirtualMesh({ attached, networking }: Translation): Read
     const [parent] = output.parents.filter((one) => kindKeyOf(one) === kindKeyOf(VirtualMesh));
     const virtualMesh = parent === undefined ? undefined : attached.of(VirtualMesh).get(parent);
     if (virtualMesh === undefined || (spec.glooMeshCa ?? spec.agentCa) === undefined) continue;
-    found.set(virtualMesh, [...(found.get(virtualMesh) ?? []), { ref, mesh, spec }]);
+    const members = found.get(virtualMesh) ?? [];
+    found.set(virtualMesh, members);
+    members.push({ ref, mesh, spec });
   }
   return found;
 }
