@@ -5,8 +5,7 @@ import { type FleetSource, startConsoleHub, startConsoleServer } from "@isthmus/
 import { type Log, type Resource, type Snapshot, snapshotOf } from "@isthmus/core";
 import { systemClock } from "@isthmus/plane";
 import { translate } from "@isthmus/translators";
-import { type Browser, type CDPSession, chromium, type Page } from "playwright-core";
-import { bundleClient } from "../../tools/build.mjs";
+import type { Browser, CDPSession, Page } from "playwright-core";
 import { findChromium } from "../real/harness/findChromium.ts";
 import type { BenchmarkOptions, Figures } from "./benchmarks.ts";
 import { clusterName, fleetObjects, serviceAt } from "./fleet.ts";
@@ -26,6 +25,8 @@ export async function* consoleBenchmark(options: BenchmarkOptions): AsyncIterabl
     yield { name: "console: Chromium is not installed" };
     return;
   }
+  // Read here: the processes of all other benchmarks would hold them too, 50 MiB.
+  const [{ chromium }, { bundleClient }] = await Promise.all([import("playwright-core"), import("../../tools/build.mjs")]);
   const { smoke, clusters = smoke ? 3 : 50, services = smoke ? 10 : 400, seconds = smoke ? 2 : 60 } = options;
   const fleet = changingFleet(clusters, services);
   const stop = new AbortController();
