@@ -45,7 +45,7 @@ export function intern(value: string | object): string | object {
   return value;
 }
 
-/** `intern` of a text by its `hashOf`. */
+/** `intern` of a text by its `textHashOf`. */
 export function internText(text: string, hash: number): string {
   if (text.length > LONGEST) return text;
   const known = texts.withHash(hash);

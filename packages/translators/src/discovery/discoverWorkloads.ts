@@ -50,10 +50,9 @@ function isDeployment({ kind }: Controller): boolean {
   return kind === Deployment.kind;
 }
 
-/** Those of several ReplicaSets come one after the other, those of one in order. */
+/** Those of several ReplicaSets come one after the other, those of one in order: their keys are made once, and mostly stand as they should. */
 function inKeyOrder(found: readonly Pod[]): readonly Pod[] {
   if (found.length < 2) return found;
   const keyed = found.map((pod) => ({ key: keyOfResource(pod), pod }));
-  if (keyed.every(({ key }, at) => at === 0 || compareKeys((keyed[at - 1] as (typeof keyed)[0]).key, key) <= 0)) return found;
   return keyed.sort((a, b) => compareKeys(a.key, b.key)).map(({ pod }) => pod);
 }
