@@ -48,10 +48,15 @@ export interface ActorPortOptions {
   readonly wrote: (write: Write) => void;
   /** An object has just been read by name, and nothing has been done about it yet. */
   readonly wasRead: (ref: ResourceRef) => void;
+  /** A kind (`kindKeyOf`) could not be listed, or its watch has ended with an error: the process may not know what is there. */
+  readonly failedToRead: (kindKey: string) => void;
 }
 
 /** A cluster as one of our processes reaches it: every change that the process makes is reported, with what stood there at that moment. */
-export function actorPort(cluster: SimulatedCluster, { actor, clock, lagMs, faultOf, wrote, wasRead }: ActorPortOptions): Cluster {
+export function actorPort(
+  cluster: SimulatedCluster,
+  { actor, clock, lagMs, faultOf, wrote, wasRead, failedToRead }: ActorPortOptions,
+): Cluster {
   async function lag(signal: AbortSignal | undefined): Promise<void> {
     const ms = lagMs();
     if (ms > 0) await clock.sleep(ms, signal);
@@ -100,12 +105,24 @@ export function actorPort(cluster: SimulatedCluster, { actor, clock, lagMs, faul
         },
         signal,
       ),
-    list: (kind, options, signal) => read({ verb: "list", kindKey: kindKeyOf(kind) }, () => cluster.list(kind, options, signal), signal),
+    async list(kind, options, signal) {
+      try {
+        return await read({ verb: "list", kindKey: kindKeyOf(kind) }, () => cluster.list(kind, options, signal), signal);
+      } catch (error) {
+        failedToRead(kindKeyOf(kind));
+        throw error;
+      }
+    },
     async *watch(kind, resourceVersion, options, signal) {
-      await read({ verb: "watch", kindKey: kindKeyOf(kind) }, async () => undefined, signal);
-      for await (const event of cluster.watch(kind, resourceVersion, options, signal)) {
-        await lag(signal);
-        yield event;
+      try {
+        await read({ verb: "watch", kindKey: kindKeyOf(kind) }, async () => undefined, signal);
+        for await (const event of cluster.watch(kind, resourceVersion, options, signal)) {
+          await lag(signal);
+          yield event;
+        }
+      } catch (error) {
+        failedToRead(kindKeyOf(kind));
+        throw error;
       }
     },
     apply: (resource, options, signal) =>

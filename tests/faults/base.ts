@@ -58,6 +58,7 @@ async function settled(clusters: readonly string[], trust: TrustAtStart): Promis
       wrote: () => undefined,
       sent: () => undefined,
       told: () => undefined,
+      failedToRead: () => undefined,
       modes: { started: () => undefined, noticed: () => undefined, answered: () => undefined },
       crashed(process, error) {
         throw new Error(`${process} crashed`, { cause: error });

@@ -33,6 +33,8 @@ export interface FleetWatcher {
   sent(clusterName: string, message: Down | Up): void;
   /** The link of an agent has handed on what is desired. */
   told(process: string, desired: DesiredUpdate): void;
+  /** An agent could not list or watch a kind (`kindKeyOf`) of its cluster. */
+  failedToRead(clusterName: string, kindKey: string): void;
   /** What an agent receives of what it may write, and its answers. */
   readonly modes: Pick<Modes, "started" | "noticed" | "answered">;
   /** A loop has thrown: our fault. */
@@ -109,6 +111,8 @@ export interface Fleet {
   startServer(id?: string): void;
   /** Kills it, or lets it end in order. */
   stopServer(id?: string, inOrder?: boolean): Promise<void>;
+  /** Lets time pass until those that end in order have ended. */
+  serversEnded(): Promise<void>;
   startAgent(clusterName: string, instance: string): void;
   stopAgent(clusterName: string, instance: string): Promise<void>;
   stop(): Promise<void>;
@@ -150,6 +154,8 @@ export function startFleet(options: FleetOptions): Fleet {
   const trust = hasTrust ? fleetTrust({ clock: dates, management, clusters, seed }) : undefined;
   const agents = new Map<string, AgentProcess>();
   const servers = new Map<string, ServerProcess>();
+  /** Those that end in order, and have not ended yet. */
+  const ending = new Set<ServerProcess>();
   const routes = new Map<string, string>();
   const slow = new Map<string, number>();
   const skews = new Map<string, number>();
@@ -159,7 +165,8 @@ export function startFleet(options: FleetOptions): Fleet {
 
   function portOf(cluster: SimulatedCluster, actor: string): Cluster {
     const lagMs = () => delayed(random, delays.apiServer) + (slow.get(actor) ?? 0);
-    return actorPort(cluster, { actor, clock, wrote, lagMs, ...calls.hooks(cluster.name) });
+    const failedToRead = (kindKey: string) => watcher.failedToRead(cluster.name, kindKey);
+    return actorPort(cluster, { actor, clock, wrote, lagMs, failedToRead, ...calls.hooks(cluster.name) });
   }
 
   const shared = { random: random.next, log, tampering, crashed };
@@ -203,8 +210,9 @@ export function startFleet(options: FleetOptions): Fleet {
     servers.delete(id);
     if (servers.size === 0) inner.listen(undefined);
     // It gives its lead back later than it ends.
-    if (inOrder) void server.end();
-    else await killed(server, clock);
+    if (!inOrder) return killed(server, clock);
+    ending.add(server);
+    void server.end().finally(() => ending.delete(server));
   }
 
   function startAgent(clusterName: string, id: string): void {
@@ -282,6 +290,9 @@ export function startFleet(options: FleetOptions): Fleet {
     },
     startServer,
     stopServer,
+    async serversEnded() {
+      while (ending.size > 0) await clock.advance(ENDING_MS);
+    },
     startAgent,
     stopAgent: (clusterName, id) => stopAgent(agentName(clusterName, id)),
     image: () => ({
@@ -295,6 +306,9 @@ export function startFleet(options: FleetOptions): Fleet {
     },
   };
 }
+
+/** How often is looked whether servers have ended. */
+const ENDING_MS = 100;
 
 function delayed(random: Random, most: number): number {
   return most === 0 ? 0 : Math.floor(random.next() * (most + 1));

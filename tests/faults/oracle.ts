@@ -60,11 +60,8 @@ export class Oracle {
   readonly #made = new Set<string>();
   readonly violations: Violation[] = [];
   #hidden: Hidden = new Set();
-  /** What was out of sight at some time since everything was at rest. */
-  readonly #everHidden = new Set<string>();
-
-  /** Clusters whose etcd was restored since everything was at rest. */
-  readonly #restored = new Set<string>();
+  /** Kinds of clusters, by `hiddenKey`, that an agent could not read at some time since everything was at rest. */
+  readonly #unread = new Set<string>();
 
   /** By cluster, what was desired there before its sources were lost with the management cluster, by `resourceKeyOf`. */
   #lost: ReadonlyMap<string, ReadonlySet<string>> = new Map();
@@ -94,7 +91,11 @@ export class Oracle {
   /** What is out of sight now. */
   set hidden(hidden: Hidden) {
     this.#hidden = hidden;
-    for (const key of hidden) this.#everHidden.add(key);
+  }
+
+  /** An agent could not read a kind of its cluster, and may not know yet what is there of it. */
+  failedToRead(clusterName: string, kindKey: string): void {
+    this.#unread.add(hiddenKey(clusterName, kindKey));
   }
 
   /** To be called at once whenever somebody else has changed a cluster, or all of them. */
@@ -111,15 +112,8 @@ export class Oracle {
     this.landslides.rested();
     this.#fleet.trust?.atRest();
     this.orders.atRest();
-    this.#everHidden.clear();
-    this.#restored.clear();
-    this.hidden = this.#hidden;
+    this.#unread.clear();
     for (const resource of ours) if (!isTheirs(resource)) this.#made.add(resource.metadata.uid ?? "");
-  }
-
-  /** A cluster is as it was in an earlier state: its agent may not have read yet what is gone from it. */
-  restored(clusterName: string): void {
-    this.#restored.add(clusterName);
   }
 
   /** The management cluster is as it was in an earlier state, and every server has started since, with nothing that says otherwise. */
@@ -191,14 +185,13 @@ export class Oracle {
     const processes = ["1", "2"].map((id) => agentName(clusterName, id));
     const ours = this.#fleet.clusters.get(clusterName)?.objects().filter(bearsOurLabel) ?? [];
     const unseen = ours.filter((object) => processes.some((process) => this.orders.of(process, refOf(object)) === "unseen"));
-    // Of a kind that is not served, and while an API server starts again, an agent does not know what is there: what it is ordered to remove may be.
+    // Of a kind that it cannot read an agent does not know what is there: what it is ordered to remove may be.
     const unknown = processes.flatMap((process) => this.orders.unseenOf(process)).filter((ref) => this.#mayBeThere(clusterName, ref));
     return unseen.length + unknown.length + this.landslides.removedBy(processes) <= SMALLEST_BUDGET;
   }
 
   #mayBeThere(clusterName: string, ref: ResourceRef): boolean {
-    const wasHidden = this.#everHidden.has(hiddenKey(clusterName, kindKeyOf(ref)));
-    return (wasHidden || this.#restored.has(clusterName)) && this.#fleet.clusters.get(clusterName)?.object(ref) === undefined;
+    return this.#unread.has(hiddenKey(clusterName, kindKeyOf(ref))) && this.#fleet.clusters.get(clusterName)?.object(ref) === undefined;
   }
 
   /** An agent removes nothing without an order that says why, and no mass deletion. */

@@ -108,6 +108,7 @@ async function run(
     wrote,
     sent: (clusterName, message) => oracle.sent(clusterName, message),
     told: (process, desired) => oracle.orders.told(process, desired),
+    failedToRead: (clusterName, kindKey) => oracle.failedToRead(clusterName, kindKey),
     get modes() {
       return oracle.modes;
     },

@@ -93,7 +93,6 @@ export function startStage(fleet: Fleet, oracle: Oracle, writes: () => number): 
     // Above all that were ever given out, if at all.
     cluster.faults.restore(image, bump === 0 ? 0 : cluster.revision - image.revision + bump);
     oracle.changed(clusterName);
-    oracle.restored(clusterName);
     if (clusterName === "" && bump === 0 && fleet.store === undefined) oracle.forgot(before);
   }
 

@@ -340,6 +340,26 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
     steps: "putCrowd a 0 0;wait - 8 0;wait - 7 0;putCilium a 0 2;restoreEtcd a 1 0",
   },
   {
+    name: "deletes are on hold for what never came to a cluster that cannot be read, until it can be",
+    seed: 2314829629,
+    clusters: 2,
+    hasStore: true,
+    steps:
+      "wait - 5 0;wait - 4 0;cut a 0 0;putSettings - 0 7;setMode a 0 3;labelShop a 0 1;throttle b 0 0;pauseLeader - 1 0;putCilium a 0 2;" +
+      "putCrowd b 0 0;enforceCilium - 0 4;enforceCilium - 0 0;evictFromStore - 3 0;startServer - 0 0;loseApiServer a 0 0;expireCertificate b 2 0;" +
+      "putPolicy - 1 7;loseAnswers b 3 0;wait - 7 0;emptyCluster b 0 0",
+  },
+  {
+    name: "a server that ends in order has released its Lease before etcd is restored with revisions that come again",
+    seed: 2137079966,
+    clusters: 2,
+    hasStore: true,
+    hasAgentReplicas: true,
+    steps:
+      "wait - 5 0;slowStore - 3 0;revoke b 0 0;restartAgent b 0 0;putWorkload a 2 0;switchLeader - 1 0;deleteService a 1 0;slowApiServer - 3 0;" +
+      "restoreManagementEtcd - 0 0;stopReplica - 0 0;editOurs a 10 0;wait - 4 0",
+  },
+  {
     name: "the CA of a mesh is signed again when nobody took it before it expired",
     seed: 631205094,
     clusters: 2,

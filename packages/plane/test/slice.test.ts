@@ -116,6 +116,28 @@ describe("the slice, from clusters to clusters", () => {
     expect(await fleet.management.get(Destination, { name: "details-bookinfo-cluster-1", namespace: "gloo-mesh" })).toBeUndefined();
   });
 
+  it("puts no delete on hold for what never came to a cluster, once the agent can read it again", async () => {
+    await federated();
+    const before = await ours(first(), ServiceEntry);
+    const { ports, selector } = (await second().get(Service, { name: "reviews", namespace: "bookinfo" }))?.spec ?? {};
+    const many = Array.from({ length: 40 }, (_, index) => ({ name: `reviews-${index}`, namespace: "bookinfo" }));
+    fleet.network().cut("cluster-1");
+    first().faults.reachable(false);
+    for (const metadata of many)
+      await second().create({ apiVersion: Service.apiVersion, kind: Service.kind, metadata, spec: { ports, selector } } as Resource);
+    const destination = { name: "reviews-39-bookinfo-cluster-2", namespace: "gloo-mesh" };
+    await eventually(async () => expect(await fleet.management.get(Destination, destination)).toBeDefined());
+    for (const name of many)
+      await second().delete({ apiVersion: Service.apiVersion, kind: Service.kind, clusterName: "cluster-2", ...name });
+    await eventually(async () => expect(await fleet.management.get(Destination, destination)).toBeUndefined());
+    fleet.network().heal("cluster-1");
+    // Of what it cannot read the agent does not know that it never came.
+    await eventually(async () => expect(await isPaused("cluster-1")).toBe(true));
+    first().faults.reachable(true);
+    await eventually(async () => expect(await isPaused("cluster-1")).toBe(false));
+    expect(await ours(first(), ServiceEntry)).toEqual(before);
+  });
+
   it("says on a policy that it names an unknown service, and changes nothing else", async () => {
     await federated();
     const before = [...written(first()), ...written(second())];

@@ -96,6 +96,7 @@ async function awayFor(fleet: Fleet, clusterName: string): Promise<void> {
 async function stopServers(fleet: Fleet): Promise<() => void> {
   const ids = [...fleet.servers.keys()];
   for (const id of ids) await fleet.stopServer(id);
+  await fleet.serversEnded();
   return () => {
     for (const id of ids) fleet.startServer(id);
   };

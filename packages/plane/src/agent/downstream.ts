@@ -91,6 +91,8 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
   let unpruned = new Map<string, "unseen" | "stale">();
   /** Kinds in which nothing that is not desired is deleted without approval. */
   let unconfirmed = new Set<string>();
+  /** Kinds of which deletes are on hold, before it was known whether all of those objects are there. */
+  const doubtful = new Set<string>();
   /** Removals that came with evidence, so that the applier can judge it. */
   const removals = new Map<string, DeleteRequest>();
   const strangers = orphans(
@@ -155,14 +157,13 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
       }
       refused.remove(ref);
       if (isOnPurpose || applier.desired.has(key) || mayHold(ref)) return true;
-      // Desired and given up again while the agent was offline, it never came here. Should it only be late to be seen, it is an orphan then, and counts.
-      budget.keep(ref);
-      removals.delete(key);
+      forget(ref);
       return false;
     });
     const due = paused.admit(meant);
     for (const { ref } of meant) if (paused.has(resourceKeyOf(ref))) pause(ref);
     for (const { ref, reason } of budget.admit(due, applier.desired.size)) carryOut(ref, reason);
+    for (const { ref } of due) if (budget.held.has(resourceKeyOf(ref))) doubtful.add(kindKeyOf(ref));
     if (unexplained === 0 && budget.unconfirmed.size > 0) {
       log.warn({ held: budget.unconfirmed.size }, `the delete of ${budget.unconfirmed.size} objects is on hold: ${UNCONFIRMED}`);
     }
@@ -173,6 +174,26 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
           ? `the delete of ${budget.held.size} objects is on hold: ${sealedText}`
           : `the delete of ${budget.held.size} objects is on hold: mass deletion because their source objects are no longer reported; ${HELD}`,
       );
+    }
+  }
+
+  /**
+   * Desired and given up again while the agent was offline, the object never came here. Should it only be late to be seen, it is an
+   * orphan then, and counts.
+   */
+  function forget(ref: ResourceRef): void {
+    budget.keep(ref);
+    removals.delete(resourceKeyOf(ref));
+  }
+
+  /** Kinds that could not be read may be readable again: nobody has to approve the delete of what never came here. */
+  function forgetAbsent(): void {
+    if (doubtful.size === 0) return;
+    for (const [kindKey, state] of kinds()) {
+      if (state !== "known" || !doubtful.delete(kindKey)) continue;
+      for (const [key, { ref }] of [...budget.held]) {
+        if (kindKeyOf(ref) === kindKey && !applier.desired.has(key) && !mayHold(ref)) forget(ref);
+      }
     }
   }
 
@@ -297,6 +318,7 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
       for (const ref of delta.remove) paused.forget(ref);
       applier.observed(delta);
       lookForStrays(delta);
+      forgetAbsent();
       prune();
       // What else an answer tells changes when the applier has settled: to gather it for each change of a Pod would cost all that is refused.
       if (answered === "" || budget.held.size !== heldWhenAnswered) answer();
@@ -312,7 +334,7 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
     release() {
       revision = undefined;
       wanted = undefined;
-      for (const all of [unpruned, unconfirmed, removals, strangers, refused]) all.clear();
+      for (const all of [unpruned, unconfirmed, doubtful, removals, strangers, refused]) all.clear();
       for (const { ref } of [...budget.held.values()]) budget.keep(ref);
       paused.clear();
       applier.releaseAll();
