@@ -35,7 +35,7 @@ export function internPool<T>(places: number): InternPool<T> {
 export function intern(text: string): string;
 export function intern<T extends object>(value: T): T;
 export function intern(value: string | object): string | object {
-  if (typeof value === "string") return internText(value, textHashOf(value));
+  if (typeof value === "string") return knownText(value, textHashOf(value)) ?? value;
   const text = JSON.stringify(value);
   // All of it: lists of one form begin alike.
   const hash = textHashOf(text, text.length);
@@ -45,20 +45,23 @@ export function intern(value: string | object): string | object {
   return value;
 }
 
-/** `intern` of a text by its `textHashOf`. */
-export function internText(text: string, hash: number): string {
-  if (text.length > LONGEST) return text;
+/** An equal text that was given before, by its `textHashOf`. Undefined: none is known, and this one is for those that come after it. */
+export function knownText(text: string, hash: number): string | undefined {
+  if (text.length > LONGEST) return undefined;
   const known = texts.withHash(hash);
   if (known === text) return known;
   texts.keep(text, hash);
-  return text;
+  return undefined;
 }
 
-/** A number that equal texts have in common, of 32 bits: FNV-1a of a text, or of the beginning of one that is longer than `longest`. */
+/** A number that equal texts have in common, of 32 bits: of a text, or of the beginning of one that is longer than `longest`. */
 export function textHashOf(text: string, longest = LONGEST): number {
   let hash = text.length;
   const end = Math.min(text.length, longest);
-  for (let i = 0; i < end; i++) hash = Math.imul(hash ^ (codeAt.call(text, i) as number), 0x01000193);
+  let i = 0;
+  // As FNV-1a, but two characters at a time: a multiplication waits for the one before.
+  for (; i + 1 < end; i += 2) hash = Math.imul(hash ^ (codeAt.call(text, i) + (codeAt.call(text, i + 1) << 16)), 0x01000193);
+  if (i < end) hash = Math.imul(hash ^ codeAt.call(text, i), 0x01000193);
   return hash ^ (hash >>> 15);
 }
 
