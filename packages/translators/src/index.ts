@@ -10,6 +10,7 @@ export { type AccessEvaluator, accessEvaluator } from "./effect/access.ts";
 export { destinationEffect } from "./effect/destinationEffect.ts";
 export { type EndpointTier, type HostKind, type Leg, type ReachableHost, reachableHosts } from "./effect/reachableHosts.ts";
 export { FINDINGS, type FindingCode } from "./findings.ts";
+export { memoizeRow } from "./incremental/memoizeRow.ts";
 export { INPUT_FINDINGS } from "./inputFindings.ts";
 export type { AccessCaller, AccessQuery, AccessVerdict, DecidedAt, Verdict } from "./meshes/access.ts";
 export type { DestinationEffect, EffectValue, RouteEffect, SourceEffect } from "./meshes/effect.ts";

@@ -69,14 +69,13 @@ export interface InventorySources {
 
 /** Every certificate and token that the server knows of. `hasForecasts`: with what a rotation restarts, for which all pods are counted. */
 export function certificateInventory(sources: InventorySources, { hasForecasts = false } = {}): readonly CertificateEntry[] {
+  return [...meshCertificates(sources, hasForecasts), ...agents(sources), ...ofRelay(sources)];
+}
+
+/** Those of them that meshes use. */
+export function meshCertificates(sources: InventorySources, hasForecasts = false): readonly CertificateEntry[] {
   const issued = sources.translation === undefined ? new Map<VirtualMesh, readonly Member[]>() : issuedByVirtualMesh(sources.translation);
-  return [
-    ...meshRoots(issued, sources),
-    ...externalRoots(issued, sources),
-    ...intermediates(issued, sources, hasForecasts),
-    ...agents(sources),
-    ...ofRelay(sources),
-  ];
+  return [...meshRoots(issued, sources), ...externalRoots(issued, sources), ...intermediates(issued, sources, hasForecasts)];
 }
 
 type Issued = ReadonlyMap<VirtualMesh, readonly Member[]>;

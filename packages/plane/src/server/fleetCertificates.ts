@@ -1,5 +1,5 @@
 import type { Clock } from "@isthmus/core";
-import { type CertificateEntry, certificateInventory } from "./certificateInventory.ts";
+import { type CertificateEntry, certificateInventory, type InventorySources, meshCertificates } from "./certificateInventory.ts";
 import type { ServerInputs } from "./inputs.ts";
 import type { MeshTrustLoop } from "./meshTrust.ts";
 import type { ReconcileLoop } from "./reconcileLoop.ts";
@@ -8,6 +8,8 @@ import type { ReconcileLoop } from "./reconcileLoop.ts";
 export interface FleetCertificates {
   /** Without what is secret. `hasForecasts`: with what a rotation restarts, for which all pods are counted. */
   entries(options?: { readonly hasForecasts?: boolean }): readonly CertificateEntry[];
+  /** Those of them that meshes use. */
+  ofMeshes(): readonly CertificateEntry[];
 }
 
 /** The parts of a server in which its certificates are found. */
@@ -23,17 +25,16 @@ export interface FleetCertificatesOptions {
 /** Reads the parts of a server for its certificates. */
 export function fleetCertificates({ namespace, inputs, reconciled, trust, clock }: FleetCertificatesOptions): FleetCertificates {
   const { view, store } = inputs;
+  const sources = (): InventorySources => ({
+    namespace,
+    management: view.snapshot,
+    store,
+    translation: reconciled.translation,
+    rootIn: trust.rootIn,
+    now: clock.now(),
+  });
   return {
-    entries({ hasForecasts = false } = {}) {
-      const sources = {
-        namespace,
-        management: view.snapshot,
-        store,
-        translation: reconciled.translation,
-        rootIn: trust.rootIn,
-        now: clock.now(),
-      };
-      return certificateInventory(sources, { hasForecasts });
-    },
+    entries: (options) => certificateInventory(sources(), options),
+    ofMeshes: () => meshCertificates(sources()),
   };
 }

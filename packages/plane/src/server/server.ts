@@ -211,7 +211,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
       writes,
       sharedStore: options.sharing?.store,
       reconciled: reconcile,
-      expiring: () => trustExpiring(certificates.entries()),
+      expiring: () => trustExpiring(certificates.ofMeshes()),
       phases: () => trustPhases({ translation: reconcile.translation, store, refusalOf: trust.refusalOf }),
       cilium: () => ciliumOfClusters(reconcile.translation),
     },

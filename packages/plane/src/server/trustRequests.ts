@@ -1,7 +1,7 @@
 import { IssuedCertificate, type IssuedCertificateSpec, Mesh, type RequestedTrust, Secret, VirtualMesh } from "@isthmus/api";
 import { type PendingTrust, type TrustMember, type TrustRequest, trustPlan } from "@isthmus/certificates";
 import { displayName, equalJson, kindKeyOf, type ObjectRef, type ResourceRef, resourceKeyOf, type Snapshot } from "@isthmus/core";
-import type { Translation } from "@isthmus/translators";
+import { memoizeRow, type Translation } from "@isthmus/translators";
 import { earlierRoots } from "./earlierRoots.ts";
 import { offeredRoot, type ReportedMember, reportedTrust } from "./offeredRoots.ts";
 import { reissueAnnotation } from "./reissueAnnotation.ts";
@@ -208,8 +208,10 @@ export function generatedRoots(world: Translation): readonly { readonly ref: Obj
   });
 }
 
-/** The IssuedCertificates that this server orders, by their VirtualMesh. */
-export function issuedByVirtualMesh({ attached, networking }: Translation): ReadonlyMap<VirtualMesh, readonly Member[]> {
+/** The IssuedCertificates that this server orders, by their VirtualMesh: found once for each translation, though several ask. */
+export const issuedByVirtualMesh: (world: Translation) => ReadonlyMap<VirtualMesh, readonly Member[]> = memoizeRow(membersByVirtualMesh);
+
+function membersByVirtualMesh({ attached, networking }: Translation): ReadonlyMap<VirtualMesh, readonly Member[]> {
   const found = new Map<VirtualMesh, Member[]>();
   for (const mesh of attached.of(Mesh)) {
     const ref = refOfIssued(mesh);
