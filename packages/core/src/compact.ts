@@ -30,17 +30,10 @@ function shareParts(value: object): number {
     let hash = value.length;
     for (let i = 0; i < value.length; i++) {
       const item: unknown = value[i];
-      let part: number;
-      if (typeof item === "string") {
-        part = textHashOf(item);
-        const known = item.length > SHORT ? knownText(item, part) : undefined;
-        if (known !== undefined) value[i] = known;
-      } else if (typeof item === "object" && item !== null) {
-        part = shareParts(item);
-        const known = internedPart(item, part);
-        if (known !== undefined) value[i] = known;
-      } else part = scalarHashOf(item);
+      const part = hashAfterSharing(item);
       hash = mixed(hash, part);
+      const known = knownAs(item, part);
+      if (known !== undefined) value[i] = known;
     }
     return hash;
   }
@@ -48,20 +41,19 @@ function shareParts(value: object): number {
   let hash = OBJECT;
   for (const key in fields) {
     const field = fields[key];
-    let part: number;
-    if (typeof field === "string") {
-      part = textHashOf(field);
-      const known = field.length > SHORT ? knownText(field, part) : undefined;
-      if (known !== undefined) fields[key] = known;
-    } else if (typeof field === "object" && field !== null) {
-      part = shareParts(field);
-      const known = internedPart(field, part);
-      if (known !== undefined) fields[key] = known;
-    } else part = scalarHashOf(field);
+    const part = hashAfterSharing(field);
     // Enough of the key to tell most from one another: equality is found out otherwise.
     hash = mixed(hash, part ^ ((key.length << 8) + key.charCodeAt(0)));
+    const known = knownAs(field, part);
+    if (known !== undefined) fields[key] = known;
   }
   return hash;
+}
+
+/** What is equal to a text or part and is to take its place; undefined: nothing does. */
+function knownAs(value: unknown, hash: number): unknown {
+  if (typeof value === "string") return value.length > SHORT ? knownText(value, hash) : undefined;
+  return typeof value === "object" && value !== null ? internedPart(value, hash) : undefined;
 }
 
 // V8 itself holds equal values of a parsed text once when they are no longer than this.
@@ -70,7 +62,9 @@ const SHORT = 10;
 // Signed, as the hashes that it is compared with.
 const OBJECT = 0x811c9dc5 | 0;
 
-function scalarHashOf(value: unknown): number {
+function hashAfterSharing(value: unknown): number {
+  if (typeof value === "string") return textHashOf(value);
+  if (typeof value === "object" && value !== null) return shareParts(value);
   return typeof value === "number" ? value | 0 : value === true ? 1 : 2;
 }
 
