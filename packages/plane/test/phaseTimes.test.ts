@@ -50,6 +50,21 @@ describe("since when a mesh is in its phase", () => {
     }
   });
 
+  it("is kept over a moment in which the server orders no step, as it has not read the root yet", () => {
+    const first = server();
+    first.says(1, ISSUED);
+    for (const one of [first, server(first.written)]) {
+      expect([one.says(2, { state: "PENDING" }), one.says(3, ISSUED)]).toEqual([iso(2), iso(1)]);
+    }
+  });
+
+  it("begins again when a mesh has failed without a step", () => {
+    const first = server();
+    first.says(1, ISSUED);
+    first.says(2, { state: "FAILED" });
+    expect(first.says(3, ISSUED)).toBe(iso(3));
+  });
+
   it("begins again when the same phase comes after another one that was reported", () => {
     const first = server();
     first.says(1, ISSUED);

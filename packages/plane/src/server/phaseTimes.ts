@@ -37,7 +37,11 @@ export function phaseTimes(): PhaseTimes {
         const trust = phase === undefined ? (last.get(key) ?? written) : { ...phase, since: sinceOf(key, phase, { written, now }) };
         if (trust === undefined) continue;
         // What was written before this server started was reported, as far as is known.
-        const lasting = unreported.has(name) ? (reported.get(key) ?? written) : trust;
+        const earlier = reported.get(key) ?? written;
+        // Until a server that has started has read the root, it orders no step: agents report none, and that they wait.
+        const isWaiting = trust.step === undefined && trust.state === "PENDING";
+        const isBetween = unreported.has(name) || isWaiting;
+        const lasting = isBetween ? earlier : trust;
         if (lasting !== undefined) reported.set(key, lasting);
         last.set(key, trust);
         own[name] = { ...((own[name] ?? {}) as JsonObject), trust: trust as unknown as JsonObject };
