@@ -360,6 +360,13 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
       "restoreManagementEtcd - 0 0;stopReplica - 0 0;editOurs a 10 0;wait - 4 0",
   },
   {
+    name: "a control plane that is installed at once where everything was deleted has pods",
+    seed: 789319196,
+    clusters: 2,
+    trust: "shared",
+    steps: "emptyCluster b 0 0;putMesh b 0 1",
+  },
+  {
     name: "the CA of a mesh is signed again when nobody took it before it expired",
     seed: 631205094,
     clusters: 2,

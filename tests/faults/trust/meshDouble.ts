@@ -78,8 +78,7 @@ export function meshDouble({ cluster, clock, random, changed, renewed }: MeshDou
 
   async function pass(): Promise<void> {
     isIdle = true;
-    const objects = cluster.objects();
-    await makePods(objects);
+    await makePods();
     const pods = cluster.objects().filter((one) => kindKeyOf(one) === POD);
     await runControlPlane(pods.find(isControlPlane));
     await handOut();
@@ -87,7 +86,7 @@ export function meshDouble({ cluster, clock, random, changed, renewed }: MeshDou
     await makeReady(pods);
   }
 
-  async function makePods(objects: readonly AnyResource[]): Promise<void> {
+  async function makePods(): Promise<void> {
     const isInstalled = object({ apiVersion: "apps/v1", kind: "Deployment", name: "istiod", namespace: ISTIO }) !== undefined;
     if (isInstalled) {
       for (const one of REPLICA_SETS) {
@@ -95,7 +94,7 @@ export function meshDouble({ cluster, clock, random, changed, renewed }: MeshDou
         if (object({ ...made, ...one }) === undefined) await act(() => put(made));
       }
     }
-    const sets = objects.filter(({ kind }) => kind === "ReplicaSet");
+    const sets = cluster.objects().filter(({ kind }) => kind === "ReplicaSet");
     for (const owner of sets) {
       const { name, namespace = "", deletionTimestamp } = owner.metadata;
       const replicas = REPLICA_SETS.find((one) => one.name === name)?.replicas ?? 1;
