@@ -367,6 +367,12 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
     steps: "emptyCluster b 0 0;putMesh b 0 1",
   },
   {
+    name: "a status that was refused is tried again, though another one was withdrawn when it had just been written",
+    seed: 1113040931,
+    clusters: 3,
+    steps: "putAccessThere c 0 3;restoreEtcd a 1 0;throttle c 2 2;restartServer - 0 0;deleteService c 0 0;wait - 8 0",
+  },
+  {
     name: "the CA of a mesh is signed again when nobody took it before it expired",
     seed: 631205094,
     clusters: 2,

@@ -47,6 +47,40 @@ describe("work queue", () => {
     await queue.ended;
   });
 
+  it("tries again what is refused, though its name was deleted in whatever moment an item before it was done", async () => {
+    for (let moments = 0; moments < 6; moments++) {
+      const stop = new AbortController();
+      const clock = heldClock();
+      const done: string[] = [];
+      const queue = startWorkQueue<string>(
+        {
+          workers: 1,
+          retry: { firstMs: 1, lastMs: 1 },
+          work: (key, item) => {
+            done.push(item);
+            if (item !== "first") return Promise.resolve("again");
+            const answer = Promise.resolve("done" as const);
+            let moment: Promise<unknown> = answer;
+            for (let i = 0; i < moments; i++) moment = moment.then(() => undefined);
+            void moment.then(() => queue.delete(key));
+            return answer;
+          },
+          clock,
+          random: () => 0,
+        },
+        stop.signal,
+      );
+      queue.set("a", "first");
+      await turns();
+      queue.set("a", "second");
+      await turns();
+      clock.release();
+      await turns();
+      stop.abort(new Error("done"));
+      expect(done, `after ${moments} moments`).toEqual(["first", "second", "second"]);
+    }
+  });
+
   it("does not try again what was deleted while it was worked on", async () => {
     const stop = new AbortController();
     const clock = heldClock();

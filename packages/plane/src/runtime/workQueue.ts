@@ -124,6 +124,8 @@ export function startWorkQueue<T>(options: WorkQueueOptions<T>, signal: AbortSig
         await attempt(key, item);
       } finally {
         running.delete(key);
+        // One that was deleted after it was done says nothing of the next one.
+        withdrawn.delete(key);
         const newer = due.get(key);
         if (parked.delete(key) && newer !== undefined) enqueue(key, newer);
         turns.finished(turn);
