@@ -173,8 +173,9 @@ export function startStage(fleet: Fleet, oracle: Oracle, writes: () => number): 
       oracle.violations.push({ rule: "not as it ought to be", message: problems.join("\n") });
       return;
     }
-    // What an agent without a server still had to write, nobody waited for above.
-    if ([...fleet.clusters.keys()].some((name) => !oracle.truth.places.has(name))) await fleet.clock.advance(LONGEST_PAUSE_MS);
+    // What an agent without a server still had to write, nobody waited for above, nor for a write that failed and finds somebody else's object.
+    const isAlone = [...fleet.clusters.keys()].some((name) => !oracle.truth.places.has(name));
+    if (isAlone || hasWaiting(fleet)) await fleet.clock.advance(LONGEST_PAUSE_MS);
     // An agent reports at most once in 5 s what Cilium makes of policies, and so perhaps only now of those that were written last.
     await fleet.clock.advance(READ_BACK_MS);
     const impossible = fleet.figures().filter(({ value }) => !Number.isFinite(value) || value < 0);
@@ -276,6 +277,11 @@ function agentProblems({ hasAgentReplicas, clusters, leadingAgents }: Fleet): st
     const leading = leadingAgents(name).length;
     return leading === 1 ? [] : [`${leading} agents of ${name} lead`];
   });
+}
+
+/** Whether something was refused, and will be tried again. */
+function hasWaiting({ figures }: Fleet): boolean {
+  return figures().some(({ name, labels, value }) => name === "gloo_mesh_work_items" && labels["state"] === "waiting" && value > 0);
 }
 
 /** Replicas that know the same want the same. */

@@ -373,6 +373,14 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
     steps: "putAccessThere c 0 3;restoreEtcd a 1 0;throttle c 2 2;restartServer - 0 0;deleteService c 0 0;wait - 8 0",
   },
   {
+    name: "a write that failed finds somebody else's object a minute later, and everything rests after that",
+    seed: 1840522961,
+    clusters: 2,
+    steps:
+      "wait - 5 0;putService a 1 2;putService a 1 3;setMode a 0 4;foreign b 6 0;putService b 1 2;startAgent a 0 0;putCilium b 0 0;" +
+      "loseApiServer b 0 0;restartServer - 0 0;wait - 8 0",
+  },
+  {
     name: "the CA of a mesh is signed again when nobody took it before it expired",
     seed: 631205094,
     clusters: 2,
