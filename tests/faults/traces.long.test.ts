@@ -381,6 +381,13 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
       "loseApiServer b 0 0;restartServer - 0 0;wait - 8 0",
   },
   {
+    name: "replicas remember the same of a mesh whose cluster is registered again, and whose config is mistaken by then",
+    seed: 2991733693,
+    clusters: 2,
+    hasStore: true,
+    steps: "wait - 5 0;deregister b 0 0;mistakeMesh b 0 3;wait - 2 0;switchLeader - 0 0;register b 0 0",
+  },
+  {
     name: "the CA of a mesh is signed again when nobody took it before it expired",
     seed: 631205094,
     clusters: 2,

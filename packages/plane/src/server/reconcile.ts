@@ -5,12 +5,14 @@ import {
   type Delta,
   emptySnapshot,
   isEmpty,
+  isOwnedBy,
   type Kind,
   type Log,
   type Meter,
   mergeSnapshots,
   type Owner,
   type Resource,
+  type ResourceRef,
   refOf,
   resourceKeyOf,
   type Snapshot,
@@ -38,6 +40,7 @@ import { nothingPublished, publicationOf } from "./publication.ts";
 import { type LastKnownRequestSources, lastKnownRequestDelta, noLastKnownRequests, publishedRequests } from "./publishedRequests.ts";
 import type { Publisher } from "./publisher.ts";
 import { countFindings } from "./serverMetrics.ts";
+import type { ServerOptions } from "./serverOptions.ts";
 
 /** From everything known to what every cluster shall hold. */
 export interface Reconciler {
@@ -62,7 +65,7 @@ export interface ReconcilerOptions {
   readonly discoveryOwner: Owner;
   readonly registration: Kind;
   readonly lastKnownRequests: LastKnownRequestSources["lastKnownRequests"];
-  readonly memoryChanges: (now: Translation, before: Translation | undefined) => Delta;
+  readonly memory: ServerOptions["memory"];
   readonly translation: TranslateOptions;
   /** Clusters that others are to call no more. */
   readonly offline: () => ReadonlySet<string>;
@@ -86,7 +89,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     discoveryOwner,
     registration,
     lastKnownRequests,
-    memoryChanges,
+    memory,
     translation: translationOptions,
     offline,
     clock,
@@ -171,6 +174,19 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     recall();
   }
 
+  /**
+   * Whether what is remembered is published still: it is remembered until that is gone, by this replica as by one that starts then. Else they
+   * would not want the same of a cluster that is registered again.
+   */
+  function isPublished(remembered: ResourceRef): boolean {
+    const { name, namespace } = remembered;
+    return [...discoveryKinds].some((kindKey) => {
+      const found = view().snapshot.collections().get(kindKey)?.get({ name, namespace, clusterName: "" });
+      const ref = found === undefined || !isOwnedBy(found, discoveryOwner) ? undefined : memory.refOf(refOf(found));
+      return ref !== undefined && resourceKeyOf(ref) === resourceKeyOf(remembered);
+    });
+  }
+
   function* turn(admitted: JoinBatch, known: readonly string[]): CooperativeTask<void> {
     const started = clock.now();
     yield* takenUp(admitted);
@@ -189,7 +205,8 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     world = now;
     translated = inputs;
     excluded = offlineNow;
-    const { put, remove } = memoryChanges(now, before);
+    const { put, remove: gone } = memory.changes(now, before);
+    const remove = gone.filter((ref) => !isPublished(ref));
     if (put.length + remove.length > 0) inputs = inputs.apply({ put, remove });
     tellProgress(admitted, { known, ms: clock.now() - started });
   }

@@ -75,7 +75,7 @@ export function startReconcileLoop(options: ReconcileLoopOptions, signal: AbortS
     discoveryOwner: options.discoveryOwner,
     registration: kinds.registration,
     lastKnownRequests: options.lastKnownRequests,
-    memoryChanges: options.memory.changes,
+    memory: options.memory,
     translation: { ...options.translation, namespace: options.namespace },
     offline: () => {
       excluded = offline.excluded();
