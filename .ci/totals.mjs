@@ -1,11 +1,17 @@
 // Adds up what the suites of `.ci/run` left in a folder: NAME.status (exit code) with NAME.vitest.json or NAME.log, and of suites of vitest
-// NAME.seconds (user and system time). Prints one line per suite, whether `npm test` keeps its limit, then the totals; exits 1 when something
-// failed or, with CI=true, was skipped.
+// NAME.seconds (user and system time). Prints the tests that failed once more, as they are far above by then, one line per suite, whether
+// `npm test` keeps its limit, then the totals; exits 1 when something failed or, with CI=true, was skipped.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 
 // What CONTRIBUTING.md promises.
 const TEST_LIMIT_S = 180;
+
+// Of each failure, of which the rest is in the output of its suite. The input that a property failed with is at the beginning.
+const LINES_OF_FAILURE = 20;
+const LENGTH_OF_LINE = 2_000;
+const FAILURES_PRINTED = 20;
 
 const folder = process.argv[2];
 const suites = readdirSync(folder)
@@ -13,6 +19,7 @@ const suites = readdirSync(folder)
   .map((file) => file.slice(0, -".status".length))
   .map((name) => ({ name, ...figuresOf(name) }));
 
+for (const { name } of suites) printFailures(name);
 const total = { passed: 0, failed: 0, skipped: 0 };
 for (const { name, passed, failed, skipped, note } of suites) {
   const seconds = processorSeconds(join(folder, `${name}.seconds`));
@@ -30,6 +37,26 @@ if (seconds !== undefined) {
 }
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
 process.exitCode = total.failed > 0 || (process.env.CI === "true" && total.skipped > 0) ? 1 : 0;
+
+function printFailures(name) {
+  const failures = vitestFailures(join(folder, `${name}.vitest.json`));
+  for (const { test, message } of failures.slice(0, FAILURES_PRINTED)) {
+    console.log(`FAILED in ${name}: ${test}`);
+    const lines = stripVTControlCharacters(message).split("\n");
+    for (const line of lines.slice(0, LINES_OF_FAILURE)) console.log(`    ${line.slice(0, LENGTH_OF_LINE)}`);
+  }
+  if (failures.length > FAILURES_PRINTED) console.log(`FAILED in ${name}: ${failures.length - FAILURES_PRINTED} more`);
+}
+
+function vitestFailures(path) {
+  if (!existsSync(path)) return [];
+  return JSON.parse(readFileSync(path, "utf8")).testResults.flatMap((file) => {
+    const where = relative(process.cwd(), file.name);
+    const failed = file.assertionResults.filter((result) => result.status === "failed");
+    if (failed.length === 0 && file.status === "failed") return [{ test: where, message: file.message ?? "" }];
+    return failed.map((result) => ({ test: `${where} > ${result.fullName}`, message: result.failureMessages.join("\n") }));
+  });
+}
 
 function figuresOf(name) {
   const succeeded = readFileSync(join(folder, `${name}.status`), "utf8").trim() === "0";
