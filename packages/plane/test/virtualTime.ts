@@ -1,7 +1,8 @@
 import { virtualClock } from "@isthmus/simulator";
+import { settledWithCryptography } from "./cryptographyAtWork.ts";
 
 /** The time of everything that runs in a test file. It passes in `eventually`, `quiet` and `meanwhile` alone, however busy the machine is. */
-export const clock = virtualClock();
+export const clock = virtualClock(undefined, settledWithCryptography);
 
 // Longer than any pause of the loops, and as nothing where all are asleep.
 const BUDGET_MS = 10 * 60_000;

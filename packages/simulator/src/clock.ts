@@ -20,8 +20,11 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** A clock that begins at `start`, in milliseconds since 1970. Default: 2025-01-01. */
-export function virtualClock(start = Date.UTC(2025, 0, 1)): VirtualClock {
+/**
+ * A clock that begins at `start`, in milliseconds since 1970. Default: 2025-01-01. `settled`: resolves when all that follows from a waking has
+ * happened; one of another thread, such as cryptography, is not in the default.
+ */
+export function virtualClock(start = Date.UTC(2025, 0, 1), settled: () => Promise<void> = macrotask): VirtualClock {
   let now = start;
   let count = 0;
   // The last one is the next to wake.
@@ -58,16 +61,16 @@ export function virtualClock(start = Date.UTC(2025, 0, 1)): VirtualClock {
       }),
     async advance(ms) {
       const end = now + ms;
-      await macrotask();
+      await settled();
       for (let next = sleepers.at(-1); next !== undefined && next.due <= end; next = sleepers.at(-1)) {
         sleepers.pop();
         now = next.due;
         next.wake();
-        await macrotask();
+        await settled();
       }
       now = end;
     },
-    settle: macrotask,
+    settle: settled,
     get next() {
       return sleepers.at(-1)?.due;
     },
@@ -79,7 +82,7 @@ function isLater(a: Sleeper, b: Sleeper): boolean {
 }
 
 /** Resolves when every promise that could settle has settled: those come before the next task. */
-function macrotask(): Promise<void> {
+export function macrotask(): Promise<void> {
   return new Promise((resolve) => {
     // A browser has no setImmediate, and would keep a nested timeout waiting.
     if (typeof setImmediate === "function") setImmediate(resolve);

@@ -1,4 +1,4 @@
-export { type VirtualClock, virtualClock } from "./clock.ts";
+export { macrotask, type VirtualClock, virtualClock } from "./clock.ts";
 export { type Faults, type SimulatedCluster, type SimulatedClusterOptions, simulatedCluster } from "./cluster.ts";
 export { READY_ANNOTATION } from "./controllers/pods.ts";
 export { type ControllersOptions, startControllers } from "./controllers/startControllers.ts";
