@@ -112,7 +112,7 @@ describe("a VirtualMesh with Vault", () => {
       [certificate(wrong.root, another.certificate), /not used: it is below another root/],
       [certificate(wrong.root), /not used: it is not signed by the authorities/],
       [certificate(wrong.key), /not used: it is for another key/],
-      [certificate(vault.root.certificate), /not used: it is for another key/],
+      [certificate(vault.root.certificate), /not used: its path length is not 0/],
       [withOtherIdentity, /not used: it is for the identities .*spiffe:\/\/other/],
     ];
     for (const [i, [fault, message]] of cases.entries()) {
