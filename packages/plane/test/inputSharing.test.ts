@@ -41,6 +41,7 @@ async function sharing(areRegistrationsKnown: () => boolean) {
     link: () => link,
     wake: (clusterName) => void woken.add(clusterName),
     onReport: () => undefined,
+    onEarlierReport: () => undefined,
     clock,
     log,
   });
@@ -110,6 +111,7 @@ function replicas() {
       link: () => ({ ...link, disconnect: () => gone() }),
       wake: () => undefined,
       onReport: () => undefined,
+      onEarlierReport: () => undefined,
       clock,
       log,
     });

@@ -45,6 +45,7 @@ async function starting() {
     // As a queue does, a turn later.
     wake: (clusterName) => setImmediate(() => inputs.work(clusterName)),
     onReport: () => undefined,
+    onEarlierReport: () => undefined,
     clock,
     log,
   });

@@ -176,6 +176,18 @@ describe("a policy that is deleted while no server runs", () => {
     for (const name of ["cluster-1", "cluster-2"]) expect((await paused(name)).status).toBe("False");
   });
 
+  it("is reverted, too, where agents connect before the store has been read", async () => {
+    for (const name of ["cluster-1", "cluster-2"]) await fleet.stopAgent(name);
+    await fleet.stopServer();
+    await fleet.management.delete(ref);
+    store.faults.slow(2_000);
+    fleet.startServer("server", { store });
+    for (const name of ["cluster-1", "cluster-2"]) fleet.startAgent(name);
+    await eventually(async () => expect([await timeout("cluster-1"), await timeout("cluster-2")]).toEqual([undefined, undefined]));
+    await quiet();
+    for (const name of ["cluster-1", "cluster-2"]) expect((await paused(name)).status).toBe("False");
+  });
+
   it("is on hold where the store was emptied meanwhile", async () => {
     const before = everything();
     await fleet.stopServer();

@@ -1,5 +1,5 @@
 import { type Clock, emptySnapshot, type Log, uptimeOf } from "@isthmus/core";
-import { type Store, StoreError, type StorePartition } from "../ports/clusterPort.ts";
+import { type Store, StoreError, type StoreHead, type StorePartition } from "../ports/clusterPort.ts";
 import { runTimeSliced, SLICE_MS } from "../runtime/timeSlices.ts";
 import type { SnapshotStore } from "../snapshots/snapshotStore.ts";
 import type { InputTexts } from "./inputTexts.ts";
@@ -19,6 +19,8 @@ export interface EarlierFirstSeenOptions {
   readonly store: Store;
   readonly snapshots: Pick<SnapshotStore, "earlier" | "agedKinds">;
   readonly texts: Pick<InputTexts, "snapshotFrom">;
+  /** What the partition's last writer, before the claim, said of the cluster. */
+  readonly onHead: (clusterName: string, head: StoreHead) => void;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -27,13 +29,14 @@ export interface EarlierFirstSeenOptions {
  * Reads the store once for each cluster, until `forget`. A store that has failed for 5 s is left aside: objects are then first seen when
  * their agent reports them.
  */
-export function earlierFirstSeen({ store, snapshots, texts, clock, log }: EarlierFirstSeenOptions): EarlierFirstSeen {
+export function earlierFirstSeen({ store, snapshots, texts, onHead, clock, log }: EarlierFirstSeenOptions): EarlierFirstSeen {
   const found = new Set<string>();
   /** Since when a cluster has been waiting for a store that does not answer. */
   const waitingSince = new Map<string, number>();
 
   async function read(partition: StorePartition): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>> {
     const head = await store.head(partition);
+    if (head !== undefined) onHead(partition.clusterName, head);
     const whole = new Map<string, ReadonlyMap<string, string>>();
     // What is not complete may hold kinds that its head does not tell of.
     for (const kindKey of head === undefined ? [] : snapshots.agedKinds) {

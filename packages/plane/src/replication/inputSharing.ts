@@ -67,16 +67,39 @@ export interface InputSharingOptions {
   readonly wake: (clusterName: string) => void;
   /** Another replica said something of a cluster. */
   readonly onReport: (clusterName: string) => void;
+  /** The same of a cluster whose agent has come here before that was read: it is written over after this call. */
+  readonly onEarlierReport: (clusterName: string, said: ClusterMeta) => void;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /** Drives the shares of all clusters (`stepShare`): tells them what happens, and carries out what they ask for. */
 export function inputSharing(options: InputSharingOptions): InputSharing {
-  const { store, instance, snapshots, isRegistered, areRegistrationsKnown, isAlive, leads, meta, link, wake, onReport, clock, log } =
-    options;
+  const {
+    store,
+    instance,
+    snapshots,
+    isRegistered,
+    areRegistrationsKnown,
+    isAlive,
+    leads,
+    meta,
+    link,
+    wake,
+    onReport,
+    onEarlierReport,
+    clock,
+    log,
+  } = options;
   const texts = inputTexts({ snapshots, log });
-  const moments = earlierFirstSeen({ store, snapshots, texts, clock, log });
+  const moments = earlierFirstSeen({
+    store,
+    snapshots,
+    texts,
+    onHead: (clusterName, head) => onEarlierReport(clusterName, metaOf(head)),
+    clock,
+    log,
+  });
   /** A cluster that is not in it has a `NEW_SHARE`. */
   const shares = new Map<string, ClusterShare>();
   /** Of the clusters whose shares are owners. */

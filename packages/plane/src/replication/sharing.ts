@@ -151,6 +151,7 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
     link,
     wake: wakeInput,
     onReport: (clusterName) => deliver(clusterName),
+    onEarlierReport: (clusterName, { delivered }) => answeredBefore(clusterName, delivered),
     clock,
     log,
   });
@@ -210,12 +211,16 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
     };
   }
 
+  function answeredBefore(clusterName: string, delivered: ReportedDelivery | undefined): void {
+    // What this replica has heard itself is newer.
+    if (delivered !== undefined && !deliveries.has(clusterName)) options.answeredBefore(clusterName, delivered);
+  }
+
   /** Hands on what another replica says of a cluster's deliveries, once it is clear what was answered. */
   function deliver(clusterName: string): void {
     const delivered = inputs.reported.get(clusterName)?.delivered;
     if (delivered === undefined) return;
-    // What this replica has heard itself is newer.
-    if (!deliveries.has(clusterName)) options.answeredBefore(clusterName, delivered);
+    answeredBefore(clusterName, delivered);
     if (snapshots.clusters.get(clusterName)?.isServed === true || delivered === saidBefore.get(clusterName)) return;
     const wanted = recent.get(clusterName)?.get(delivered.digest);
     const last = handedOn.get(clusterName);
