@@ -589,6 +589,11 @@ describeInBrowser("the console in a browser", (executablePath) => {
     const notice = page.getByRole("button", { name: "1 new – show" });
     await notice.waitFor();
     expect(await page.getByRole("link", { name: "reviews-timeout" }).count()).toBe(0);
+    // Nor while somebody points at the notice, for as long as that takes.
+    await notice.hover();
+    await page.waitForTimeout(300);
+    expect(await notice.count()).toBe(1);
+    expect(await page.getByRole("link", { name: "reviews-timeout" }).count()).toBe(0);
     await notice.click();
     await page.getByRole("link", { name: "reviews-timeout" }).waitFor();
     demo.press("d");

@@ -103,7 +103,13 @@ export function ResourceTable<R>({ what, rows, keyOf, clustersOf, columns, open,
   return (
     <div className="table-page">
       <FilterBar what={what} columns={columns} chosen={visible} shown={[...shown.values()]} total={rows.length} />
-      <div className="table-notice" aria-live="polite">
+      {/* It lies over the table: who points at it still holds the rows, or it would be gone before a click. */}
+      <div
+        className="table-notice"
+        aria-live="polite"
+        onPointerEnter={() => setIsPointedAt(true)}
+        onPointerLeave={() => setIsPointedAt(false)}
+      >
         {held.added > 0 || held.isReordered ? (
           <button type="button" className="button small" onClick={held.show}>
             {held.added > 0 ? t.table.newRows(held.added) : t.table.changedRows}
