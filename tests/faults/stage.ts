@@ -237,12 +237,15 @@ function backedUp(image: ClusterImage): ClusterImage {
   const held = (stored: Stored): Stored => {
     const { spec } = stored.resource as AnyResource & { readonly spec?: { readonly holderIdentity?: string } };
     return spec?.holderIdentity === ""
-      ? { ...stored, resource: { ...stored.resource, spec: { ...spec, holderIdentity: "gone" } } }
+      ? { ...stored, resource: { ...stored.resource, spec: { ...spec, holderIdentity: "gone", leaseDurationSeconds: LEASE_S } } }
       : stored;
   };
   const leases = image.objects.get(kindKeyOf(Lease)) ?? [];
   return { ...image, objects: new Map([...image.objects, [kindKeyOf(Lease), leases.map(held)]]) };
 }
+
+/** How long a Lease lasts that is held. Source: docs/decisions/0018. */
+const LEASE_S = 8;
 
 type Stored = NonNullable<ReturnType<ClusterImage["objects"]["get"]>>[number];
 

@@ -125,6 +125,14 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
     steps: "stopAgent b 0 0;stopServer - 0 0;wait - 8 0;deleteLease c 0 0",
   },
   {
+    name: "a server that starts after etcd was restored waits as long as a Lease lasts, as the one that leads may not have noticed",
+    seed: 1055959300,
+    clusters: 2,
+    hasStore: true,
+    steps:
+      "wait - 5 0;restoreEtcd a 1 0;terminateNamespace a 3 0;reopen a 0 0;stopReplica - 0 0;restoreEtcd b 1 0;restoreManagementEtcd - 1 0",
+  },
+  {
     name: "what was published, deleted and is there again from a backup of etcd is deleted again",
     seed: 36824723,
     clusters: 2,
