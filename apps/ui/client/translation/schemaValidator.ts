@@ -63,12 +63,15 @@ function errorInItems({ items }: Schema, value: readonly unknown[], path: string
   return undefined;
 }
 
+/** In the order of the class that this one stands for: members that the schema doesn't name first, then those that it names, as it does. */
 function errorInMembers({ properties = {}, additionalProperties }: Schema, value: Schema, path: string): SchemaError | undefined {
   const known = properties as Readonly<Record<string, Schema>>;
-  for (const key of Object.keys(value)) {
-    const schema = Object.hasOwn(known, key) ? known[key] : typeof additionalProperties === "object" ? additionalProperties : undefined;
-    if (schema === undefined || schema === null || value[key] === undefined) continue;
-    const error = firstError(schema as Schema, value[key], `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`);
+  const others = typeof additionalProperties === "object" && additionalProperties !== null ? (additionalProperties as Schema) : undefined;
+  const further = others === undefined ? [] : Object.keys(value).filter((key) => !Object.hasOwn(known, key));
+  for (const key of [...further, ...Object.keys(known)]) {
+    const schema = Object.hasOwn(known, key) ? known[key] : others;
+    if (schema === undefined || value[key] === undefined) continue;
+    const error = firstError(schema, value[key], `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`);
     if (error !== undefined) return error;
   }
   return undefined;

@@ -94,6 +94,20 @@ it("knows places that take several types", () => {
   }
 });
 
+it("meets mistakes in the order in which the validators which generate code meet them", () => {
+  // With one of a Mesh's two names left out, the other is not validated.
+  const mesh = { namespace: 5, name: 6 };
+  const workload = {
+    apiVersion: "discovery.mesh.gloo.solo.io/v1",
+    kind: "Workload",
+    metadata: { name: "a", namespace: "b" },
+    spec: { mesh },
+  };
+  const expected = mistakes(kindOf(workload.apiVersion, workload.kind), workload);
+  expect(expected).toHaveLength(1);
+  expect(mistakes(kindOfBrowser(workload.apiVersion, workload.kind), workload)).toEqual(expected);
+});
+
 it("finds the mistakes that the validators which generate code find", () => {
   const changes = fc.record({ at: fc.nat(), wrong: wrongValues });
   fc.assert(

@@ -1,6 +1,7 @@
 import type { Kind } from "@isthmus/core";
 import { InvalidResource } from "@isthmus/core";
 import { expect, test } from "vitest";
+import { Workload } from "../discovery/workload.ts";
 import { AccessPolicy } from "../networking/accessPolicy.ts";
 import { TrafficPolicy } from "../networking/trafficPolicy.ts";
 import { userStatusKinds } from "../roles.ts";
@@ -34,6 +35,15 @@ test("all mistakes are named, each with its place in the object as it was given"
     "spec.policy.trafficShift.destinations[4].weight: -2 must be >= 0",
     'spec.policy.trafficShift.destinations[4].kubeService.port: "a" is not a port number',
   ]);
+});
+
+test("what is given but wrong is not said to be missing", () => {
+  const mesh = { name: 5, namespace: "gloo-mesh" };
+  expect(problemsOf(Workload, { mesh, kubernetes: { serviceAccountName: 7 } })).toEqual([
+    "spec.kubernetes.serviceAccountName: must be a string, is 7",
+    "spec.mesh.name: must be a string, is 5",
+  ]);
+  expect(problemsOf(Workload, { mesh: { namespace: "gloo-mesh" } })).toEqual(["spec.mesh.name: is required"]);
 });
 
 test.each(userStatusKinds().map((kind) => ({ kind, name: kind.kind })))(

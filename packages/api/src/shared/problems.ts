@@ -7,7 +7,8 @@ export const MOST_PROBLEMS = 20;
 
 /**
  * The mistakes in a value, in the order in which validation meets them. Validation ends at the first mistake, as an object may hold a
- * million; so what is wrong is left out, and the rest validated again. None: the value is valid.
+ * million; so what is wrong is left out, and the rest validated again. What an object requires can't be left out of it: then the rest
+ * of that object is not validated. None: the value is valid.
  */
 export function problemsIn(validate: ValidateFunction, value: unknown): readonly Problem[] {
   if (validate(value)) return NONE;
@@ -18,7 +19,7 @@ export function problemsIn(validate: ValidateFunction, value: unknown): readonly
   while (problems.length < MOST_PROBLEMS && (rest === value || !validate(rest))) {
     const [error] = (validate.errors ?? []) as readonly ErrorObject[];
     if (error === undefined) return [...problems, { path: "", problem: "is not valid" }];
-    problems.push(problemOf({ ...error, instancePath: givenPointer(rest, error.instancePath, copies) }));
+    if (!isOwnGap(error, copies)) problems.push(problemOf({ ...error, instancePath: givenPointer(rest, error.instancePath, copies) }));
     for (const steps of mistaken(error)) {
       // Nothing would be left.
       if (steps.length === 0) return problems;
@@ -30,8 +31,19 @@ export function problemsIn(validate: ValidateFunction, value: unknown): readonly
 
 const NONE: readonly Problem[] = [];
 
-/** The copies from which something was left out; for arrays, where what is left of their elements stood. */
-type Copies = Map<object, number[]>;
+/** The copies from which something was left out. */
+type Copies = Map<object, LeftOut>;
+interface LeftOut {
+  /** Of an array: where what is left of its elements stood. */
+  readonly places: number[];
+  /** Of an object: the members that were wrong. */
+  readonly members: Set<string>;
+}
+
+/** Whether what is missing was given, and left out since it was wrong. */
+function isOwnGap({ keyword, params, data }: ErrorObject, copies: Copies): boolean {
+  return keyword === "required" && copies.get(data as object)?.members.has(String(params["missingProperty"])) === true;
+}
 
 /** What to leave out, so that the rest can be validated. */
 function mistaken({ instancePath, keyword, params, schema, data }: ErrorObject): readonly (readonly string[])[] {
@@ -47,7 +59,7 @@ function givenPointer(rest: unknown, pointer: string, copies: Copies): string {
   const steps: string[] = [];
   let value = rest;
   for (const step of pointerSteps(pointer)) {
-    steps.push(Array.isArray(value) ? String(copies.get(value)?.[Number(step)] ?? step) : step);
+    steps.push(Array.isArray(value) ? String(copies.get(value)?.places[Number(step)] ?? step) : step);
     value = (value as Readonly<Record<string, unknown>>)[step];
   }
   return pointerOf(steps);
@@ -57,14 +69,17 @@ function givenPointer(rest: unknown, pointer: string, copies: Copies): string {
 function without(value: unknown, [name = "", ...deeper]: readonly string[], copies: Copies): unknown {
   const copy = ownCopy(value as object, copies) as Record<string, unknown>;
   if (deeper.length > 0) copy[name] = without(copy[name], deeper, copies);
-  else if (!Array.isArray(copy)) delete copy[name];
-  else for (const list of [copy, copies.get(copy)]) list?.splice(Number(name), 1);
+  else if (Array.isArray(copy)) for (const list of [copy, copies.get(copy)?.places]) list?.splice(Number(name), 1);
+  else {
+    delete copy[name];
+    copies.get(copy)?.members.add(name);
+  }
   return copy;
 }
 
 function ownCopy(value: object, copies: Copies): object {
   if (copies.has(value)) return value;
   const copy = Array.isArray(value) ? [...value] : { ...value };
-  copies.set(copy, Array.isArray(copy) ? [...copy.keys()] : []);
+  copies.set(copy, { places: Array.isArray(copy) ? [...copy.keys()] : [], members: new Set() });
   return copy;
 }
