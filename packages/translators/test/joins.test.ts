@@ -2,7 +2,7 @@ import { emptySnapshot, emptyTable, runToCompletion, type Table } from "@isthmus
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { changesSince } from "../src/incremental/changes.ts";
-import { derived, updated } from "../src/incremental/derived.ts";
+import { derived, type RowSources, updated } from "../src/incremental/derived.ts";
 import { inputTable, join } from "../src/incremental/join.ts";
 import { entriesOf } from "../src/incremental/lookupTable.ts";
 import { type EarlierRun, transition } from "../src/incremental/transition.ts";
@@ -72,6 +72,22 @@ const byJoin = Object.values(joins).map((one) =>
   }),
 );
 
+/** Rows that there are only where one of two joins finds something. */
+const rowsOfAsking = {
+  from: first,
+  context: ({ context }: Tables) => context,
+  joins: { asking: joins.asking, entries: joins.entries, chain: joins.chain },
+  make: (
+    { key, text }: Row,
+    { lookup, context }: RowSources<Pick<typeof joins, "asking" | "entries" | "chain">, string, FoundRow>,
+  ): FoundRow | undefined => {
+    const [rows, entries] = [lookup("asking"), lookup("entries")];
+    return rows.length + entries.length === 0 ? undefined : { key, text: JSON.stringify([text, context, rows, entries, lookup("chain")]) };
+  },
+};
+const lookingAtAll = derived(rowsOfAsking);
+const lookingWhereNeeded = derived({ ...rowsOfAsking, needsOneOf: ["asking", "entries"] });
+
 const value = fc.constantFrom("a", "b", "c");
 const values = fc.uniqueArray(value, { maxLength: 2 });
 const content = fc.record({ asks: values, names: values, isAsking: fc.boolean(), text: fc.constantFrom("x", "y") });
@@ -116,6 +132,30 @@ test("after every change, rows that follow from it are those from scratch, whate
     }),
     { numRuns: 2000 },
   );
+});
+
+test("rows that need what a join finds are the same whether or not others are looked at while there is nothing to find", () => {
+  fc.assert(
+    fc.property(fc.array(fc.array(edit, { maxLength: 3 }), { maxLength: 12 }), (rounds) => {
+      let now = nothing;
+      let table = noRows;
+      for (const edits of rounds) {
+        const before = now;
+        for (const one of edits) now = edited(now, one);
+        table = runToCompletion(updated(table, lookingWhereNeeded, transition(now, earlier(before))));
+        const scratch = (rows: typeof lookingAtAll) => [...runToCompletion(updated(noRows, rows, transition(now, undefined))).entries()];
+        expect([...table.entries()]).toEqual(scratch(lookingAtAll));
+        expect(scratch(lookingWhereNeeded)).toEqual(scratch(lookingAtAll));
+      }
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test("no row is looked at from scratch while there is nothing to find of what it needs", () => {
+  const now = { ...nothing, first: nothing.first.with([["a", { key: "a", asks: ["v"], names: [], isAsking: true, text: "x" }]]) };
+  expect([...runToCompletion(lookingAtAll.affected(transition(now, undefined)))]).toEqual(["a"]);
+  expect([...runToCompletion(lookingWhereNeeded.affected(transition(now, undefined)))]).toEqual([]);
 });
 
 test("a change of what is not read affects nothing, nor one that nobody asks for", () => {

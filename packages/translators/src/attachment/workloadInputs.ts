@@ -63,6 +63,7 @@ export const workloadInputs = derived({
     covering: join({ from: workloads, key: byPodLabel, to: workloads, index: byFirstLabel }),
     userSidecars: join({ from: workloads, key: byPlace, to: inputKind<AttachedSources, Sidecar>(Sidecar), index: byPlaceOfUsers }),
   },
+  needsOneOf: ["dependencies", "accessLogRecords", "wasmDeployments"],
   make: (workload, { key, lookup, context: translationContext }): SelectedWorkloadInputs | undefined => {
     const scope = policyScopeFrom(translationContext);
     const isInReach = (one: Resource) => isWithinLimit(scope.limitOf(one), workloadLocation(workload));

@@ -1,5 +1,5 @@
 import { type CooperativeTask, type EntryChange, type Table, withEach } from "@isthmus/core";
-import type { Join, JoinSource, Reading, RowLookup, Watch } from "./join.ts";
+import { findsNothing, type Join, type JoinSource, type Reading, type RowLookup, type Watch } from "./join.ts";
 import { recomputeRows } from "./rows.ts";
 import type { Transition } from "./transition.ts";
 
@@ -25,6 +25,8 @@ export interface DerivedOptions<S, R extends object, J extends Joins<S, R>, C, V
   /** What every row reads: when it is another value, all rows are computed again. */
   readonly context: (sources: S) => C;
   readonly joins: J;
+  /** Joins of which one must find something, else there is no such row: while none of them has a table to look up in, no row is looked at. */
+  readonly needsOneOf?: readonly (keyof J)[];
   /** Undefined: there is no such row. */
   readonly make: (row: R, sources: RowSources<J, C, V>) => V | undefined;
 }
@@ -46,10 +48,13 @@ export function derived<S, R extends object, J extends Joins<S, R>, C, V>({
   from,
   context,
   joins,
+  needsOneOf,
   make,
 }: DerivedOptions<S, R, J, C, V>): Derived<S, V> {
   const all = Object.values(joins);
   const watchesByTable = grouped(all.flatMap((one) => one.watches));
+  const needed = needsOneOf?.map((name) => joins[name] as Join<S, R, unknown>);
+  const canHaveRows = (now: S) => needed === undefined || needed.some((one) => one.at(now) !== findsNothing);
   const rowsAt = (now: S) => {
     const contextNow = context(now);
     const lookups = new Map<keyof J, RowLookup<R, unknown>>();
@@ -71,6 +76,7 @@ export function derived<S, R extends object, J extends Joins<S, R>, C, V>({
       const affected = new Set<string>();
       if (earlier === undefined || context(now) !== context(earlier.before)) {
         for (const one of earlier === undefined ? [now] : [now, earlier.before]) {
+          if (!canHaveRows(one)) continue;
           for (const [key] of from.table(one).entries()) affected.add(key);
         }
         return affected;
@@ -94,9 +100,11 @@ export function derived<S, R extends object, J extends Joins<S, R>, C, V>({
       return affected;
     },
     *indexed(now) {
+      if (!canHaveRows(now)) return;
       for (const { indexes } of all) if (indexes !== undefined) yield* indexes(now);
     },
     at(now) {
+      if (!canHaveRows(now)) return () => undefined;
       const table = from.table(now);
       const rowOf = rowsAt(now);
       return (key, before) => {
@@ -106,6 +114,7 @@ export function derived<S, R extends object, J extends Joins<S, R>, C, V>({
     },
     *all(now) {
       const rows: (readonly [string, V])[] = [];
+      if (!canHaveRows(now)) return rows;
       const rowOf = rowsAt(now);
       let count = 0;
       for (const [key, source] of from.table(now).entries()) {

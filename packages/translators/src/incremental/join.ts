@@ -185,7 +185,8 @@ export function unionOf<S, R, V>(joins: readonly Join<S, R, V>[]): Join<S, R, V>
 
 const NONE: readonly never[] = [];
 
-function findsNothing(): readonly never[] {
+/** What a row looks up in a table without rows. */
+export function findsNothing(): readonly never[] {
   return NONE;
 }
 
