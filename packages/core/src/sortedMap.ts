@@ -143,7 +143,8 @@ export class SortedMap<V> implements Iterable<readonly [string, V]> {
 
   /** What becomes of this map by few changes, in key order; undefined for many. */
   #originOf(sorted: readonly Entry<V>[]): Origin<V> | undefined {
-    if (sorted.length > FEW) return undefined;
+    // All that a first one holds is new.
+    if (sorted.length > FEW || this.size === 0) return undefined;
     const changes: EntryChange<V>[] = [];
     for (const [key, after] of sorted) {
       const before = this.get(key);

@@ -167,7 +167,8 @@ function* bucketsOf<V extends object>(rows: Iterable<V>, indexes: readonly Index
 }
 
 function gather<V extends object>(buckets: Map<string, V | V[]>, values: readonly string[], row: V): void {
-  for (const value of values) {
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i] as string;
     const bucket = buckets.get(value);
     // An index may name a value twice.
     if (bucket === undefined) buckets.set(value, row);

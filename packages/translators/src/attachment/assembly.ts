@@ -10,11 +10,11 @@ import {
   Workload,
 } from "@isthmus/api";
 import { equalJson, exactly, internList, keyOf, keyOfResource, matchesLabels, type Resource, type Snapshot } from "@isthmus/core";
-import { derived } from "../incremental/derived.ts";
+import { derived, type RowSources } from "../incremental/derived.ts";
 import { inputKind, inputTable, join, unionOf } from "../incremental/join.ts";
 import { entriesOf, type MapEntry } from "../incremental/lookupTable.ts";
 import { memoizeLast } from "../incremental/memoizeRow.ts";
-import type { DestinationInputs, MeshInputs, TranslationContext, VirtualMeshInputs } from "../meshes/inputs.ts";
+import type { DestinationInputs, FailoverPeer, MeshInputs, TranslationContext, VirtualMeshInputs } from "../meshes/inputs.ts";
 import { meshTranslators } from "../meshes/meshTranslators.ts";
 import { generatedRootName } from "../policy/generatedRoots.ts";
 import { serviceKeyOf } from "../policy/hostnames.ts";
@@ -30,6 +30,7 @@ import {
   destinations,
   sortedUniqueKeys,
   subsetPolicies,
+  subsetUsersIn,
   supports,
   virtualDestinations,
 } from "./destinationJoins.ts";
@@ -117,16 +118,10 @@ export const destinationInputs = derived({
     const { trafficPolicies, accessPolicies, heldAccess, federatedTo, userObjects } = standing;
     const service = known.spec?.kubeService?.ref;
     const virtualIp = isFederated(known) && service !== undefined ? virtualIpOf(service, lookup("displacedIp")[0]) : undefined;
-    const namesakes = {
-      namesakes: lookup("namesakes"),
-      meshes: lookup("meshesOfNamesakes"),
-      workloads: lookup("workloadsOfNamesakes"),
-      offline: new Set(lookup("offlineNamesakes").map(({ key }) => key)),
-      before: before?.failoverPeers,
-    };
-    const subsetUsers = { subsetPolicies: lookup("subsetPolicies"), supports: lookup("supports") };
+    // Joins that continue from one that found nothing are not asked, nor those of Cilium elsewhere: a first translation makes each row with them all.
+    const hasCilium = mesh.spec?.cilium !== undefined;
     return {
-      destination: withSubsets(known, subsetUsers, { translationContext, before: before?.destination }),
+      destination: withSubsets(known, subsetUsersIn(lookup), { translationContext, before: before?.destination }),
       mesh,
       trafficPolicies,
       accessPolicies,
@@ -134,14 +129,14 @@ export const destinationInputs = derived({
       callingMeshes: internList(exactly(lookup("callingMeshes"))),
       virtualMesh: lookup("virtualMesh")[0],
       federatedTo,
-      joinedBy: lookup("joinedBy")[0],
-      ownGateways: lookup("ownGateways")[0] ?? NONE,
-      gatewayWorkloads: lookup("gatewayWorkloads"),
+      joinedBy: hasCilium ? lookup("joinedBy")[0] : undefined,
+      ownGateways: hasCilium ? (lookup("ownGateways")[0] ?? NONE) : NONE,
+      gatewayWorkloads: hasCilium ? lookup("gatewayWorkloads") : NONE,
       gateways: lookup("gateways")[0] ?? NONE,
-      failoverPeers: failoverPeersOf(known, mesh, namesakes),
+      failoverPeers: failoverPeersAmong(lookup, { known, mesh, before: before?.failoverPeers }),
       virtualIp: before !== undefined && equalJson(before.virtualIp, virtualIp) ? before.virtualIp : virtualIp,
-      referred: othersReferred(lookup("referred"), known),
-      virtualDestinations: lookup("virtualDestinations"),
+      referred: trafficPolicies.length === 0 ? NONE : othersReferred(lookup("referred"), known),
+      virtualDestinations: trafficPolicies.length === 0 ? NONE : lookup("virtualDestinations"),
       workloads: workloadsAmong(lookup("workloads"), known),
       pods: lookup("pods"),
       meshConfig: lookup("meshConfig")[0],
@@ -150,6 +145,23 @@ export const destinationInputs = derived({
     };
   },
 });
+
+type DestinationLookup = RowSources<typeof destinationJoins, unknown, unknown>["lookup"];
+
+function failoverPeersAmong(
+  lookup: DestinationLookup,
+  own: { readonly known: Destination; readonly mesh: Mesh; readonly before: readonly FailoverPeer[] | undefined },
+): readonly FailoverPeer[] {
+  const namesakes = lookup("namesakes");
+  if (namesakes.length === 0) return NONE;
+  return failoverPeersOf(own.known, own.mesh, {
+    namesakes,
+    meshes: lookup("meshesOfNamesakes"),
+    workloads: lookup("workloadsOfNamesakes"),
+    offline: new Set(lookup("offlineNamesakes").map(({ key }) => key)),
+    before: own.before,
+  });
+}
 
 const membership = join({ from: meshes, to: memberships });
 const virtualMesh = join({ from: membership.source, key: byVirtualMesh, to: virtualMeshes, select: entryValue<VirtualMesh> });

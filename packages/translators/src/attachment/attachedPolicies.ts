@@ -120,7 +120,7 @@ export const attachedPolicies = derived({
     wildcards: join({ from: destinations, key: destinationsByCluster, to: claims, index: byWildcardCluster }),
     wildcardsOfCallers: join({ from: federatedTo.source, key: byMeshCluster, to: claims, index: byWildcardCluster }),
   },
-  make: (destination, { lookup, context: translationContext, before: row }): AttachedPolicies => {
+  make: (destination, { key, lookup, context: translationContext, before: row }): AttachedPolicies => {
     const { ages } = translationContext;
     const reach = policyScopeFrom(translationContext);
     const traffic = withinReach(policiesSelecting(destination, lookup("traffic"), ages), destination, reach);
@@ -141,7 +141,7 @@ export const attachedPolicies = derived({
     const beyond = traffic.beyond.filter((policy) => asksForSubsets(policy));
     // Named one by one: an object that begins with a spread has a hidden class of its own (docs/decisions/0026).
     const standing: AttachedPolicies = {
-      key: keyOfResource(destination),
+      key,
       trafficPolicies: next.trafficPolicies,
       accessPolicies: internList(access.within),
       heldAccess: internList(heldWithinReach(held, destination, reach)),

@@ -1,11 +1,13 @@
 import { VirtualDestination } from "@isthmus/api";
 import { keyOfResource, type Snapshot } from "@isthmus/core";
+import type { RowSources } from "../incremental/derived.ts";
 import { inputKind, inputTable, join } from "../incremental/join.ts";
 import type { TranslationContext } from "../meshes/inputs.ts";
 import { byService } from "../policy/indexes.ts";
 import type { AttachedPolicies } from "./attachedPolicies.ts";
 import type { Attachment } from "./attachment.ts";
 import { bySubsetService, referredVirtualDestinationKeys } from "./policyReferences.ts";
+import type { SubsetUsers } from "./requiredSubsets.ts";
 
 /** The tables from which targets and applied statuses follow. */
 export interface AttachedSources {
@@ -41,6 +43,16 @@ export const supports = join({
   to: supportsOfPolicies,
   isSame: (before, after) => before.inForce > 0 === after.inForce > 0,
 });
+
+/** The policies from which the required subsets of a Destination follow. */
+export function subsetUsersIn(
+  lookup: RowSources<{ readonly subsetPolicies: typeof subsetPolicies; readonly supports: typeof supports }, unknown, unknown>["lookup"],
+): SubsetUsers {
+  const policies = lookup("subsetPolicies");
+  return { subsetPolicies: policies, supports: policies.length === 0 ? NONE : lookup("supports") };
+}
+
+const NONE: readonly never[] = [];
 
 /** Destination → the policies in force on it → the VirtualDestinations that they may refer to, in key order. */
 export const virtualDestinations = join({

@@ -1,9 +1,8 @@
 import { Destination, Workload } from "@isthmus/api";
-import { type CooperativeTask, emptyTable, type Index, nearestName, SortedMap, type Table } from "@isthmus/core";
+import { type CooperativeTask, type EntryChange, emptyTable, nearestName, SortedMap, type Table } from "@isthmus/core";
 import { changesOf } from "../incremental/changes.ts";
 import { entriesOf } from "../incremental/lookupTable.ts";
 import { memoizeRow } from "../incremental/memoizeRow.ts";
-import { byNamespace, destinationsByCluster } from "../policy/indexes.ts";
 import { destinationLocation, type NamespaceLocation, workloadLocation } from "../policy/policyScope.ts";
 import type { AttachmentStep } from "./attachment.ts";
 
@@ -23,7 +22,6 @@ interface PlaceCount {
 
 /** The very same while no place comes or goes. */
 export type PlaceNames = Readonly<Record<Place, readonly string[]>>;
-type Place = keyof typeof PLACES;
 
 /** The names as the one row of a table. */
 export const rowOfPlaces = memoizeRow((names: PlaceNames) => entriesOf(new Map([["", names]])));
@@ -36,21 +34,8 @@ export interface ClusterPlaces {
   readonly namespacesOfWorkloads: readonly string[];
 }
 
-const ofController =
-  (read: (place: { readonly namespace?: string; readonly clusterName?: string }) => string | undefined) => (workload: Workload) => {
-    const name = read(workload.spec?.kubernetes?.controller ?? {});
-    return name === undefined || name === "" ? [] : [name];
-  };
+type Place = "namespacesOfServices" | "clustersOfServices" | "namespacesOfWorkloads" | "clustersOfWorkloads";
 
-const PLACES = {
-  namespacesOfServices: byNamespace,
-  clustersOfServices: destinationsByCluster,
-  namespacesOfWorkloads: ofController(({ namespace }) => namespace),
-  clustersOfWorkloads: ofController(({ clusterName }) => clusterName),
-} as const;
-
-const OF_SERVICES = ["namespacesOfServices", "clustersOfServices"] as const;
-const OF_WORKLOADS = ["namespacesOfWorkloads", "clustersOfWorkloads"] as const;
 // Places in their clusters: `in-cluster SORT CLUSTER/NAMESPACE`.
 const IN_CLUSTER = "in-cluster";
 
@@ -69,50 +54,54 @@ function namesIn(counts: SortedMap<PlaceCount>): PlaceNames {
   };
 }
 
-const inCluster =
-  <R>(locationOf: (row: R) => NamespaceLocation): Index<R> =>
-  (row) => {
-    const { clusterName, namespace } = locationOf(row);
-    return clusterName === "" || namespace === "" ? NONE : [`${clusterName}/${namespace}`];
+/** How many more rows are in each namespace of each cluster. */
+type Difference = ReadonlyMap<string, ReadonlyMap<string, number>>;
+
+function* differenceOf<R extends object>(
+  changes: readonly EntryChange<R>[],
+  locationOf: (row: R) => NamespaceLocation,
+): CooperativeTask<Difference> {
+  const difference = new Map<string, Map<string, number>>();
+  const add = ({ clusterName, namespace }: NamespaceLocation, by: number) => {
+    let ofCluster = difference.get(clusterName);
+    if (ofCluster === undefined) {
+      ofCluster = new Map();
+      difference.set(clusterName, ofCluster);
+    }
+    ofCluster.set(namespace, (ofCluster.get(namespace) ?? 0) + by);
   };
-const servicesInCluster = inCluster<Destination>(destinationLocation);
-const workloadsInCluster = inCluster<Workload>(workloadLocation);
+  let at = 0;
+  for (const { before, after } of changes) {
+    const left = before && locationOf(before);
+    const right = after && locationOf(after);
+    if (left?.clusterName !== right?.clusterName || left?.namespace !== right?.namespace) {
+      if (left !== undefined) add(left, -1);
+      if (right !== undefined) add(right, 1);
+    }
+    if (++at % CHANGES_PER_STEP === 0) yield;
+  }
+  return difference;
+}
 
 /** Counts that follow what comes and goes. */
 export function* placesAfter({ inputs, since }: AttachmentStep, before: KnownPlaces): CooperativeTask<KnownPlaces> {
-  const differences = new Map<string, Map<string, number>>();
-  function* count<R extends object>(
-    changes: readonly { readonly before: R | undefined; readonly after: R | undefined }[],
-    sorts: readonly (readonly [string, Index<R>])[],
-  ) {
-    for (const [place, index] of sorts) {
-      const difference = new Map<string, number>();
-      differences.set(place, difference);
-      let at = 0;
-      for (const { before: was, after } of changes) {
-        const left = was === undefined ? NONE : index(was);
-        const right = after === undefined ? NONE : index(after);
-        if (left[0] !== right[0]) {
-          for (const name of left) difference.set(name, (difference.get(name) ?? 0) - 1);
-          for (const name of right) difference.set(name, (difference.get(name) ?? 0) + 1);
-        }
-        if (++at % CHANGES_PER_STEP === 0) yield;
-      }
-    }
-  }
-  yield* count(since?.changes.of(Destination) ?? changesOf(Destination, inputs, undefined), [
-    ...OF_SERVICES.map((place) => [place, PLACES[place]] as const),
-    [`${IN_CLUSTER} services`, servicesInCluster] as const,
-  ]);
-  yield* count(since?.changes.of(Workload) ?? changesOf(Workload, inputs, undefined), [
-    ...OF_WORKLOADS.map((place) => [place, PLACES[place]] as const),
-    [`${IN_CLUSTER} workloads`, workloadsInCluster] as const,
-  ]);
+  const services = yield* differenceOf(since?.changes.of(Destination) ?? changesOf(Destination, inputs, undefined), destinationLocation);
+  const workloads = yield* differenceOf(since?.changes.of(Workload) ?? changesOf(Workload, inputs, undefined), workloadLocation);
   const counts = new Map<string, PlaceCount>();
-  for (const [place, difference] of differences) {
-    for (const [name, by] of difference) {
-      const key = `${place} ${name}`;
-      if (by !== 0) counts.set(key, { name, count: (before.counts.get(key)?.count ?? 0) + by });
+  const count = (sort: string, name: string, by: number) => {
+    const key = `${sort} ${name}`;
+    if (name !== "" && by !== 0) counts.set(key, { name, count: ((counts.get(key) ?? before.counts.get(key))?.count ?? 0) + by });
+  };
+  for (const [difference, sort, namespaces, clusters] of [
+    [services, "services", "namespacesOfServices", "clustersOfServices"],
+    [workloads, "workloads", "namespacesOfWorkloads", "clustersOfWorkloads"],
+  ] as const) {
+    for (const [clusterName, ofCluster] of difference) {
+      for (const [namespace, by] of ofCluster) {
+        count(namespaces, namespace, by);
+        count(clusters, clusterName, by);
+        if (clusterName !== "" && namespace !== "") count(`${IN_CLUSTER} ${sort}`, `${clusterName}/${namespace}`, by);
+      }
     }
   }
   if (counts.size === 0) return before;

@@ -1,16 +1,5 @@
 import { AccessPolicy, Destination, TrafficPolicy, VirtualDestination } from "@isthmus/api";
-import {
-  emptyTable,
-  equalJson,
-  exactly,
-  type Kind,
-  keyOf,
-  keyOfResource,
-  type Report,
-  refOf,
-  type Snapshot,
-  type Table,
-} from "@isthmus/core";
+import { emptyTable, equalJson, exactly, type Kind, keyOf, type Report, refOf, type Snapshot, type Table } from "@isthmus/core";
 import { type Finding, reportOf } from "../findings.ts";
 import { type Derived, derived } from "../incremental/derived.ts";
 import { inputKind, join } from "../incremental/join.ts";
@@ -150,7 +139,7 @@ function checkedPolicies<P extends TrafficPolicy | AccessPolicy, C extends Check
         index: selectedUnder,
       }),
     },
-    make: (policy, { lookup, context, before: row }): C => {
+    make: (policy, { key, lookup, context, before: row }): C => {
       const scope = policyScopeFrom(context);
       const limit = scope.limitOf(policy);
       // A limited policy is for the Destinations in its reach, not for hosts of the management cluster.
@@ -171,7 +160,7 @@ function checkedPolicies<P extends TrafficPolicy | AccessPolicy, C extends Check
       const findings = [...policyScopeFindings(policy, limit), ...grounds];
       const reports = findings.length === 0 ? NONE : findings.map((finding) => reportOf(refOf(policy), finding));
       const backing = (selectors: SelectorList) => backingSelectors(selectors, { candidates, limitOf: (one) => scope.limitOf(one) });
-      const made = madeOf({ key: keyOfResource(policy), limit, isSound, reports }, policy, backing);
+      const made = madeOf({ key, limit, isSound, reports }, policy, backing);
       const isSame =
         row?.policy === policy &&
         row.isSound === made.isSound &&

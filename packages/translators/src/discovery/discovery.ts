@@ -148,10 +148,18 @@ function outputChanges(
 
 /** What becomes of the workloads that Services may select. */
 function* backingChanges(
-  { naming, names }: NameChanges<Workload>,
+  { naming, names, changes: assigned }: NameChanges<Workload>,
   before: NameAssignments<Workload>,
 ): CooperativeTask<readonly (readonly [string, Workload | undefined])[]> {
   const changes: (readonly [string, Workload | undefined])[] = [];
+  if (before.nameConflicts.size + naming.nameConflicts.size === 0) {
+    for (const { before: was, after } of assigned) {
+      if (was !== undefined) changes.push([keyOfResource(was.resource), undefined]);
+      if (after !== undefined) changes.push([keyOfResource(after.resource), after.resource]);
+      yield;
+    }
+    return changes;
+  }
   for (const name of names) {
     for (const workload of backing(before, name)) changes.push([keyOfResource(workload), undefined]);
     for (const workload of backing(naming, name)) changes.push([keyOfResource(workload), workload]);

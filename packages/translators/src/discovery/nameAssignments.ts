@@ -57,18 +57,15 @@ export function* assignNames<R extends Resource>(
   const names = new Set<string>();
   for (const row of versionsOf(rows.changesSince(before.rows))) for (const name of byDiscoveredName(row)) names.add(name);
   yield* rows.indexed(byDiscoveredName);
+  const changes: EntryChange<DiscoveredObject<R>>[] = [];
   const nameConflicts = yield* recompute(before.nameConflicts, names, (name) => {
     const claimants = rows.where(byDiscoveredName, name);
-    return claimants.length < 2 ? undefined : contestOf(name, claimants, ages);
+    const contest = claimants.length < 2 ? undefined : contestOf(name, claimants, ages);
+    const [was, winner] = [nameWinner(before, name)?.result.output, (contest?.holder ?? claimants[0])?.result.output];
+    if (was !== winner) changes.push({ key: name, before: was, after: winner });
+    return contest;
   });
-  const naming = { rows, nameConflicts };
-  const changes: EntryChange<DiscoveredObject<R>>[] = [];
-  for (const name of names) {
-    const change = { key: name, before: nameWinner(before, name)?.result.output, after: nameWinner(naming, name)?.result.output };
-    if (change.before !== change.after) changes.push(change);
-    yield;
-  }
-  return { naming, names, changes };
+  return { naming: { rows, nameConflicts }, names, changes };
 }
 
 /** Every finding about the objects that were looked at, and about their names. */

@@ -116,11 +116,17 @@ function metadataOf({ name, namespace, clusterName, origin }: OutputIdentity): M
  * cluster says which, by `clusterName`.
  */
 function parentsAnnotation(parents: readonly ResourceRef[]): string {
+  const [parent, ...others] = parents;
+  if (parent !== undefined && others.length === 0) return JSON.stringify({ [typeOf(parent)]: [userRefOf({ metadata: parent })] });
   const byType = new Map<string, Map<string, UserRef>>();
   for (const parent of parents) {
-    const type = `${parent.apiVersion}, Kind=${parent.kind}`;
+    const type = typeOf(parent);
     const refs = byType.get(type) ?? new Map<string, UserRef>();
     byType.set(type, refs.set(keyOf(parent), userRefOf({ metadata: parent })));
   }
   return JSON.stringify(Object.fromEntries([...byType.keys()].sort().map((type) => [type, [...(byType.get(type)?.values() ?? [])]])));
+}
+
+function typeOf({ apiVersion, kind }: ResourceRef): string {
+  return `${apiVersion}, Kind=${kind}`;
 }

@@ -5,6 +5,7 @@ import {
   attachedPoliciesJoin,
   destinations,
   subsetPolicies,
+  subsetUsersIn,
   supports,
   virtualDestinations,
 } from "../attachment/destinationJoins.ts";
@@ -48,16 +49,16 @@ const settledDestinations = derived({
     targets: join({ from: destinations, to: targets, index: byRefusedOn, isSame: isSameReports }),
     nameConflicts: join({ from: destinations, to: nameConflicts, index: byRefusedOn, isSame: isSameReports }),
   },
-  make: (destination, { lookup, context: { ages, clusterDomains }, before }): Destination => {
+  make: (destination, { key, lookup, context: { ages, clusterDomains }, before }): Destination => {
     const [standing] = lookup("attachedPolicies");
-    const key = keyOfResource(destination);
     const refused = new Set([...lookup("targets"), ...lookup("nameConflicts")].flatMap((one) => refusedOn(one, key)));
-    const virtualDestinations = lookup("virtualDestinations");
+    const trafficPolicies = standing?.trafficPolicies ?? [];
+    const virtualDestinations = trafficPolicies.length === 0 ? NONE : lookup("virtualDestinations");
     const status = attachedStatus(destination, {
-      trafficPolicies: standing?.trafficPolicies ?? [],
+      trafficPolicies,
       accessPolicies: standing === undefined ? [] : effectiveAccessPolicies(standing, ages),
       appliedFederation: destination.status?.appliedFederation,
-      requiredSubsets: requiredSubsetsOf({ subsetPolicies: lookup("subsetPolicies"), supports: lookup("supports") }, ages),
+      requiredSubsets: requiredSubsetsOf(subsetUsersIn(lookup), ages),
       clusterDomains,
       virtualDestination: (name) => virtualDestinations.find((one) => keyOfResource(one) === name),
     });

@@ -32,7 +32,10 @@ export function* discoveredInputs(
   before: DiscoveredBefore,
 ): CooperativeTask<{ readonly inputs: Snapshot; readonly beside: OutputSet }> {
   const now = discovered ?? emptyOutputSet(before.discovery.owner);
-  const changed = now.changesSince(before.cache.discovery?.outputs ?? emptyOutputSet(now.owner));
+  const discoveredBefore = before.cache.discovery?.outputs ?? emptyOutputSet(now.owner);
+  const changed = now.changesSince(discoveredBefore);
+  // Mostly nothing is given in the place of what was discovered: then that is one set, not two.
+  let isAllBeside = before.discovery === discoveredBefore || before.discovery.size + discoveredBefore.size === 0;
   const beside: [string, Output | undefined][] = [];
   let inputs = given;
   for (const kind of DISCOVERED) {
@@ -42,12 +45,14 @@ export function* discoveredInputs(
     const keys = new Map(ofKind.changesSince(before.cache.given.of(kind)).map(({ key }) => [key, `${prefix}${key}`]));
     for (const { key, before: was, after } of changed) {
       const output = after ?? was;
-      if (output !== undefined && key.startsWith(prefix)) keys.set(keyOfResource(output.resource), key);
+      if (output === undefined || !key.startsWith(prefix)) continue;
+      keys.set(keyOfResource(output.resource), key);
       yield;
     }
     const rows: (readonly [string, Resource | undefined])[] = [];
     for (const [key, fullKey] of keys) {
       const own = ofManagement(ofKind.row(key));
+      if (own !== undefined) isAllBeside = false;
       const output = own === undefined ? now.at(fullKey) : undefined;
       beside.push([fullKey, output]);
       rows.push([key, own ?? output?.resource]);
@@ -56,7 +61,7 @@ export function* discoveredInputs(
     const collection: Collection<Resource> = yield* withEach(before.inputs.of(kind), rows);
     inputs = inputs.withCollection(kind, collection);
   }
-  return { inputs, beside: yield* withEach(before.discovery, beside) };
+  return { inputs, beside: isAllBeside ? now : yield* withEach(before.discovery, beside) };
 }
 
 function ofManagement(resource: Resource | undefined): Resource | undefined {

@@ -103,6 +103,7 @@ function* ordersAfter(world: Translation, earlier: EarlierRun<StatusIndex> | und
   for (const { before: was, after } of earlier?.changes.between(world.cache.targets, earlier.before.translation.cache.targets) ??
     allTargets(world)) {
     const [left, right] = [virtualPlaces(was), virtualPlaces(after)];
+    if (left === right) continue;
     for (const [policy, { key }] of left) if (right.get(policy)?.key !== key) edits.set(policy, key, undefined);
     for (const [policy, { key, position }] of right) if (left.get(policy)?.position !== position) edits.set(policy, key, position);
     yield;
@@ -131,8 +132,11 @@ const NO_PLACES: ReadonlyMap<string, VirtualPlace> = new Map<string, VirtualPlac
 
 /** The place of each policy in force on a Destination. */
 function placesOn(destination: Destination | undefined): ReadonlyMap<string, number> {
+  if (destination === undefined) return NOWHERE;
   return new Map(policiesAttachedTo(destination).map(({ ref, position }) => [userKeyOf(ref), position]));
 }
+
+const NOWHERE: ReadonlyMap<string, number> = new Map<string, number>();
 
 /** The VirtualMesh that would federate a Destination. */
 function federatorOf(destination: Destination | undefined): string | undefined {

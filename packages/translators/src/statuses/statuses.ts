@@ -124,17 +124,18 @@ const DISCOVERED = [Destination, Mesh, Workload] as const;
 
 function* statusesOfDiscovered(world: Translation): Iterable<UserObjectStatusUpdate> {
   for (const kind of DISCOVERED) {
-    for (const resource of world.attached.of<Destination | Mesh | Workload>(kind)) {
-      const update = discoveredStatus(world, refOf(resource));
-      if (update !== undefined && isWorthWriting(update, world)) yield update;
+    const given: Table<{ readonly status?: object }> = world.inputs.of<Destination | Mesh | Workload>(kind);
+    for (const [key, resource] of world.attached.of<Destination | Mesh | Workload>(kind).entries()) {
+      const status = statusOfDiscovered(resource, world);
+      const isWorthWriting = !isEmpty(status) || !isEmpty(given.row(key)?.status);
+      if (isWorthWriting) yield { ref: refOf(resource), status: status as JsonObject };
     }
   }
 }
 
-function isWorthWriting({ ref, status }: UserObjectStatusUpdate, { inputs }: Translation): boolean {
-  const kind = DISCOVERED.find((one) => kindKeyOf(one) === kindKeyOf(ref));
-  const given: { readonly status?: object } | undefined = kind && inputs.of<Destination | Mesh | Workload>(kind).get(ref);
-  return Object.keys(status).length > 0 || Object.keys(given?.status ?? {}).length > 0;
+function isEmpty(record: object | undefined): boolean {
+  for (const _ in record) return false;
+  return true;
 }
 
 function discoveredStatus(world: Translation, ref: ResourceRef): UserObjectStatusUpdate | undefined {

@@ -1,6 +1,6 @@
 import type { AppliedEastWestIngressGateway, Endpoint, KubeService, ServiceEntryPort, Workload, WorkloadEntry } from "@isthmus/api";
 import { exactly, intern, matchesLabels } from "@isthmus/core";
-import { memoizeRow } from "../../../incremental/memoizeRow.ts";
+import { memoizeLast, memoizeRow } from "../../../incremental/memoizeRow.ts";
 import { portName } from "./ports.ts";
 
 /** What the endpoints of a federated service are made of. */
@@ -23,7 +23,7 @@ export function gatewayEndpoints(
   );
   const entries: WorkloadEntry[] = [];
   for (const { externalAddresses = [], destinationPort = 0 } of gateways) {
-    const gatewayPorts = ports.length === 0 ? undefined : portsAt(ports.map(({ name = "" }) => [name, destinationPort]));
+    const gatewayPorts = gatewayPortsFor(ports)(destinationPort);
     for (const address of externalAddresses) {
       if (address === "") continue;
       // Seen from elsewhere, endpoints with the same labels are the same.
@@ -40,11 +40,10 @@ export function gatewayEndpoints(
 
 /** For the service's own cluster: each endpoint at its own address, to which the gateway sends what comes in. */
 export function localEndpoints({ kubeService, ports, workloads }: EndpointSource): readonly WorkloadEntry[] {
-  const defined = new Set(ports.map(({ name }) => name));
+  const openPorts = openPortsAmong(ports);
   const labelsAt = labelling(workloads);
-  const entries = (kubeService.endpointSubsets ?? []).flatMap(({ endpoints = [], ports: endpointPorts = [] }) => {
-    const open = endpointPorts.flatMap((port) => (defined.has(portName(port)) ? [[portName(port), port.port ?? 0] as const] : []));
-    const entryPorts = open.length === 0 ? undefined : portsAt(open);
+  const entries = (kubeService.endpointSubsets ?? []).flatMap(({ endpoints = [], ports: endpointPorts = NO_PORTS }) => {
+    const entryPorts = openPorts(endpointPorts);
     return endpoints.filter(hasAddress).map((endpoint) => entryAt(endpoint.ipAddress ?? "", entryPorts, labelsAt(endpoint)));
   });
   return exactly(entries);
@@ -55,10 +54,31 @@ function entryAt(address: string, ports: WorkloadEntry["ports"], labels: Labels)
   return ports === undefined ? { address, labels } : { address, ports, labels };
 }
 
-/** Most services have the same ports, and all are behind the same ones of a gateway. */
-function portsAt(numbers: readonly (readonly [name: string, number: number])[]): NonNullable<WorkloadEntry["ports"]> {
-  return intern(Object.fromEntries(numbers));
+/** Most services have the same ports, and all are behind the same ones of a gateway. Undefined for none. */
+function portsAt(numbers: readonly (readonly [name: string, number: number])[]): WorkloadEntry["ports"] {
+  return numbers.length === 0 ? undefined : intern(Object.fromEntries(numbers));
 }
+
+// In key order the services of one name follow one another, with the very same ports.
+const gatewayPortsFor = memoizeLast((ports: readonly ServiceEntryPort[]) => {
+  let last: { readonly destinationPort: number; readonly ports: WorkloadEntry["ports"] } | undefined;
+  return (destinationPort: number) => {
+    if (last?.destinationPort !== destinationPort) {
+      last = { destinationPort, ports: portsAt(ports.map(({ name = "" }) => [name, destinationPort])) };
+    }
+    return last.ports;
+  };
+});
+
+const openPortsAmong = memoizeLast((ports: readonly ServiceEntryPort[]) => {
+  const defined = new Set(ports.map(({ name }) => name));
+  return memoizeLast((endpointPorts: readonly EndpointPort[]) =>
+    portsAt(endpointPorts.flatMap((port) => (defined.has(portName(port)) ? [[portName(port), port.port ?? 0] as const] : []))),
+  );
+});
+
+type EndpointPort = NonNullable<NonNullable<KubeService["endpointSubsets"]>[number]["ports"]>[number];
+const NO_PORTS: readonly never[] = [];
 
 /** A pod that is still starting has no address yet. */
 export function hasAddress({ ipAddress }: Endpoint): boolean {

@@ -1,5 +1,6 @@
 import type { KubeServicePort, ServiceEntryPort } from "@isthmus/api";
 import { exactly, intern } from "@isthmus/core";
+import { memoizeLast } from "../../../incremental/memoizeRow.ts";
 
 // Protocols that Istio knows, by what users write in port names. Source: istio.io/docs/ops/configuration/traffic-management/protocol-selection.
 const PROTOCOLS: ReadonlyMap<string, string> = new Map([
@@ -50,7 +51,7 @@ export interface OmittedPort {
  * protocol that it doesn't know, or with a number or name that another port has. Source: istio.io/istio
  * pkg/config/validation, ValidateServiceEntry.
  */
-export function federatedPorts(servicePorts: readonly KubeServicePort[]): FederatedPorts {
+export const federatedPorts = memoizeLast((servicePorts: readonly KubeServicePort[]): FederatedPorts => {
   const ports: ServiceEntryPort[] = [];
   const omitted: OmittedPort[] = [];
   for (const port of servicePorts) {
@@ -60,7 +61,7 @@ export function federatedPorts(servicePorts: readonly KubeServicePort[]): Federa
     else ports.push({ number: port.port ?? 0, protocol, name: portName(port) });
   }
   return { ports: intern(exactly(ports)), omitted };
-}
+});
 
 /** Why a port can't stand beside the others: DNS, for instance, has one number for both TCP and UDP, which gateways don't pass on. */
 function reasonBeside(port: KubeServicePort, all: readonly KubeServicePort[], taken: readonly ServiceEntryPort[]): string | undefined {
