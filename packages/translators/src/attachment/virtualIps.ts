@@ -19,10 +19,12 @@ export interface VirtualIps {
   readonly shared: ReadonlySet<number>;
   /** By the key of the Service or VirtualDestination, the addresses of those that can't have their plain one. */
   readonly losers: ReadonlyMap<string, VirtualIp>;
+  /** Plain addresses whose services `losers` follows from: as long as those stay, so do they. */
+  readonly decisive: ReadonlySet<number>;
 }
 
 /** No federated service. */
-export const noVirtualIps: VirtualIps = { shared: new Set(), losers: new Map() };
+export const noVirtualIps: VirtualIps = { shared: new Set(), losers: new Map(), decisive: new Set() };
 
 /** An address for each Destination that is federated to some mesh, and for each VirtualDestination. */
 export function* assignedVirtualIps(
@@ -48,17 +50,38 @@ export function* assignedVirtualIps(
   }
   // Few are shared: 18 pairs among 100,000 services. Whether an address in between is taken can depend on any other service.
   if (shared.size === 0) return noVirtualIps;
-  if (addresses.size === 0 && since !== undefined && !since.changes.some(Service)) return before;
-  const claimsOn = (address: number) => [
-    ...known.where(byPlainAddress, String(address)).flatMap((one) => claimsOf(one, inputs, translationContext.ages)),
-    ...virtualDestinations
-      .where(byOwnAddress, String(address))
-      .flatMap((one) => addressedRefs(one).map((service) => ({ service, age: ageOf(one.metadata, translationContext.ages) }))),
-  ];
+  // Of a Service its age is read.
+  for (const { metadata } of versionsOf(since?.changes.of(Service) ?? [])) {
+    const { name, namespace = "", clusterName = "" } = metadata;
+    addresses.add(plainAddress({ name, namespace, clusterName }));
+  }
+  // What has come to be shared is a change of who has that address, and so is what no longer is: it was decisive.
+  const isDecided = since !== undefined && ![...addresses].some((address) => before.decisive.has(address) || shared.has(address));
+  return isDecided ? before : virtualIpsFor(shared, known, { inputs, ages: translationContext.ages, before });
+}
+
+function virtualIpsFor(
+  shared: ReadonlySet<number>,
+  known: Table<Destination>,
+  { inputs, ages, before }: { readonly inputs: Snapshot; readonly ages: AgeSource; readonly before: VirtualIps },
+): VirtualIps {
+  const virtualDestinations = inputs.of(VirtualDestination);
+  const claims = new Map<number, readonly VirtualIpCandidate[]>();
+  const claimsOn = (address: number) => {
+    const made = claims.get(address) ?? [
+      ...known.where(byPlainAddress, String(address)).flatMap((one) => claimsOf(one, inputs, ages)),
+      ...virtualDestinations
+        .where(byOwnAddress, String(address))
+        .flatMap((one) => addressedRefs(one).map((service) => ({ service, age: ageOf(one.metadata, ages) }))),
+    ];
+    claims.set(address, made);
+    return made;
+  };
   const displaced = losingVirtualIps([...shared].map(claimsOn), claimsOn);
   return {
     shared,
     losers: new Map([...displaced].map(([key, virtualIp]) => [key, reuseIfEqual(virtualIp, before.losers.get(key))])),
+    decisive: new Set(claims.keys()),
   };
 }
 
