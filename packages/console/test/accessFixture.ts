@@ -53,12 +53,17 @@ export function movedClock(start = 1_000_000_000_000) {
       return new Promise((resolve, reject) => {
         if (signal?.aborted === true) return reject(signal.reason);
         if (ms === 0) return void setImmediate(resolve);
-        const one = { at: time + ms, done: resolve };
-        waiting.add(one);
-        signal?.addEventListener("abort", () => {
+        const abort = () => {
           waiting.delete(one);
-          reject(signal.reason);
-        });
+          reject(signal?.reason);
+        };
+        const done = () => {
+          signal?.removeEventListener("abort", abort);
+          resolve();
+        };
+        const one = { at: time + ms, done };
+        waiting.add(one);
+        signal?.addEventListener("abort", abort);
       });
     },
     async move(ms: number): Promise<void> {
