@@ -44,14 +44,13 @@ export class Ajv {
 
 /** The first mistake in a value. What is read is bounded in depth before it is validated. */
 function firstError(schema: Schema, value: unknown, instancePath: string): SchemaError | undefined {
-  const found = ownProblem(schema, value);
-  if (found !== undefined) {
-    const { keyword, params, message } = found;
-    return { keyword, params, message, instancePath, schema: schema[keyword], parentSchema: schema, data: value };
-  }
-  if (typeof value !== "object" || value === null) return undefined;
+  const errorOf = (found: Problem | undefined): SchemaError | undefined =>
+    found && { ...found, instancePath, schema: schema[found.keyword], parentSchema: schema, data: value };
+  const own = errorOf(ownProblem(schema, value));
+  if (own !== undefined || typeof value !== "object" || value === null) return own;
   if (Array.isArray(value)) return errorInItems(schema, value, instancePath);
-  return errorInMembers(schema, value as Schema, instancePath);
+  // Keywords of our own come last.
+  return errorInMembers(schema, value as Schema, instancePath) ?? errorOf(excessProblem(schema, value as Schema));
 }
 
 function errorInItems({ items }: Schema, value: readonly unknown[], path: string): SchemaError | undefined {
@@ -143,10 +142,13 @@ function wordProblem({ enum: words }: Schema, value: unknown): Problem | undefin
   return { keyword: "enum", params: { allowedValues: words }, message: "must be equal to one of the allowed values" };
 }
 
-function objectProblem({ required = [], properties = {}, additionalProperties, atMostOneOf }: Schema, value: Schema): Problem | undefined {
+function excessProblem({ atMostOneOf }: Schema, value: Schema): Problem | undefined {
   const members = atMostOneOf as readonly string[] | undefined;
-  if (members !== undefined && members.filter((member) => value[member] !== undefined).length > 1)
-    return { keyword: "atMostOneOf", params: {}, message: "" };
+  const given = members?.filter((member) => value[member] !== undefined) ?? [];
+  return given.length > 1 ? { keyword: "atMostOneOf", params: {}, message: "" } : undefined;
+}
+
+function objectProblem({ required = [], properties = {}, additionalProperties }: Schema, value: Schema): Problem | undefined {
   for (const missingProperty of required as readonly string[]) {
     if (value[missingProperty] === undefined)
       return { keyword: "required", params: { missingProperty }, message: `must have required property '${missingProperty}'` };

@@ -95,17 +95,18 @@ it("knows places that take several types", () => {
 });
 
 it("meets mistakes in the order in which the validators which generate code meet them", () => {
-  // With one of a Mesh's two names left out, the other is not validated.
-  const mesh = { namespace: 5, name: 6 };
-  const workload = {
-    apiVersion: "discovery.mesh.gloo.solo.io/v1",
-    kind: "Workload",
-    metadata: { name: "a", namespace: "b" },
-    spec: { mesh },
-  };
-  const expected = mistakes(kindOf(workload.apiVersion, workload.kind), workload);
-  expect(expected).toHaveLength(1);
-  expect(mistakes(kindOfBrowser(workload.apiVersion, workload.kind), workload)).toEqual(expected);
+  const networking = "networking.mesh.gloo.solo.io/v1";
+  const metadata = { name: "a", namespace: "b" };
+  for (const object of [
+    // With one of a Mesh's two names left out, the other is not validated.
+    { apiVersion: "discovery.mesh.gloo.solo.io/v1", kind: "Workload", metadata, spec: { mesh: { namespace: 5, name: 6 } } },
+    // With one of two members left out, there is one.
+    { apiVersion: networking, kind: "TrafficPolicy", metadata, spec: { httpRequestMatchers: [{ uri: { exact: 5, prefix: "/" } }] } },
+  ]) {
+    const expected = mistakes(kindOf(object.apiVersion, object.kind), object);
+    expect(expected).toHaveLength(1);
+    expect(mistakes(kindOfBrowser(object.apiVersion, object.kind), object)).toEqual(expected);
+  }
 });
 
 it("finds the mistakes that the validators which generate code find", () => {
