@@ -54,6 +54,7 @@ export function* assignedVirtualIps(
   for (const { metadata } of versionsOf(since?.changes.of(Service) ?? [])) {
     const { name, namespace = "", clusterName = "" } = metadata;
     addresses.add(plainAddress({ name, namespace, clusterName }));
+    yield;
   }
   // What has come to be shared is a change of who has that address, and so is what no longer is: it was decisive.
   const isDecided = since !== undefined && ![...addresses].some((address) => before.decisive.has(address) || shared.has(address));
