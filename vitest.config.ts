@@ -1,5 +1,9 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { sampledTests } from "./tools/sampledTests.ts";
+
+// `.ci/run` runs those in whole, and no test file twice.
+const RUN_LATER = process.env["ISTHMUS_LONG_FOLLOWS"] === "1" ? sampledTests(import.meta.dirname) : [];
 
 // What needs nothing but Node: unit, golden, properties, simulator, real sockets on loopback.
 export default defineConfig({
@@ -13,7 +17,8 @@ export default defineConfig({
       "tools/**/*.test.ts",
     ],
     // Those are run by `npm run test:long`.
-    exclude: ["**/node_modules/**", "**/*.long.test.ts"],
+    exclude: ["**/node_modules/**", "**/*.long.test.ts", ...RUN_LATER],
+    setupFiles: "tools/ci/measuredFile.ts",
     unstubEnvs: true,
     // One process reads each module once, not once for each test file: that took a third of the processor time. So a test file ends what it
     // started (servers, connections), and undoes what it changed of the process (timers, spies).

@@ -1,0 +1,40 @@
+import { readFileSync } from "node:fs";
+import { availableParallelism, totalmem } from "node:os";
+
+/** How many test files run at once in each lane. */
+export interface Lanes {
+  /** Those that mostly wait, for a heartbeat or a Lease. */
+  readonly waiting: number;
+  /** Those with real meshes. */
+  readonly meshes: number;
+}
+
+const GIB = 1024 ** 3;
+/** What a lane takes at most, as measured: a mesh of two or three clusters with their proxies, and a suite with its servers, agents and API servers. */
+const MESHES_GIB = 4;
+const WAITING_GIB = 1.5;
+/** For the programs that compute beside them. */
+const OTHERS_GIB = 4;
+
+/** As many as memory and processors allow: waiting ones are three a processor, since each of them leaves it idle most of the time. */
+export function lanesOf(
+  { processors, freeBytes }: { readonly processors: number; readonly freeBytes: number } = {
+    processors: availableParallelism(),
+    freeBytes: freeMemory(),
+  },
+): Lanes {
+  const free = freeBytes / GIB - OTHERS_GIB;
+  const meshes = Math.max(1, Math.min(Math.floor(processors / 2), Math.floor(free / 2 / MESHES_GIB)));
+  const waiting = Math.max(1, Math.min(processors * 2 + 1, Math.floor((free - meshes * MESHES_GIB) / WAITING_GIB)));
+  return { waiting, meshes };
+}
+
+/** What programs could have without others being put out; all of it where the machine does not say. */
+function freeMemory(): number {
+  try {
+    const [, kibibytes] = /^MemAvailable:\s+(\d+) kB$/m.exec(readFileSync("/proc/meminfo", "utf8")) ?? [];
+    return kibibytes === undefined ? totalmem() : Number(kibibytes) * 1024;
+  } catch {
+    return totalmem();
+  }
+}
