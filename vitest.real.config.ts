@@ -9,10 +9,11 @@ export default defineConfig({
     // The developer may have a configuration of meshctl.
     env: { MESHCTL_CONFIG: "" },
     include: [...realTests(import.meta.dirname)],
-    setupFiles: "tools/ci/measuredFile.ts",
-    globalSetup: "tests/real/harness/buildApps.ts",
+    globalSetup: ["tests/real/harness/buildApps.ts", "tests/real/harness/apiServerPool/poolHost.ts"],
+    setupFiles: ["tools/ci/measuredFile.ts", "tests/real/harness/leftovers.ts"],
     testTimeout: 120_000,
-    hookTimeout: 300_000,
+    // A suite may wait for API servers that others have leased.
+    hookTimeout: 900_000,
     // `expect.poll` waits for what happens soon; its default of a second is too short for a busy machine.
     expect: { poll: { timeout: 60_000 } },
     maxWorkers: 3,

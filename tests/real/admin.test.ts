@@ -8,8 +8,7 @@ import { clusterOf } from "./harness/clusters.ts";
 import { describeReal } from "./harness/describeReal.ts";
 import { type Fleet, startFleet } from "./harness/fleet.ts";
 import { namespace } from "./harness/istioInstallation.ts";
-import { applyAll, installCrds } from "./harness/manifests.ts";
-import { ourCrds } from "./harness/meshCluster.ts";
+import { applyAll } from "./harness/manifests.ts";
 import { allowPaths, serviceAccountToken, tokenFor } from "./harness/serviceAccount.ts";
 import { waitFor } from "./harness/waitFor.ts";
 
@@ -24,10 +23,9 @@ describeReal("the admin ports of real processes", (components) => {
   const apps: App[] = [];
 
   beforeAll(async () => {
-    fleet = await startFleet(components, ["one"]);
+    fleet = await startFleet(components, ["one"], { crds: "all" });
     const server = fleet.servers.one;
     cluster = clusterOf(server, "");
-    await installCrds(cluster, ourCrds());
     await applyAll(cluster, [namespace("gloo-mesh"), ...withCanaries()]);
     const management = await startManagementServer({ server, directory: fleet.directory });
     apps.push(management.app);
@@ -38,7 +36,7 @@ describeReal("the admin ports of real processes", (components) => {
     await waitFor("the server to know the cluster", async () =>
       (await textOf(`${management.app.adminUrl}/snapshots/input?cluster=one`)).includes("Deployment"),
     );
-  }, 180_000);
+  });
   afterAll(async () => {
     await Promise.all(apps.map(({ program }) => program.stop()));
     await fleet?.stop();

@@ -11,8 +11,8 @@ import { clusterOf } from "./harness/clusters.ts";
 import { describeReal } from "./harness/describeReal.ts";
 import { type Fleet, startFleet } from "./harness/fleet.ts";
 import { namespace as namespaceOf } from "./harness/istioInstallation.ts";
-import { applyAll, installCrds } from "./harness/manifests.ts";
-import { fillMeshCluster, ourCrds } from "./harness/meshCluster.ts";
+import { applyAll } from "./harness/manifests.ts";
+import { fillMeshCluster } from "./harness/meshCluster.ts";
 import { tokenFor } from "./harness/serviceAccount.ts";
 import { waitFor } from "./harness/waitFor.ts";
 
@@ -45,11 +45,10 @@ describeReal("an agent with the documented rights and no others", (components) =
   const ends: Promise<void>[] = [];
 
   beforeAll(async () => {
-    fleet = await startFleet(components, ["management", "east"], { audit: true });
+    fleet = await startFleet(components, ["management", "east"], { crds: "all" });
     const { servers, directory } = fleet;
     management = clusterOf(servers.management, "");
     east = clusterOf(servers.east, "east");
-    await installCrds(management, ourCrds());
     await applyAll(management, [namespaceOf(namespace)]);
     ends.push((await fillMeshCluster(east, components, controllers.signal)).ended);
     await applyAll(east, documentedRights());
@@ -74,7 +73,7 @@ describeReal("an agent with the documented rights and no others", (components) =
       apps.push(agent);
       return agent;
     };
-  }, 300_000);
+  });
   afterAll(async () => {
     await Promise.all(apps.map(({ program }) => program.stop()));
     controllers.abort();

@@ -33,10 +33,9 @@ describeReal("the services of two replicas of an agent", (components) => {
 
   beforeAll(async () => {
     address = addressOfThisMachine();
-    fleet = await startFleet(components, ["management", "cluster-1"]);
+    fleet = await startFleet(components, ["management", "cluster-1"], { crds: { management: "all" } });
     management = clusterOf(fleet.servers.management, "");
     first = clusterOf(fleet.servers["cluster-1"], "cluster-1");
-    await installCrds(management, ourCrds());
     for (const cluster of [management, first]) await applyAll(cluster, [namespace("gloo-mesh")]);
     server = await startManagementServer({ server: fleet.servers.management, directory: fleet.directory });
     await server.app.ready();

@@ -13,8 +13,7 @@ import { clock, clusterOf } from "./harness/clusters.ts";
 import { describeReal } from "./harness/describeReal.ts";
 import { type Fleet, startFleet } from "./harness/fleet.ts";
 import { namespace as namespaceOf } from "./harness/istioInstallation.ts";
-import { applyAll, installCrds } from "./harness/manifests.ts";
-import { ourCrds } from "./harness/meshCluster.ts";
+import { applyAll } from "./harness/manifests.ts";
 import { startTokenController } from "./harness/tokenController.ts";
 import { waitFor } from "./harness/waitFor.ts";
 
@@ -38,10 +37,9 @@ describeReal("an API server that the management server reaches under another add
   const programs: (Program | undefined)[] = [];
 
   beforeAll(async () => {
-    fleet = await startFleet(components, ["management", "east"]);
+    fleet = await startFleet(components, ["management", "east"], { crds: { management: "all" } });
     management = clusterOf(fleet.servers.management, "");
     programs.push(startTokenController(components, fleet.servers.east, fleet.directory));
-    await installCrds(management, ourCrds());
     await applyAll(management, [namespaceOf(namespace)]);
     target = fleet.servers.east.url;
     forwarder = createServer((socket) => {
@@ -51,7 +49,7 @@ describeReal("an API server that the management server reaches under another add
     }).listen(0, OTHER_ADDRESS);
     await once(forwarder, "listening");
     address = `${OTHER_ADDRESS}:${(forwarder.address() as AddressInfo).port}`;
-  }, 180_000);
+  });
   afterAll(async () => {
     await Promise.all(programs.map((program) => program?.stop()));
     for (const socket of sockets) socket.destroy();

@@ -2,6 +2,7 @@ import type { AnyResource } from "@isthmus/core";
 import { type ReflectorEvent, runReflector } from "@isthmus/plane";
 import type { Cluster, ClusterError, WatchEvent } from "@isthmus/plane/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import type { OwnApiServer } from "./harness/apiServer.ts";
 import { anyKind, ConfigMap, clock, clusterOf, Namespace } from "./harness/clusters.ts";
 import { describeReal } from "./harness/describeReal.ts";
 import { type Fleet, startFleet } from "./harness/fleet.ts";
@@ -10,10 +11,11 @@ import { waitFor } from "./harness/waitFor.ts";
 
 // What only a real API server shows; what the simulator shows too is in the contract.
 describeReal("a real API server", (components) => {
-  let fleet: Fleet<"one">;
+  // Fresh: its API server crashes.
+  let fleet: Fleet<"one", OwnApiServer>;
   let cluster: Cluster;
   beforeAll(async () => {
-    fleet = await startFleet(components, ["one"]);
+    fleet = await startFleet(components, ["one"], { fresh: true });
     cluster = clusterOf(fleet.servers.one, "one");
   });
   afterAll(() => fleet?.stop());

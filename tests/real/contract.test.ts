@@ -8,7 +8,8 @@ import { ourCrds } from "./harness/meshCluster.ts";
 
 describeReal("the contract that the simulator keeps", (components) => {
   clusterContract("a real kube-apiserver", async () => {
-    const fleet = await startFleet(components, ["contract"]);
+    // Fresh: its API server restarts.
+    const fleet = await startFleet(components, ["contract"], { fresh: true });
     const server = fleet.servers.contract;
     await installCrds(clusterOf(server, "contract"), ourCrds());
     // An API server that has just started has forgotten what was before, as one has that runs for long.

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Lease, TrafficPolicy, VirtualService } from "@isthmus/api";
 import type { TimedCondition } from "@isthmus/core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { PlaneWrite } from "./harness/apiServer.ts";
+import type { PlaneWrite } from "./harness/auditLog.ts";
 import { describeReal } from "./harness/describeReal.ts";
 import { type LossyProxy, startLossyProxy } from "./harness/lossyProxy.ts";
 import { applyAll } from "./harness/manifests.ts";
@@ -64,7 +64,7 @@ describeReal("processes that are killed under load", (components) => {
       },
       { timeoutMs: 120_000 },
     );
-  }, 400_000);
+  });
   afterAll(async () => {
     editing?.stop();
     await slice?.stop();

@@ -61,7 +61,7 @@ describeReal("meshctl dashboard, through a real API server to a real console", (
     mkdirSync(folder);
     writeFileSync(join(folder, "xdg-open"), `#!/bin/sh\nprintf '%s|' "$#" "$@" > "${opened}.part" && mv "${opened}.part" "${opened}"\n`);
     chmodSync(join(folder, "xdg-open"), 0o755);
-  }, 300_000);
+  });
   afterAll(async () => {
     for (const child of children) child.kill("SIGKILL");
     await kubelet?.close();

@@ -26,7 +26,7 @@ describeReal("CRDs that come, change and go on a real API server", (components) 
   const stop = new AbortController();
 
   beforeAll(async () => {
-    fleet = await startFleet(components, ["one"], { audit: true });
+    fleet = await startFleet(components, ["one"]);
     person = clusterOf(fleet.servers.one, "one");
     await applyAll(person, [namespace("shop")]);
     for (const leadership of [alwaysLeader, FOLLOWER]) {
@@ -54,7 +54,7 @@ describeReal("CRDs that come, change and go on a real API server", (components) 
       replicas.push(agent);
     }
     await waitFor("both views to be complete", () => replicas.every(({ view }) => view.isComplete));
-  }, 120_000);
+  });
   afterAll(async () => {
     stop.abort(new Error("the test is over"));
     await Promise.all(replicas.map(({ ended }) => ended));

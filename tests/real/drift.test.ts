@@ -8,8 +8,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { clock, clusterOf, silent } from "./harness/clusters.ts";
 import { describeReal } from "./harness/describeReal.ts";
 import { type Fleet, startFleet } from "./harness/fleet.ts";
-import { applyAll, installCrds } from "./harness/manifests.ts";
-import { meshCrds } from "./harness/meshCluster.ts";
+import { applyAll } from "./harness/manifests.ts";
 import { waitFor } from "./harness/waitFor.ts";
 
 const OWNER = { "owner.networking.mesh.gloo.solo.io": "gloo-mesh" };
@@ -26,10 +25,9 @@ describeReal("drift on a real API server", (components) => {
   const stop = new AbortController();
 
   beforeAll(async () => {
-    fleet = await startFleet(components, ["one"], { audit: true });
+    fleet = await startFleet(components, ["one"], { crds: "all" });
     const server = fleet.servers.one;
     person = clusterOf(server, "one");
-    await installCrds(person, meshCrds(components));
     await applyAll(person, [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "istio-system" } } as AnyResource]);
     const kubeconfig = loadKubeconfig({ path: server.planeKubeconfig });
     agent = startAgent(
@@ -54,7 +52,7 @@ describeReal("drift on a real API server", (components) => {
     await waitFor("the objects to be applied", async () =>
       answers.some(({ revision, rejected }) => revision === 1 && rejected.length === 0),
     );
-  }, 120_000);
+  });
   afterAll(async () => {
     stop.abort(new Error("the test is over"));
     await agent?.ended;

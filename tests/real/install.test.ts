@@ -48,7 +48,7 @@ describeReal("the management plane is installed by one command", (components) =>
   beforeAll(async () => {
     fleet = await startFleet(components, ["management"]);
     management = clusterOf(fleet.servers.management, "");
-  }, 300_000);
+  });
   afterAll(async () => {
     await server?.app.program.stop();
     await fleet?.stop();

@@ -35,7 +35,7 @@ describeReal("a command that is interrupted takes back what it has made (--rollb
   let fleet: Fleet<"management" | "east">;
   beforeAll(async () => {
     fleet = await startFleet(components, ["management", "east"]);
-  }, 300_000);
+  });
   afterAll(() => fleet?.stop());
 
   const clusterNamed = (name: "management" | "east"): Cluster => clusterOf(fleet.servers[name], "");

@@ -1,4 +1,3 @@
-import { fileURLToPath } from "node:url";
 import { TrafficPolicy } from "@isthmus/api";
 import type { AnyResource } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
@@ -8,7 +7,6 @@ import { describeReal } from "./harness/describeReal.ts";
 import { type Fleet, startFleet } from "./harness/fleet.ts";
 import { kubectl } from "./harness/kubectl.ts";
 import { runMeshctl } from "./harness/meshctl.ts";
-import { waitFor } from "./harness/waitFor.ts";
 
 const { apiVersion, kind } = TrafficPolicy;
 const policies = [
@@ -95,15 +93,9 @@ describeReal("a JSONPath template prints what kubectl prints", (components) => {
   let cluster: Cluster;
 
   beforeAll(async () => {
-    fleet = await startFleet(components, ["management"]);
+    fleet = await startFleet(components, ["management"], { crds: "all" });
     const server = fleet.servers.management;
-    const folder = fileURLToPath(new URL("../../deploy/crds", import.meta.url));
-    expect((await kubectl({ components, server }, ["apply", "--server-side", `--filename=${folder}`])).code).toBe(0);
     cluster = clusterOf(server, "");
-    await waitFor(
-      "TrafficPolicies to be served",
-      async () => (await kubectl({ components, server }, ["get", "trafficpolicies"])).code === 0,
-    );
     for (const each of policies) await cluster.create(each);
   });
   afterAll(() => fleet?.stop());

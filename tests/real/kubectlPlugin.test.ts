@@ -8,9 +8,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { clusterOf } from "./harness/clusters.ts";
 import { describeReal } from "./harness/describeReal.ts";
 import { type Fleet, startFleet } from "./harness/fleet.ts";
-import { kubectl } from "./harness/kubectl.ts";
 import type { Answer } from "./harness/meshctl.ts";
-import { waitFor } from "./harness/waitFor.ts";
 
 const path = (relative: string): string => fileURLToPath(new URL(`../../${relative}`, import.meta.url));
 
@@ -23,10 +21,8 @@ describeReal("kubectl mesh", (components) => {
     folder = mkdtempSync(join(tmpdir(), "isthmus-plugin-"));
     // As npm links it.
     for (const name of ["kubectl-mesh", "kubectl_complete-mesh"]) symlinkSync(path(`apps/meshctl/bin/${name}.js`), join(folder, name));
-    fleet = await startFleet(components, ["management"]);
+    fleet = await startFleet(components, ["management"], { crds: "all" });
     const server = fleet.servers.management;
-    expect((await kubectl({ components, server }, ["apply", "--server-side", `--filename=${path("deploy/crds")}`])).code).toBe(0);
-    await waitFor("Meshes to be served", async () => (await kubectl({ components, server }, ["get", "meshes"])).code === 0);
     const spec = { istio: { installation: { namespace: "istio-system", cluster: "east" } } };
     await clusterOf(server, "").create({
       apiVersion: Mesh.apiVersion,

@@ -9,8 +9,7 @@ import { anyKind, clusterOf } from "./harness/clusters.ts";
 import { describeReal } from "./harness/describeReal.ts";
 import { type Fleet, startFleet } from "./harness/fleet.ts";
 import { namespace } from "./harness/istioInstallation.ts";
-import { applyAll, installCrds } from "./harness/manifests.ts";
-import { ourCrds } from "./harness/meshCluster.ts";
+import { applyAll } from "./harness/manifests.ts";
 import { requestTo } from "./harness/requestTo.ts";
 import { waitFor } from "./harness/waitFor.ts";
 
@@ -25,13 +24,12 @@ describeReal("what a user may write, on a real API server", (components) => {
   let server: ManagementServer;
 
   beforeAll(async () => {
-    fleet = await startFleet(components, ["management"]);
+    fleet = await startFleet(components, ["management"], { crds: "all" });
     management = clusterOf(fleet.servers.management, "");
-    await installCrds(management, ourCrds());
     await applyAll(management, [namespace("gloo-mesh")]);
     server = await startManagementServer({ server: fleet.servers.management, directory: fleet.directory });
     await server.app.ready();
-  }, 300_000);
+  });
   afterAll(async () => {
     await server?.app.program.stop();
     await fleet?.stop();

@@ -9,8 +9,7 @@ import { clusterOf, Namespace } from "./harness/clusters.ts";
 import { describeReal } from "./harness/describeReal.ts";
 import { type Fleet, startFleet } from "./harness/fleet.ts";
 import { namespace } from "./harness/istioInstallation.ts";
-import { applyAll, installCrds } from "./harness/manifests.ts";
-import { ourCrds } from "./harness/meshCluster.ts";
+import { applyAll } from "./harness/manifests.ts";
 import { waitFor } from "./harness/waitFor.ts";
 
 const MESHCTL = fileURLToPath(new URL("../../apps/meshctl/bin/meshctl.js", import.meta.url));
@@ -24,11 +23,10 @@ describeReal("who may join, on real Kubernetes", (components) => {
   const agents: App[] = [];
 
   beforeAll(async () => {
-    fleet = await startFleet(components, ["management", "east"]);
+    fleet = await startFleet(components, ["management", "east"], { crds: "all" });
     management = clusterOf(fleet.servers.management, "");
     east = clusterOf(fleet.servers.east, "east");
     for (const cluster of [management, east]) {
-      await installCrds(cluster, ourCrds());
       await applyAll(cluster, [namespace("gloo-mesh")]);
     }
     // Two replicas that start together: they make one identity.

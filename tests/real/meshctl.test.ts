@@ -37,7 +37,7 @@ describeReal("meshctl reads a real management plane", (components) => {
     );
     hanging = createServer(() => undefined);
     await new Promise<void>((resolve) => hanging.listen(0, "127.0.0.1", resolve));
-  }, 300_000);
+  });
   afterAll(async () => {
     hanging?.close();
     await slice?.stop();

@@ -26,7 +26,7 @@ describeReal("a management server without its CRDs, on a real API server", (comp
     management = clusterOf(fleet.servers.management, "");
     await applyAll(management, [namespace("gloo-mesh")]);
     server = await startManagementServer({ server: fleet.servers.management, directory: fleet.directory });
-  }, 120_000);
+  });
   afterAll(async () => {
     await server?.app.program.stop();
     await fleet?.stop();

@@ -19,8 +19,8 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { grantedVerbs, rightsAreUsed } from "./charts/accountRights.ts";
 import { exerciseEveryKind } from "./charts/everyKind.ts";
 import { ciliumCrds, ciliumInstallation } from "./cilium/engine.ts";
-import type { PlaneWrite } from "./harness/apiServer.ts";
 import { type App, type ManagementServer, startAgent, startManagementServer } from "./harness/apps.ts";
+import type { PlaneWrite } from "./harness/auditLog.ts";
 import type { Program } from "./harness/childProcess.ts";
 import { anyKind, clusterOf } from "./harness/clusters.ts";
 import { describeReal } from "./harness/describeReal.ts";
@@ -52,7 +52,7 @@ describeReal("the modes without agents, on real Kubernetes", (components) => {
   const apps: App[] = [];
 
   beforeAll(async () => {
-    fleet = await startFleet(components, ["management", "cluster-2"], { audit: true });
+    fleet = await startFleet(components, ["management", "cluster-2"], { crds: "all" });
     management = clusterOf(fleet.servers.management, "");
     second = clusterOf(fleet.servers["cluster-2"], "cluster-2");
     tokens = startTokenController(components, fleet.servers["cluster-2"], fleet.directory);
@@ -61,7 +61,7 @@ describeReal("the modes without agents, on real Kubernetes", (components) => {
     ends.push(...filled.map(({ ended }) => ended));
     await installCrds(second, [...osmCrds(components, { own: true }), ...ciliumCrds(components), anyFieldsCrd(AppMesh)]);
     await applyAll(second, [...osmInstallation(), ciliumInstallation()]);
-  }, 300_000);
+  });
   afterAll(async () => {
     await Promise.all([tokens, ...apps.map(({ program }) => program)].map((program) => program?.stop()));
     controllers.abort();

@@ -12,8 +12,8 @@ import { clusterOf } from "./harness/clusters.ts";
 import { describeReal } from "./harness/describeReal.ts";
 import { type Fleet, startFleet } from "./harness/fleet.ts";
 import { namespace as namespaceOf } from "./harness/istioInstallation.ts";
-import { applyAll, installCrds } from "./harness/manifests.ts";
-import { fillMeshCluster, ourCrds } from "./harness/meshCluster.ts";
+import { applyAll } from "./harness/manifests.ts";
+import { fillMeshCluster } from "./harness/meshCluster.ts";
 import { tokenFor } from "./harness/serviceAccount.ts";
 import { waitFor } from "./harness/waitFor.ts";
 
@@ -49,11 +49,10 @@ describeReal("an agent with read permissions only", (components) => {
   const ends: Promise<void>[] = [];
 
   beforeAll(async () => {
-    fleet = await startFleet(components, ["management", "east"], { audit: true });
+    fleet = await startFleet(components, ["management", "east"], { crds: "all" });
     const { servers, directory } = fleet;
     management = clusterOf(servers.management, "");
     east = clusterOf(servers.east, "east");
-    await installCrds(management, ourCrds());
     await applyAll(management, [namespaceOf(namespace), registration("observe")]);
     ends.push((await fillMeshCluster(east, components, controllers.signal)).ended);
     await applyAll(east, readOnlyRights());
@@ -75,7 +74,7 @@ describeReal("an agent with read permissions only", (components) => {
     const more = [`--relay-token=${(await promisify(execFile)(process.execPath, [MESHCTL, ...create])).stdout.trim()}`];
     const { relayAddress } = server;
     apps.push(await startAgent({ server: { ...servers.east, planeKubeconfig }, cluster: "east", relayAddress, directory, more }));
-  }, 300_000);
+  });
   afterAll(async () => {
     await Promise.all(apps.map(({ program }) => program.stop()));
     controllers.abort();

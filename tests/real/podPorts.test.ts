@@ -12,8 +12,7 @@ import { describeReal } from "./harness/describeReal.ts";
 import { type Fleet, startFleet } from "./harness/fleet.ts";
 import { namespace as namespaceOf } from "./harness/istioInstallation.ts";
 import { type KubeletPorts, startKubeletPorts } from "./harness/kubeletPorts.ts";
-import { applyAll, installCrds } from "./harness/manifests.ts";
-import { ourCrds } from "./harness/meshCluster.ts";
+import { applyAll } from "./harness/manifests.ts";
 
 const MESHCTL = fileURLToPath(new URL("../../apps/meshctl/bin/meshctl.js", import.meta.url));
 const namespace = "gloo-mesh";
@@ -36,9 +35,8 @@ describeReal("meshctl reads the admin port of a pod through a real API server", 
   const programs = new Map<string, number>();
 
   beforeAll(async () => {
-    fleet = await startFleet(components, ["management"]);
+    fleet = await startFleet(components, ["management"], { crds: "all" });
     management = clusterOf(fleet.servers.management, "");
-    await installCrds(management, ourCrds());
     await applyAll(management, [namespaceOf(namespace)]);
     server = await startManagementServer({ server: fleet.servers.management, directory: fleet.directory });
     await server.app.ready();
@@ -66,7 +64,7 @@ describeReal("meshctl reads the admin port of a pod through a real API server", 
       { apiVersion: "v1", kind: "Pod", metadata: { name: "server-a", namespace }, status: { phase: "Running" } } as AnyResource,
       options,
     );
-  }, 300_000);
+  });
   afterAll(async () => {
     await server?.app.program.stop();
     await kubelet?.close();

@@ -15,8 +15,8 @@ import { type Fleet, startFleet } from "./harness/fleet.ts";
 import { startIdleProxy } from "./harness/idleProxy.ts";
 import { namespace as namespaceOf } from "./harness/istioInstallation.ts";
 import { kubectl } from "./harness/kubectl.ts";
-import { applyAll, installCrds, objectsIn } from "./harness/manifests.ts";
-import { fillMeshCluster, ourCrds } from "./harness/meshCluster.ts";
+import { applyAll, objectsIn } from "./harness/manifests.ts";
+import { fillMeshCluster } from "./harness/meshCluster.ts";
 import { type Answer, runMeshctl, steadyText } from "./harness/meshctl.ts";
 import { requestTo } from "./harness/requestTo.ts";
 import { waitFor } from "./harness/waitFor.ts";
@@ -59,19 +59,18 @@ describeReal("a cluster is registered by one command", (components) => {
   const kubelets: FakeKubelet[] = [];
 
   beforeAll(async () => {
-    fleet = await startFleet(components, ["management", "east", "west"], { audit: true });
+    fleet = await startFleet(components, ["management", "east", "west"], { crds: { management: "all", east: "all" } });
     const { servers, directory } = fleet;
     management = clusterOf(servers.management, "");
     east = clusterOf(servers.east, "east");
     west = clusterOf(servers.west, "west");
     await applyAll(west, [namespaceOf(namespace)]);
     ends.push((await fillMeshCluster(east, components, controllers.signal)).ended);
-    await installCrds(management, ourCrds());
     await applyAll(management, [namespaceOf(namespace)]);
     server = await startManagementServer({ server: servers.management, directory });
     await server.app.ready();
     await exposed(server.relayAddress);
-  }, 300_000);
+  });
   afterAll(async () => {
     await Promise.all(kubelets.map((kubelet) => kubelet.stop()));
     await server?.app.program.stop();

@@ -10,8 +10,7 @@ import { describeReal } from "./harness/describeReal.ts";
 import { type FakeKubelet, startFakeKubelet } from "./harness/fakeKubelet.ts";
 import { type Fleet, startFleet } from "./harness/fleet.ts";
 import { namespace as namespaceOf } from "./harness/istioInstallation.ts";
-import { applyAll, installCrds } from "./harness/manifests.ts";
-import { ourCrds } from "./harness/meshCluster.ts";
+import { applyAll } from "./harness/manifests.ts";
 
 const MESHCTL = fileURLToPath(new URL("../../apps/meshctl/bin/meshctl.js", import.meta.url));
 const namespace = "gloo-mesh";
@@ -34,15 +33,14 @@ describeReal("a cluster is registered without client certificates", (components)
   let kubelet: FakeKubelet | undefined;
 
   beforeAll(async () => {
-    fleet = await startFleet(components, ["management", "east"]);
+    fleet = await startFleet(components, ["management", "east"], { crds: { management: "all" } });
     management = clusterOf(fleet.servers.management, "");
     east = clusterOf(fleet.servers.east, "east");
-    await installCrds(management, ourCrds());
     await applyAll(management, [namespaceOf(namespace)]);
     const more = ["--disable-client-certificates"];
     server = await startManagementServer({ server: fleet.servers.management, directory: fleet.directory, more });
     await server.app.ready();
-  }, 300_000);
+  });
   afterAll(async () => {
     await kubelet?.stop();
     await server?.app.program.stop();

@@ -11,8 +11,7 @@ import { anyKind, CustomResourceDefinition, clusterOf, Namespace } from "./harne
 import { describeReal } from "./harness/describeReal.ts";
 import { type Fleet, startFleet } from "./harness/fleet.ts";
 import { namespace as namespaceOf } from "./harness/istioInstallation.ts";
-import { applyAll, installCrds } from "./harness/manifests.ts";
-import { ourCrds } from "./harness/meshCluster.ts";
+import { applyAll } from "./harness/manifests.ts";
 import { runMeshctl, steadyText } from "./harness/meshctl.ts";
 
 const namespace = "gloo-mesh";
@@ -61,10 +60,9 @@ describeReal("what cannot be reached or may not be done is refused, and nothing 
   let before: unknown;
 
   beforeAll(async () => {
-    fleet = await startFleet(components, ["management", "east"]);
+    fleet = await startFleet(components, ["management", "east"], { crds: { management: "all" } });
     const management = clusterOf(fleet.servers.management, "");
     clusters = [management, clusterOf(fleet.servers.east, "east")];
-    await installCrds(management, ourCrds());
     await applyAll(management, [namespaceOf(namespace)]);
     silent = createServer(() => undefined).listen(0, "127.0.0.1");
     await once(silent, "listening");
@@ -76,7 +74,7 @@ describeReal("what cannot be reached or may not be done is refused, and nothing 
       ),
     );
     before = await standing();
-  }, 300_000);
+  });
   afterAll(async () => {
     await Promise.all(old.map((server) => server.close()));
     silent?.close();

@@ -24,7 +24,7 @@ describeReal("replicas on real Kubernetes", (components) => {
     }
     for (const agent of agents) await agent.ready();
     await applyAll(slice.management, [virtualMesh()]);
-  }, 300_000);
+  });
   afterAll(async () => {
     for (const { program } of agents) program.send("SIGCONT");
     await Promise.all(agents.map(({ program }) => program.stop()));

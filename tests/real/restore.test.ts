@@ -4,7 +4,7 @@ import { KubernetesCluster, TrafficPolicy, VirtualDestination, VirtualMesh, Virt
 import type { Kind, TimedCondition } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type ApiServer, startApiServer } from "./harness/apiServer.ts";
+import { type OwnApiServer, startApiServer } from "./harness/apiServer.ts";
 import { type ManagementServer, startManagementServer } from "./harness/apps.ts";
 import { type Backup, backUp, restore, secretDigests } from "./harness/backup.ts";
 import { anyKind, clusterOf } from "./harness/clusters.ts";
@@ -32,11 +32,12 @@ for (const late of [undefined, "cluster-2"] as const) {
   describeReal(
     `a lost management cluster, restored while ${late === undefined ? "both agents call" : `the agent of ${late} is away`}`,
     (components) => {
-      let slice: Slice;
+      // Fresh: its management cluster is lost.
+      let slice: Slice<OwnApiServer>;
       let switchboard: Switchboard;
       let backup: Backup;
       let etcd: Etcd | undefined;
-      let apiServer: ApiServer | undefined;
+      let apiServer: OwnApiServer | undefined;
       let server: ManagementServer | undefined;
       let management: Cluster;
       let before: Awaited<ReturnType<typeof state>>;
@@ -47,9 +48,9 @@ for (const late of [undefined, "cluster-2"] as const) {
           switchboard = await startSwitchboard(first);
           return switchboard.address;
         };
-        slice = await startSlice(components, { relay });
+        slice = await startSlice(components, { relay, fresh: true });
         management = slice.management;
-      }, 300_000);
+      });
       afterAll(async () => {
         await server?.app.program.stop();
         await slice?.stop();
@@ -118,7 +119,7 @@ for (const late of [undefined, "cluster-2"] as const) {
         const directory = join(slice.fleet.directory, "restored");
         mkdirSync(directory);
         etcd = await startEtcd(components, directory);
-        apiServer = await startApiServer({ components, name: "management", directory, etcdUrl: etcd.url, audit: true });
+        apiServer = await startApiServer({ components, name: "management", directory, etcdUrl: etcd.url });
         management = clusterOf(apiServer, "");
         await restore({ components, server: apiServer, directory: join(directory, "restore") }, backup);
         server = await startManagementServer({ server: apiServer, directory });

@@ -44,7 +44,7 @@ describeReal("the main job on real Kubernetes", (components) => {
   beforeAll(async () => {
     slice = await startSlice(components);
     ({ management, first, second } = slice);
-  }, 300_000);
+  });
   afterAll(() => slice?.stop());
 
   const details = { name: "details", namespace: "bookinfo" };

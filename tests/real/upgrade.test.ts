@@ -63,7 +63,7 @@ function upgrade({ title, order, hasRedis }: (typeof ORDERS)[number], old: Progr
       agents = slice.agents;
       await applyAll(slice.management, [virtualMesh(), shiftPolicy(75)]);
       await settled(75);
-    }, 300_000);
+    });
     afterAll(async () => {
       await Promise.all(started.map(({ program }) => program.stop()));
       await slice?.stop();

@@ -13,8 +13,8 @@ import { describeReal } from "./harness/describeReal.ts";
 import { type Fleet, startFleet } from "./harness/fleet.ts";
 import { namespace } from "./harness/istioInstallation.ts";
 import { type LoggingEnvoy, startLoggingEnvoy } from "./harness/loggingEnvoy.ts";
-import { applyAll, installCrds } from "./harness/manifests.ts";
-import { fillMeshCluster, ourCrds } from "./harness/meshCluster.ts";
+import { applyAll } from "./harness/manifests.ts";
+import { fillMeshCluster } from "./harness/meshCluster.ts";
 import { giveRelaySecrets } from "./harness/relaySecrets.ts";
 import { waitFor } from "./harness/waitFor.ts";
 import { headerModule } from "./harness/wasmModule.ts";
@@ -48,10 +48,9 @@ describeReal("a real Envoy's Wasm filters by a replica that does not lead", (com
     });
     sources = { good: source("good"), garbage: source("garbage") };
 
-    fleet = await startFleet(components, ["management", "cluster-1"]);
+    fleet = await startFleet(components, ["management", "cluster-1"], { crds: "all" });
     management = clusterOf(fleet.servers.management, "");
     cluster = clusterOf(fleet.servers["cluster-1"], "cluster-1");
-    await installCrds(management, ourCrds());
     await applyAll(management, [namespace("gloo-mesh")]);
     controlled = (await fillMeshCluster(cluster, components, controllers.signal)).ended;
     const { directory, servers } = fleet;

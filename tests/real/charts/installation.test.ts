@@ -83,7 +83,7 @@ describeReal("charts that are installed with Helm, their programs with the token
   const running: InstalledProgram[] = [];
 
   beforeAll(async () => {
-    fleet = await startFleet(components, ["management", "east", "west"], { audit: true });
+    fleet = await startFleet(components, ["management", "east", "west"], { crds: { east: "all" } });
     management = clusterOf(fleet.servers.management, "");
     east = clusterOf(fleet.servers.east, "east");
     west = clusterOf(fleet.servers.west, "west");
@@ -96,7 +96,7 @@ describeReal("charts that are installed with Helm, their programs with the token
       serviceType: "ClusterIP",
       redis: { deployment: { enabled: false }, address: `127.0.0.1:${redis.settings.port}`, auth: { enabled: true } },
     };
-  }, 300_000);
+  });
   afterAll(async () => {
     await Promise.all(running.map(({ program }) => program.stop()));
     controllers.abort();

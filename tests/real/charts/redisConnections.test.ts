@@ -28,7 +28,7 @@ describeReal("an external Redis with TLS and a user of its own, as the chart con
   const running: InstalledProgram[] = [];
 
   beforeAll(async () => {
-    fleet = await startFleet(components, ["management"], { audit: true });
+    fleet = await startFleet(components, ["management"]);
     management = clusterOf(fleet.servers.management, "");
     redis = await startRedis(components.redis, join(fleet.directory, "redis"), { tls: true, password: "of-the-administrator", user: USER });
     ca = readFileSync(redis.caFile ?? "", "utf8");
@@ -41,7 +41,7 @@ describeReal("an external Redis with TLS and a user of its own, as the chart con
       redis: { ...external, ...secured },
       glooUi: { redis: { authSecretName: "redis-reader" } },
     });
-  }, 300_000);
+  });
   afterEach(async () => {
     await Promise.all(running.splice(0).map(({ program }) => program.stop()));
   });

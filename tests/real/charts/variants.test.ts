@@ -12,7 +12,6 @@ import { type Fleet, startFleet } from "../harness/fleet.ts";
 import { type ChartValues, chartFolder, helm, renderChart, renderedObjects } from "../harness/helm.ts";
 import { kubectl } from "../harness/kubectl.ts";
 import { anyFieldsCrd, applyAll, installCrds } from "../harness/manifests.ts";
-import { meshCrds, ourCrds } from "../harness/meshCluster.ts";
 import { chartsWithValues, NAMESPACE, referenceValuesOf, valuesWith } from "./referenceValues.ts";
 import { podsIn } from "./rendered.ts";
 import { contradictions, variants } from "./variants.ts";
@@ -50,11 +49,11 @@ describeReal("the charts, on a real Kubernetes", (components) => {
   let cluster: Cluster;
 
   beforeAll(async () => {
-    fleet = await startFleet(components, ["cluster"]);
+    fleet = await startFleet(components, ["cluster"], { crds: "all" });
     server = fleet.servers.cluster;
     cluster = clusterOf(server, "");
-    await installCrds(cluster, [...meshCrds(components), ...ourCrds(), ...MONITORING_CRDS]);
-  }, 300_000);
+    await installCrds(cluster, MONITORING_CRDS);
+  });
   afterAll(() => fleet?.stop());
 
   /** A namespace that admits only pods of the strictest Pod Security Standard. */

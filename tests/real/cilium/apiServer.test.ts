@@ -114,7 +114,7 @@ describeReal("what is read back of Cilium", (components) => {
     ({ management, first } = slice);
     await installCrds(first, ciliumCrds(components));
     await applyAll(first, [ciliumInstallation()]);
-  }, 300_000);
+  });
   afterAll(() => slice?.stop());
 
   type Told = { readonly conditions?: readonly TimedCondition[]; readonly warnings?: readonly string[] };

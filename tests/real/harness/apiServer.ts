@@ -2,13 +2,14 @@ import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
 import { join } from "node:path";
+import { AUDIT_POLICY, PLANE, type PlaneAudit, planeAudit } from "./auditLog.ts";
 import { type Program, startProgram } from "./childProcess.ts";
 import type { Components } from "./components.ts";
 import { freePorts } from "./freePorts.ts";
 import { waitFor } from "./waitFor.ts";
 
 /** A real kube-apiserver on the loopback. */
-export interface ApiServer {
+export interface ApiServer extends PlaneAudit {
   readonly name: string;
   readonly url: string;
   /** Path of a kubeconfig of an administrator. */
@@ -19,26 +20,26 @@ export interface ApiServer {
   readonly strangerKubeconfig: string;
   /** The private key with which tokens of ServiceAccounts are signed, as a file. */
   readonly serviceAccountKey: string;
-  /** What our programs wrote or tried to write so far, but for Events, which say what insights begin and end; only with `audit`. */
-  planeWrites(): readonly PlaneWrite[];
-  /** What our programs were not allowed to do, be it to read; only with `audit`. Without repeats. */
-  planeRefusals(): readonly string[];
-  /** What our programs did and were allowed to do, as `group/resource verb`; only with `audit`. Without repeats. */
-  planeVerbs(): readonly string[];
-  /** How many watches of a resource (`virtualservices`) our programs have open; only with `audit`. */
-  planeWatches(resource: string): number;
+}
+
+/** One whose process belongs to the suite. */
+export interface OwnApiServer extends ApiServer {
   /** The one that runs now. */
   readonly program: Program;
   /** Stops it if it still runs, and starts it again: the same cluster at the same address. */
   restart(): Promise<void>;
 }
 
-/** One request of our programs that was not merely to read. */
-export interface PlaneWrite {
-  /** `patch virtualservices bookinfo/reviews`, `patch trafficpolicies/status gloo-mesh/shift`. */
-  readonly what: string;
-  /** HTTP status of the answer. */
-  readonly code: number;
+/** How a running API server is reached, and what is read of it. Goes from the process that started it to those that use it, as JSON. */
+export interface ApiServerAccess {
+  readonly url: string;
+  /** The certificate of its authority, PEM. */
+  readonly ca: string;
+  readonly tokens: { readonly admin: string; readonly plane: string; readonly stranger: string };
+  /** Paths. */
+  readonly serviceAccountKey: string;
+  readonly auditLog: string;
+  readonly log: string;
 }
 
 export interface ApiServerOptions {
@@ -46,12 +47,10 @@ export interface ApiServerOptions {
   readonly name: string;
   readonly directory: string;
   readonly etcdUrl: string;
-  /** Keeps an audit log: metadata of every request of our programs, for tests that count reads and writes. */
-  readonly audit?: boolean;
 }
 
 /** Starts an API server for the cluster `name`; its objects are kept in etcd below a prefix of that name. */
-export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
+export async function startApiServer(options: ApiServerOptions): Promise<OwnApiServer & { readonly access: ApiServerAccess }> {
   for (let tries = 1; ; tries++) {
     try {
       return await startOnFreePort(options);
@@ -62,31 +61,51 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   }
 }
 
+/**
+ * An API server that runs already, as the cluster `name`: its kubeconfigs are written into `directory`, which exists. Of its audit log counts what
+ * comes after `from`, in bytes, about requests that it received after `since`, in milliseconds since 1970.
+ */
+export function apiServerAt(
+  { url, ca, tokens, serviceAccountKey, auditLog }: ApiServerAccess,
+  {
+    name,
+    directory,
+    from = 0,
+    since = 0,
+  }: { readonly name: string; readonly directory: string; readonly from?: number; readonly since?: number },
+): ApiServer {
+  const kubeconfig = join(directory, "kubeconfig");
+  const planeKubeconfig = join(directory, "plane-kubeconfig");
+  writeFileSync(kubeconfig, kubeconfigText({ url, ca }, tokens.admin), { mode: 0o600 });
+  writeFileSync(planeKubeconfig, kubeconfigText({ url, ca }, tokens.plane), { mode: 0o600 });
+  return {
+    name,
+    url,
+    kubeconfig,
+    planeKubeconfig,
+    strangerKubeconfig: kubeconfigText({ url, ca }, tokens.stranger),
+    serviceAccountKey,
+    ...planeAudit({ path: auditLog, from, since }),
+  };
+}
+
 const MOST_TRIES = 3;
 
-async function startOnFreePort(options: ApiServerOptions): Promise<ApiServer> {
+async function startOnFreePort(options: ApiServerOptions): Promise<OwnApiServer & { readonly access: ApiServerAccess }> {
   const { name } = options;
   const directory = join(options.directory, name);
   const [port = 0] = await freePorts(1);
   const url = `https://127.0.0.1:${port}`;
   const token = randomBytes(16).toString("hex");
-  const files = writeFiles(directory, token);
+  const tokens = { admin: token, plane: `plane-${token}`, stranger: `stranger-${token}` };
+  const files = writeFiles(directory, tokens);
   const start = () => run(options, { port, token, url, files });
   let program = await start();
-  const server = { url, ca: readFileSync(files.certificate) };
-  writeFileSync(files.kubeconfig, kubeconfigText(server, token), { mode: 0o600 });
-  writeFileSync(files.planeKubeconfig, kubeconfigText(server, `plane-${token}`), { mode: 0o600 });
+  const { serviceAccountKey, auditLog, log } = files;
+  const access = { url, ca: readFileSync(files.certificate, "utf8"), tokens, serviceAccountKey, auditLog, log };
   return {
-    name,
-    url,
-    kubeconfig: files.kubeconfig,
-    planeKubeconfig: files.planeKubeconfig,
-    strangerKubeconfig: kubeconfigText(server, `stranger-${token}`),
-    serviceAccountKey: files.serviceAccountKey,
-    planeWrites: () => writesIn(planeEvents(files.auditLog)),
-    planeRefusals: () => refusalsIn(planeEvents(files.auditLog)),
-    planeVerbs: () => verbsIn(planeEvents(files.auditLog)),
-    planeWatches: (resource) => openWatches(planeEvents(files.auditLog), resource),
+    ...apiServerAt(access, { name, directory }),
+    access,
     get program() {
       return program;
     },
@@ -104,7 +123,7 @@ interface Place {
   readonly files: ReturnType<typeof writeFiles>;
 }
 
-async function run({ components, name, etcdUrl, audit = false }: ApiServerOptions, { port, url, token, files }: Place): Promise<Program> {
+async function run({ components, name, etcdUrl }: ApiServerOptions, { port, url, token, files }: Place): Promise<Program> {
   const program = startProgram({
     name: `kube-apiserver ${name}`,
     command: components.kubeApiserver,
@@ -125,7 +144,10 @@ async function run({ components, name, etcdUrl, audit = false }: ApiServerOption
       "--endpoint-reconciler-type=none",
       // etcd 3.4 cannot serve what this asks of it.
       "--feature-gates=SizeBasedListCostEstimate=false",
-      ...(audit ? [`--audit-log-path=${files.auditLog}`, `--audit-policy-file=${files.auditPolicy}`] : []),
+      `--audit-log-path=${files.auditLog}`,
+      `--audit-policy-file=${files.auditPolicy}`,
+      // MB. What a tenant reads begins at a position of one file.
+      "--audit-log-maxsize=10000",
     ],
     log: files.log,
   });
@@ -138,7 +160,7 @@ async function run({ components, name, etcdUrl, audit = false }: ApiServerOption
   return program;
 }
 
-function writeFiles(directory: string, token: string) {
+function writeFiles(directory: string, tokens: ApiServerAccess["tokens"]) {
   const certificates = join(directory, "certificates");
   mkdirSync(certificates, { recursive: true });
   const files = {
@@ -147,8 +169,6 @@ function writeFiles(directory: string, token: string) {
     certificate: join(certificates, "apiserver.crt"),
     serviceAccountKey: join(directory, "service-account.pem"),
     tokens: join(directory, "tokens.csv"),
-    kubeconfig: join(directory, "kubeconfig"),
-    planeKubeconfig: join(directory, "plane-kubeconfig"),
     auditPolicy: join(directory, "audit-policy.yaml"),
     auditLog: join(directory, "audit.log"),
     log: join(directory, "kube-apiserver.log"),
@@ -157,95 +177,16 @@ function writeFiles(directory: string, token: string) {
     const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
     writeFileSync(files.serviceAccountKey, privateKey.export({ type: "sec1", format: "pem" }), { mode: 0o600 });
   }
-  writeFileSync(files.tokens, tokenTable(token), { mode: 0o600 });
+  writeFileSync(files.tokens, tokenTable(tokens), { mode: 0o600 });
   writeFileSync(files.auditPolicy, AUDIT_POLICY);
+  // The API server makes it with the first request that it logs.
+  writeFileSync(files.auditLog, "", { flag: "a" });
   return files;
 }
 
-function tokenTable(token: string): string {
-  const users = [
-    `${token},admin,admin,"system:masters"`,
-    `plane-${token},${PLANE},${PLANE},"system:masters"`,
-    `stranger-${token},stranger,stranger`,
-  ];
+function tokenTable({ admin, plane, stranger }: ApiServerAccess["tokens"]): string {
+  const users = [`${admin},admin,admin,"system:masters"`, `${plane},${PLANE},${PLANE},"system:masters"`, `${stranger},stranger,stranger`];
   return `${users.join("\n")}\n`;
-}
-
-const PLANE = "plane";
-/** Of our programs alone: nobody looks at what tests, controllers and the API server itself do. */
-const AUDIT_POLICY = JSON.stringify({
-  apiVersion: "audit.k8s.io/v1",
-  kind: "Policy",
-  omitStages: ["RequestReceived"],
-  rules: [
-    { level: "Metadata", users: [PLANE] },
-    { level: "Metadata", userGroups: ["system:serviceaccounts:gloo-mesh"] },
-    { level: "None" },
-  ],
-});
-/** Our programs, as themselves or by an account that registration made. */
-const OURS = /^(plane|system:serviceaccount:gloo-mesh:.*)$/;
-const READS = new Set(["get", "list", "watch"]);
-const FORBIDDEN = 403;
-
-interface AuditEvent {
-  readonly auditID: string;
-  readonly stage: string;
-  readonly verb: string;
-  readonly user: { readonly username: string };
-  readonly objectRef?: {
-    readonly apiGroup?: string;
-    readonly resource: string;
-    readonly subresource?: string;
-    readonly namespace?: string;
-    readonly name?: string;
-  };
-  readonly responseStatus?: { readonly code: number };
-}
-
-function planeEvents(auditLog: string): readonly AuditEvent[] {
-  return readFileSync(auditLog, "utf8")
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line) => JSON.parse(line) as AuditEvent)
-    .filter(({ user }) => OURS.test(user.username));
-}
-
-function writesIn(events: readonly AuditEvent[]): readonly PlaneWrite[] {
-  return events
-    .filter(({ stage, verb, objectRef }) => stage === "ResponseComplete" && !READS.has(verb) && objectRef?.resource !== "events")
-    .map((event) => ({ what: requestOf(event), code: event.responseStatus?.code ?? 0 }));
-}
-
-function refusalsIn(events: readonly AuditEvent[]): readonly string[] {
-  return [...new Set(events.filter(({ responseStatus }) => responseStatus?.code === FORBIDDEN).map(requestOf))];
-}
-
-function verbsIn(events: readonly AuditEvent[]): readonly string[] {
-  const allowed = events.filter(({ objectRef, responseStatus }) => objectRef !== undefined && responseStatus?.code !== FORBIDDEN);
-  return [
-    ...new Set(
-      allowed.map(({ verb, objectRef: { apiGroup = "", resource, subresource } = { resource: "" } }) => {
-        return `${apiGroup}/${resource}${subresource === undefined ? "" : `/${subresource}`} ${verb}`;
-      }),
-    ),
-  ];
-}
-
-function openWatches(events: readonly AuditEvent[], resource: string): number {
-  const open = new Set<string>();
-  for (const { auditID, stage, verb, objectRef } of events) {
-    if (verb !== "watch" || objectRef?.resource !== resource) continue;
-    if (stage === "ResponseStarted") open.add(auditID);
-    else open.delete(auditID);
-  }
-  return open.size;
-}
-
-function requestOf({ verb, objectRef }: AuditEvent): string {
-  const { resource = "", subresource, namespace, name = "" } = objectRef ?? {};
-  const place = `${namespace === undefined ? "" : `${namespace}/`}${name}`;
-  return `${verb} ${resource}${subresource === undefined ? "" : `/${subresource}`} ${place}`;
 }
 
 /**
@@ -272,12 +213,12 @@ function statusOf(url: string, { ca, token }: { readonly ca: Buffer; readonly to
   });
 }
 
-function kubeconfigText({ url, ca }: { readonly url: string; readonly ca: Buffer }, token: string): string {
+function kubeconfigText({ url, ca }: { readonly url: string; readonly ca: string }, token: string): string {
   return JSON.stringify({
     apiVersion: "v1",
     kind: "Config",
     "current-context": "test",
-    clusters: [{ name: "test", cluster: { server: url, "certificate-authority-data": ca.toString("base64") } }],
+    clusters: [{ name: "test", cluster: { server: url, "certificate-authority-data": btoa(ca) } }],
     users: [{ name: "test", user: { token } }],
     contexts: [{ name: "test", context: { cluster: "test", user: "test" } }],
   });

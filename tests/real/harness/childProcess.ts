@@ -35,6 +35,13 @@ process.on("exit", () => {
 });
 for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => process.exit(1));
 
+/** Ends at once whatever still runs of what this process started. */
+export async function endPrograms(): Promise<void> {
+  const ends = [...running].map((child) => once(child, "exit"));
+  for (const child of running) child.kill("SIGKILL");
+  await Promise.all(ends);
+}
+
 /** Starts a program; its output is appended to `log`. */
 export function startProgram({ name, command, args, log, env = {}, cwd }: ProgramOptions): Program {
   const out = openSync(log, "a");

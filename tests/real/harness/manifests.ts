@@ -33,9 +33,16 @@ export async function installCrds(cluster: Cluster, crds: readonly AnyResource[]
   });
   const wanted = crds.flatMap(servedVersionsOf);
   await waitFor("discovery to show the CRDs", async () => {
-    const served = new Set((await cluster.servedKinds()).map(({ apiVersion, kind }) => `${apiVersion} ${kind}`));
+    const served = await servedTypes(cluster);
     return wanted.every((type) => served.has(type));
   });
+}
+
+/** Installs those CRDs of which the API server does not serve all versions: pools keep servers that have them. */
+export async function installMissingCrds(cluster: Cluster, crds: readonly AnyResource[]): Promise<void> {
+  const served = await servedTypes(cluster);
+  const missing = crds.filter((crd) => !servedVersionsOf(crd).every((type) => served.has(type)));
+  if (missing.length > 0) await installCrds(cluster, missing);
 }
 
 /** A CRD of a kind whose project's own one is at hand nowhere: it takes any fields. */
@@ -58,6 +65,10 @@ export function anyFieldsCrd({
       versions: [{ name, served: true, storage: true, schema }],
     },
   } as unknown as AnyResource;
+}
+
+async function servedTypes(cluster: Cluster): Promise<ReadonlySet<string>> {
+  return new Set((await cluster.servedKinds()).map(({ apiVersion, kind }) => `${apiVersion} ${kind}`));
 }
 
 interface CrdFields {

@@ -6,7 +6,7 @@ import { startControllers } from "@isthmus/simulator";
 import { clock, silent } from "./clusters.ts";
 import { type Components, istioBookinfo, istioCrds } from "./components.ts";
 import { istioInstallation, namespace } from "./istioInstallation.ts";
-import { applyAll, installCrds, objectsIn } from "./manifests.ts";
+import { applyAll, installMissingCrds, objectsIn } from "./manifests.ts";
 
 const CRDS = fileURLToPath(new URL("../../../deploy/crds", import.meta.url));
 
@@ -16,7 +16,7 @@ export async function fillMeshCluster(
   components: Components,
   signal: AbortSignal,
 ): Promise<{ readonly ended: Promise<void> }> {
-  await installCrds(cluster, ourCrds());
+  await installMissingCrds(cluster, ourCrds());
   await applyAll(cluster, [namespace("gloo-mesh")]);
   return fillIstioCluster(cluster, components, signal);
 }
@@ -27,7 +27,7 @@ export async function fillIstioCluster(
   components: Components,
   signal: AbortSignal,
 ): Promise<{ readonly ended: Promise<void> }> {
-  await installCrds(cluster, meshCrds(components));
+  await installMissingCrds(cluster, meshCrds(components));
   const ended = startControllers(cluster, { clock, log: silent }, signal);
   await applyAll(cluster, istioInstallation({ trustDomain: cluster.name }));
   await applyAll(cluster, [namespace("bookinfo", { injection: true })]);

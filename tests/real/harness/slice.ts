@@ -2,6 +2,7 @@ import { setMaxListeners } from "node:events";
 import { DestinationRule, Gateway, ServiceEntry, VirtualService } from "@isthmus/api";
 import type { Kind, Resource } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
+import type { ApiServer, OwnApiServer } from "./apiServer.ts";
 import { type App, type ManagementServer, startAgent, startManagementServer } from "./apps.ts";
 import { clusterOf } from "./clusters.ts";
 import type { Components } from "./components.ts";
@@ -17,8 +18,8 @@ const WRITTEN: readonly Kind[] = [VirtualService, DestinationRule, ServiceEntry,
 export const OWNER_LABEL = "owner.networking.mesh.gloo.solo.io";
 
 /** A management cluster, two workload clusters with Istio and Bookinfo, and our programs as processes between them. */
-export interface Slice {
-  readonly fleet: Fleet<"management" | "cluster-1" | "cluster-2">;
+export interface Slice<Server extends ApiServer = ApiServer> {
+  readonly fleet: Fleet<"management" | "cluster-1" | "cluster-2", Server>;
   readonly management: Cluster;
   readonly first: Cluster;
   readonly second: Cluster;
@@ -35,14 +36,19 @@ export interface SliceOptions {
   readonly replicas?: readonly (readonly string[])[];
   /** Where agents connect, given where the management servers listen. Default: at the first one. */
   readonly relay?: (addresses: readonly string[]) => Promise<string>;
+  /** Whether its API servers are started for it alone. Default: they are leased. */
+  readonly fresh?: boolean;
   /** The files that are run. Default: those of this checkout. */
   readonly programs?: { readonly server: string; readonly agent: string; readonly areEarlier?: boolean };
 }
 
+/** A slice whose API servers are its own, so that they can be stopped. */
+export function startSlice(components: Components, options: SliceOptions & { readonly fresh: true }): Promise<Slice<OwnApiServer>>;
 /** Starts everything; resolves when the agents run. Whatever ran is stopped when something does not start. */
+export function startSlice(components: Components, options?: SliceOptions): Promise<Slice>;
 export async function startSlice(components: Components, options: SliceOptions = {}): Promise<Slice> {
-  const { replicas: told = [[]], relay, programs } = options;
-  const fleet = await startFleet(components, ["management", "cluster-1", "cluster-2"], { audit: true });
+  const { replicas: told = [[]], relay, programs, fresh = false } = options;
+  const fleet = await startFleet(components, ["management", "cluster-1", "cluster-2"], fresh ? { fresh } : { crds: "all" });
   const controllers = new AbortController();
   // Each controller's queue and each watch listens.
   setMaxListeners(0, controllers.signal);
@@ -59,7 +65,7 @@ export async function startSlice(components: Components, options: SliceOptions =
     const management = clusterOf(fleet.servers.management, "");
     const first = clusterOf(fleet.servers["cluster-1"], "cluster-1");
     const second = clusterOf(fleet.servers["cluster-2"], "cluster-2");
-    await installCrds(management, ourCrds());
+    if (fresh) await installCrds(management, ourCrds());
     await applyAll(management, [namespace("gloo-mesh")]);
     const filled = await Promise.all([first, second].map((cluster) => fillMeshCluster(cluster, components, controllers.signal)));
     ends.push(...filled.map(({ ended }) => ended));

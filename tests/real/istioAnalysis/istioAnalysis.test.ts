@@ -50,7 +50,7 @@ describeReal("Istio's own analysis", (components) => {
   let controllers: Promise<void> | undefined;
 
   beforeAll(async () => {
-    fleet = await startFleet(components, ["one"]);
+    fleet = await startFleet(components, ["one"], { crds: "istio" });
     const server = fleet.servers.one;
     const cluster = clusterOf(server, "one");
     const objects = objectsIn(read("objects.yaml"));

@@ -11,8 +11,7 @@ import { clusterOf } from "../harness/clusters.ts";
 import { describeReal } from "../harness/describeReal.ts";
 import { type Fleet, startFleet } from "../harness/fleet.ts";
 import { namespace } from "../harness/istioInstallation.ts";
-import { applyAll, installCrds } from "../harness/manifests.ts";
-import { ourCrds } from "../harness/meshCluster.ts";
+import { applyAll } from "../harness/manifests.ts";
 
 const client = fileURLToPath(new URL("client.py", import.meta.url));
 
@@ -22,9 +21,8 @@ describeReal("a client in Python", (components) => {
   let server: ManagementServer;
 
   beforeAll(async () => {
-    fleet = await startFleet(components, ["management"], {});
+    fleet = await startFleet(components, ["management"], { crds: "all" });
     management = clusterOf(fleet.servers.management, "");
-    await installCrds(management, ourCrds());
     await applyAll(management, [namespace("gloo-mesh")]);
     server = await startManagementServer({ server: fleet.servers.management, directory: fleet.directory, more: ["--reflection"] });
     await server.app.ready();

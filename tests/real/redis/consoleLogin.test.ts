@@ -132,7 +132,7 @@ describeReal("a login to the console", (components) => {
     if (executablePath === undefined) return expect.fail("Chromium is not installed: run tests/real/install.sh");
     // Its sandbox needs rights that containers do not have; what it opens is ours.
     browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
-  }, 120_000);
+  });
 
   afterEach(async () => {
     for (const context of contexts.splice(0)) await context.close();

@@ -43,7 +43,7 @@ describeReal("two management servers as processes", (components) => {
       },
     });
     second = slice.replicas[1] ?? slice.server;
-  }, 300_000);
+  });
   afterAll(async () => {
     await slice?.stop();
     await switchboard?.stop();
