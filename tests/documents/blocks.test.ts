@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { readDocuments } from "../../tools/documents.ts";
@@ -31,6 +32,16 @@ describe("the blocks of commands in documents", () => {
   it("are there in every document that is run", () => {
     const idle = [...run].filter((path) => !blocks.some((block) => block.document === path && isShell(block) && block.note === undefined));
     expect(idle).toEqual([]);
+  });
+
+  it("are run by one test file of tests/real/docs for each document", () => {
+    const folder = `${root}tests/real/docs/`;
+    const files = readdirSync(folder).filter((name) => name.endsWith(".test.ts"));
+    const described = files.flatMap((name) =>
+      [...readFileSync(folder + name, "utf8").matchAll(/^describeDocument\("(.+)"\);$/gm)].map(([, path]) => path),
+    );
+    expect(described.sort()).toEqual([...run].sort());
+    expect(files).toHaveLength(run.size);
   });
 
   it("can be read as commands", () => {

@@ -8,7 +8,7 @@ export interface RunDocument {
   readonly setting: "checkout" | "clusters" | "gloo-mesh";
 }
 
-/** Those that `tests/real/docs.test.ts` runs. */
+/** Those that `tests/real/docs` runs: each has a test file there. */
 export const runDocuments: readonly RunDocument[] = [
   { path: "README.md", setting: "checkout" },
   { path: "docs/getting-started.md", setting: "clusters" },

@@ -1,4 +1,3 @@
-import { randomInt } from "node:crypto";
 import type { Cluster } from "@isthmus/plane/ports";
 import { startControllers } from "@isthmus/simulator";
 import type { Program } from "../harness/childProcess.ts";
@@ -31,8 +30,8 @@ export async function startDocumentClusters(components: Components, contexts: re
   const ends: Promise<void>[] = [];
   const pods: Pods[] = [];
   const tokens: Program[] = [];
-  // No other suite, and nobody else on this machine, listens there.
-  const loopback = `127.${randomInt(64, 250)}.${randomInt(1, 250)}`;
+  // No other suite, and nobody else on this machine, listens there: suites that run at a time are processes of their own.
+  const loopback = `127.${64 + (Math.floor(process.pid / 250) % 186)}.${1 + (process.pid % 250)}`;
   // Its load balancer has the address on which the server really listens.
   const addresses = { pods: "10.200.0.1", nodes: "172.18.250.2", loadBalancers: `${loopback}.1` };
 

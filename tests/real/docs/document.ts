@@ -2,18 +2,21 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type Block, blocksOf, isShell } from "../documents/blocks.ts";
-import { runDocuments } from "../documents/runDocuments.ts";
-import { commandsOf, differenceOf } from "../documents/transcript.ts";
-import { type DocumentClusters, startDocumentClusters } from "./docs/clusters.ts";
-import { type Shell, startShell } from "./docs/shell.ts";
-import { describeReal } from "./harness/describeReal.ts";
+import { type Block, blocksOf, isShell } from "../../documents/blocks.ts";
+import { runDocuments } from "../../documents/runDocuments.ts";
+import { commandsOf, differenceOf } from "../../documents/transcript.ts";
+import { describeReal } from "../harness/describeReal.ts";
+import { type DocumentClusters, startDocumentClusters } from "./clusters.ts";
+import { type Shell, startShell } from "./shell.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
+const root = fileURLToPath(new URL("../../..", import.meta.url));
 const COMMAND_MS = 150_000;
 const CONTEXTS = { checkout: [], clusters: ["mgmt", "east", "west"], "gloo-mesh": ["mgmt", "east", "gloo-mgmt"] } as const;
 
-for (const { path, setting } of runDocuments) {
+/** Runs the blocks of a document of `runDocuments`, each as a test. Each document has a test file of its own, so that they run side by side. */
+export function describeDocument(path: string): void {
+  const setting = runDocuments.find((document) => document.path === path)?.setting;
+  if (setting === undefined) throw new Error(`${path} is not in tests/documents/runDocuments.ts`);
   const blocks = blocksOf(path, readFileSync(join(root, path), "utf8"));
 
   // Each test continues where the one before it ended, as the reader does.
