@@ -1,9 +1,9 @@
-import { execFile } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
+import { isDeepStrictEqual, promisify } from "node:util";
 import { Mesh } from "@isthmus/api";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { writeProductionTree } from "../../tools/productionTree.mjs";
@@ -15,6 +15,34 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const PROGRAMS = { "mgmt-server": "bin/mgmt-server.js", agent: "bin/agent.js", ui: "bin/ui.js", meshctl: "bin/meshctl.js" } as const;
 type App = keyof typeof PROGRAMS;
 const APPS = Object.keys(PROGRAMS) as App[];
+
+/** By path, as a lock file has them; without the tree itself. */
+function lockedPackages(tree: string): Readonly<Record<string, object>> {
+  const { packages } = JSON.parse(readFileSync(join(tree, "package-lock.json"), "utf8")) as { packages: Record<string, object> };
+  const { "": _, ...dependencies } = packages;
+  return dependencies;
+}
+
+/** Whether each package of `tree` is in `installed`: at the same place, of the same version and content. */
+function hasAllOf(installed: string, tree: string): boolean {
+  const there = lockedPackages(installed);
+  return Object.entries(lockedPackages(tree)).every(([path, entry]) => isDeepStrictEqual(there[path], entry));
+}
+
+/**
+ * Puts the packages that a tree's lock file has into it, as hard links to those of an installed tree. Without npm's own list of what it installed:
+ * so `npm ls` looks at the packages themselves.
+ */
+function linkPackages(installed: string, tree: string): void {
+  execFileSync("cp", ["-al", join(installed, "node_modules"), join(tree, "node_modules")]);
+  const kept = lockedPackages(tree);
+  for (const path of Object.keys(lockedPackages(installed))) {
+    if (kept[path] === undefined) rmSync(join(tree, path), { recursive: true, force: true });
+  }
+  rmSync(join(tree, "node_modules/.package-lock.json"));
+  const bin = join(tree, "node_modules/.bin");
+  for (const name of readdirSync(bin)) if (!existsSync(join(bin, name))) rmSync(join(bin, name));
+}
 
 interface Answer {
   readonly code: number;
@@ -41,15 +69,20 @@ async function run(
 let folder: string;
 const treeOf = (app: App) => join(folder, app);
 
-// As the images have them: an empty folder, production dependencies alone.
+// As the images have them: an empty folder, production dependencies alone. `npm ci` installs the first tree, and each that has packages which no
+// earlier one has. Of the others it verifies that their lock files agree with what they ask for; their packages are the same entries of a lock
+// file that it has installed.
 beforeAll(async () => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), "isthmus-images-")));
+  const installed: App[] = [];
   for (const app of APPS) {
     await writeProductionTree(app, treeOf(app));
-    const installed = await run("npm", ["ci", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"], {
-      cwd: treeOf(app),
-    });
-    expect(installed, app).toMatchObject({ code: 0 });
+    const source = installed.find((earlier) => hasAllOf(treeOf(earlier), treeOf(app)));
+    const more = source === undefined ? [] : ["--dry-run"];
+    const flags = ["--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"];
+    expect(await run("npm", ["ci", ...flags, ...more], { cwd: treeOf(app) }), app).toMatchObject({ code: 0 });
+    if (source === undefined) installed.push(app);
+    else linkPackages(treeOf(source), treeOf(app));
   }
 }, 600_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -62,9 +95,7 @@ describe("the production tree of an app", () => {
     const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")) as {
       packages: Record<string, { dev?: boolean }>;
     };
-    const installed = Object.keys(
-      (JSON.parse(readFileSync(join(treeOf(app), "package-lock.json"), "utf8")) as { packages: object }).packages,
-    ).filter((path) => path !== "");
+    const installed = Object.keys(lockedPackages(treeOf(app)));
     expect(installed.filter((path) => packages[path] === undefined || packages[path].dev === true)).toEqual([]);
   });
 
