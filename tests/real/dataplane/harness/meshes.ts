@@ -46,7 +46,8 @@ const SETTLING_REQUESTS = 24;
 export async function meshesOn(testbed: Testbed): Promise<Meshes> {
   const { clusters } = testbed;
   const folder = join(testbed.directory, "input");
-  mkdirSync(folder);
+  // Suites that share a testbed each have what is there when they begin.
+  mkdirSync(folder, { recursive: true });
   const views = clusters.map(async (name) => writeList(join(folder, `${name}.json`), await agentView(name, testbed.kubeconfig(name))));
   await Promise.all(views);
 

@@ -76,13 +76,6 @@ export function writeTrustTopology(ofTestbed: string, file: string): void {
   writeFileSync(file, JSON.stringify({ ...topology, clusters: Object.fromEntries(clusters) }));
 }
 
-/** Writes the smallest topology: one cluster with one pod in the namespace `bookinfo`. */
-export function writeSmallTopology(file: string): void {
-  const pods = [{ deployment: "sleep", namespace: "bookinfo", serviceAccount: "sleep", labels: { app: "sleep" }, host: 11 }];
-  const cluster = { index: 1, trustDomain: "cluster-1", region: "us-east", zone: "us-east-a", pods, services: [] };
-  writeFileSync(file, JSON.stringify({ clusters: { "cluster-1": cluster } }));
-}
-
 /** Writes a topology for a management plane: cluster-1 with nothing but its gateway, and Bookinfo's two services in cluster-2. */
 export function writePlaneTopology(file: string): void {
   const ports = [{ name: "http", port: 9080, targetPort: 9080 }];

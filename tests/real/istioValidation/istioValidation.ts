@@ -2,10 +2,8 @@ import { fileURLToPath } from "node:url";
 import type { AnyResource } from "@isthmus/core";
 import { kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { describeMeshes } from "../dataplane/harness/describeMeshes.ts";
 import { sharedPath } from "../dataplane/harness/shared.ts";
-import { startTestbed, type Testbed } from "../dataplane/harness/testbed.ts";
-import { writeSmallTopology } from "../dataplane/harness/topology.ts";
+import type { Testbed } from "../dataplane/harness/testbed.ts";
 import { clock, Namespace } from "../harness/clusters.ts";
 import { type Judge, judgeOf } from "./dryRun.ts";
 import { type Generated, ofCases, ofGoldens } from "./istioObjects.ts";
@@ -26,19 +24,14 @@ const expectedWarnings: readonly { readonly pattern: RegExp; readonly reason: st
   },
 ];
 
-// Strict schemas of Istio's CRDs, then istiod's own validating webhook, as in a cluster; nothing is stored.
-describeMeshes("Istio's validation", (parts) => {
-  let testbed: Testbed | undefined;
+/** What cluster-1 says of what we generate. */
+export function istioValidationCases(testbed: () => Testbed): void {
   let judge: Judge | undefined;
 
-  beforeAll(async () => {
-    testbed = await startTestbed({ parts, topology: (_, file) => writeSmallTopology(file) });
-    judge = judgeOf(testbed.kubeconfig("cluster-1"));
+  beforeAll(() => {
+    judge = judgeOf(testbed().kubeconfig("cluster-1"));
   });
-  afterAll(async () => {
-    judge?.close();
-    await testbed?.stop();
-  });
+  afterAll(() => judge?.close());
 
   it("takes every Istio object of every golden output, without a warning", () => accepted(ofGoldens(goldens)));
 
@@ -82,8 +75,7 @@ describeMeshes("Istio's validation", (parts) => {
   }
 
   async function createNamespaces(names: readonly string[]): Promise<void> {
-    if (testbed === undefined) throw new Error("the cluster did not start");
-    const kubeconfig = loadKubeconfig({ path: testbed.kubeconfig("cluster-1") });
+    const kubeconfig = loadKubeconfig({ path: testbed().kubeconfig("cluster-1") });
     const cluster = kubernetesCluster({ name: "cluster-1", kubeconfig, clock, random: Math.random });
     for (const name of names) {
       await cluster.apply(
@@ -92,7 +84,7 @@ describeMeshes("Istio's validation", (parts) => {
       );
     }
   }
-});
+}
 
 function virtualService(spec: object): AnyResource {
   return { apiVersion: "networking.istio.io/v1", kind: "VirtualService", metadata: { name: "v", namespace: "bookinfo" }, spec };
