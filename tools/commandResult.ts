@@ -1,11 +1,16 @@
 import { spawn } from "node:child_process";
 import type { CheckResult } from "./checkResult.ts";
 
-/** Runs a program in the project's root; it passes when it exits with 0, else what it printed is the problem. */
-export function commandResult(command: readonly string[], summary: string): Promise<CheckResult> {
+/** Runs a program in the project's root; it passes when it exits with 0, else what it printed is the problem. `environment` is added to ours. */
+export function commandResult(
+  command: readonly string[],
+  summary: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<CheckResult> {
   const [program = "", ...args] = command;
   return new Promise((resolve) => {
-    const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, NO_COLOR: "1", FORCE_COLOR: "0" } });
+    const env = { ...process.env, NO_COLOR: "1", FORCE_COLOR: "0", ...environment };
+    const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], env });
     let output = "";
     const collect = (chunk: Buffer): void => {
       output += chunk.toString();

@@ -29,10 +29,17 @@ export function importsOf(path: string, text: string): readonly Import[] {
   return found;
 }
 
-/** The syntax tree of one file. */
+/** The syntax tree of one file. Callers share it, so none may change it. */
 export function parseSource(path: string, text: string): ts.SourceFile {
-  return ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, false, path.endsWith("x") ? ts.ScriptKind.TSX : ts.ScriptKind.TS);
+  const known = parsed.get(path);
+  if (known?.text === text) return known;
+  const source = ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, false, path.endsWith("x") ? ts.ScriptKind.TSX : ts.ScriptKind.TS);
+  parsed.set(path, source);
+  return source;
 }
+
+// The checks read the same files one after the other, and to parse them is most of their work.
+const parsed = new Map<string, ts.SourceFile>();
 
 /** The 1-based line on which a node begins. */
 export function lineOf(source: ts.SourceFile, node: ts.Node): number {

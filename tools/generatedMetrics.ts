@@ -1,33 +1,21 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
 import { METRICS, type MetricDefinition, type MetricSource } from "@isthmus/core";
 import { TRAFFIC_METRICS } from "@isthmus/dataplane";
 import { startMetrics } from "@isthmus/process";
-import { printsUsage } from "./generatorUsage.ts";
+import type { GeneratedFiles } from "./generatedFiles.ts";
 import { readSourceTree } from "./sourceTree.ts";
 
-/**
- * `npm run generate:metrics [-- --check]`: writes docs/reference/metrics.md from the catalogue and from what the programs really
- * expose, or says whether it is up to date. A metric of the catalogue that no program ever sets is refused.
- */
-async function main(args: readonly string[]): Promise<number> {
-  const unused = unusedNames();
-  for (const name of unused) console.error(`${name} is in the catalogue of metrics, and nothing sets it`);
-  const wanted = await page();
-  const present = existsSync(FILE) ? readFileSync(FILE, "utf8") : "";
-  if (args.includes("--check")) {
-    if (wanted !== present) console.error(`${FILE} does not follow from the metrics that are exposed: run npm run generate:metrics`);
-    return wanted !== present || unused.length > 0 ? 1 : 0;
-  }
-  mkdirSync(dirname(FILE), { recursive: true });
-  writeFileSync(FILE, wanted);
-  console.log(`${FILE}: ${Object.keys(METRICS).length} metrics`);
-  return unused.length > 0 ? 1 : 0;
-}
-
-// npm runs scripts in the project's root.
 const FILE = "docs/reference/metrics.md";
 const CATALOGUE = "packages/core/src/metrics.ts";
+
+/** The reference page of metrics, from the catalogue and from what the programs really expose. A metric of the catalogue that no program ever sets is refused. */
+export const generatedMetrics: GeneratedFiles = {
+  script: "generate:metrics",
+  source: "the metrics that are exposed",
+  place: "docs/reference",
+  folders: [],
+  problems: () => unusedNames().map((name) => `${name} is in the catalogue of metrics, and nothing sets it`),
+  contents: async () => new Map([[FILE, await page()]]),
+};
 
 function unusedNames(): readonly string[] {
   const sources = [...readSourceTree(".")].filter(([path]) => path !== CATALOGUE && /^(packages|apps)\/[^/]+\/src\//.test(path));
@@ -82,6 +70,3 @@ async function nodeMetrics(): Promise<readonly (readonly [string, string])[]> {
   // Garbage collection shows up once there was one.
   return [...exposed].sort(([a], [b]) => (a < b ? -1 : 1));
 }
-
-process.exitCode = printsUsage("generate:metrics") ? 0 : await main(process.argv.slice(2));
-process.exit();

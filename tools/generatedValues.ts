@@ -1,23 +1,18 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { isMap, isScalar, type Node, type Pair, parseDocument, type YAMLMap } from "yaml";
-import { printsUsage } from "./generatorUsage.ts";
+import type { GeneratedFiles } from "./generatedFiles.ts";
 
-/** `npm run generate:values [-- --check]`: writes docs/reference/values.md from values and schemas of the charts, or says whether it is up to date. */
-function main(args: readonly string[]): number {
-  const desired = page();
-  if (args.includes("--check")) {
-    const present = existsSync(FILE) ? readFileSync(FILE, "utf8") : "";
-    if (desired !== present) console.error(`${FILE} does not follow from the values of the charts: run npm run generate:values`);
-    return desired === present ? 0 : 1;
-  }
-  writeFileSync(FILE, desired);
-  console.log(FILE);
-  return 0;
-}
-
-// npm runs scripts in the project's root.
 const FILE = "docs/reference/values.md";
 const CHARTS = ["gloo-mesh-mgmt-server", "gloo-mesh-agent"] as const;
+
+/** The reference page of the charts' values, from the values and schemas of the charts. */
+export const generatedValues: GeneratedFiles = {
+  script: "generate:values",
+  source: "the values of the charts",
+  place: "docs/reference",
+  folders: [],
+  contents: () => new Map([[FILE, page()]]),
+};
 
 /** What is read of a JSON schema. */
 interface Schema {
@@ -90,5 +85,3 @@ function schemaAt(root: Schema, path: readonly string[]): Schema | undefined {
   const found = path.reduce<Schema | undefined>((at, name) => resolved(at?.properties?.[name]), root);
   return found?.items === undefined ? found : { ...found, items: resolved(found.items) ?? {} };
 }
-
-process.exitCode = printsUsage("generate:values") ? 0 : main(process.argv.slice(2));

@@ -1,34 +1,20 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
 import { RULES } from "@isthmus/insights";
 import { codeAnchor, EXPLAINED_CODES, type ExplainedCode, severityText } from "@isthmus/insights/catalogue";
 import { DISCOVERY_FINDINGS, FINDINGS, INPUT_FINDINGS } from "@isthmus/translators";
-import { printsUsage } from "./generatorUsage.ts";
+import type { GeneratedFiles } from "./generatedFiles.ts";
 
-/**
- * `npm run generate:findings [-- --check]`: writes docs/reference/findings.md and docs/reference/insights.md from the catalogues of findings
- * and the catalogue of insights, or says whether they are up to date.
- */
-function main(args: readonly string[]): number {
-  let isUpToDate = true;
-  for (const [file, wanted] of Object.entries(pages())) {
-    if (!args.includes("--check")) {
-      mkdirSync(dirname(file), { recursive: true });
-      writeFileSync(file, wanted);
-      console.log(file);
-      continue;
-    }
-    if (existsSync(file) && readFileSync(file, "utf8") === wanted) continue;
-    console.error(`${file} does not follow from the catalogues of findings: run npm run generate:findings`);
-    isUpToDate = false;
-  }
-  return isUpToDate ? 0 : 1;
-}
-
-// npm runs scripts in the project's root.
-function pages(): Readonly<Record<string, string>> {
-  return { "docs/reference/findings.md": page(), "docs/reference/insights.md": insightsPage() };
-}
+/** The reference pages of findings and of insights, from the catalogues of both. */
+export const generatedFindings: GeneratedFiles = {
+  script: "generate:findings",
+  source: "the catalogues of findings",
+  place: "docs/reference",
+  folders: [],
+  contents: () =>
+    new Map([
+      ["docs/reference/findings.md", page()],
+      ["docs/reference/insights.md", insightsPage()],
+    ]),
+};
 
 type Catalogue = Readonly<Record<string, { readonly meaning: string; readonly example: string }>>;
 
@@ -110,5 +96,3 @@ function prose(text: string): string {
 function cell(text: string): string {
   return text.replaceAll("|", "\\|").replaceAll("<", "&lt;");
 }
-
-process.exitCode = printsUsage("generate:findings") ? 0 : main(process.argv.slice(2));
