@@ -11,6 +11,10 @@ export default defineConfig({
     include: [...realTests(import.meta.dirname)],
     globalSetup: ["tests/real/harness/buildApps.ts", "tests/real/harness/apiServerPool/poolHost.ts"],
     setupFiles: ["tools/ci/measuredFile.ts", "tests/real/harness/leftovers.ts"],
+    // One process reads each module once, not once for each test file. So a test file ends what it started and restores what it changed; what a
+    // suite that fails leaves running is ended after each file (leftovers.ts).
+    isolate: false,
+    unstubEnvs: true,
     testTimeout: 120_000,
     // A suite may wait for API servers that others have leased.
     hookTimeout: 900_000,
