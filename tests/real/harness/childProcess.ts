@@ -45,7 +45,8 @@ export async function endPrograms(): Promise<void> {
 /** Starts a program; its output is appended to `log`. */
 export function startProgram({ name, command, args, log, env = {}, cwd }: ProgramOptions): Program {
   const out = openSync(log, "a");
-  const child = spawn(command, args, {
+  // Linux ends it when this process has ended without a chance to do so.
+  const child = spawn("setpriv", ["--pdeathsig=KILL", command, ...args], {
     stdio: ["ignore", out, out],
     env: { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "", ...env },
     ...(cwd === undefined ? {} : { cwd }),
