@@ -24,7 +24,6 @@ import {
   type Testbed,
   type TestbedOptions,
 } from "../harness/testbed.ts";
-import { writeTopology } from "../harness/topology.ts";
 import type { Traffic } from "../harness/traffic.ts";
 import { type Place, type UserObjects, userObjectsOf } from "./userObjects.ts";
 
@@ -43,13 +42,15 @@ export interface RequestPath extends Pick<RequestOptions, "host" | "port" | "pat
 }
 
 /** What the testbed begins with. */
-export interface EndToEndOptions extends Partial<Pick<TestbedOptions, "topology" | "topologyName" | "hasOwnRoots">> {
+export interface EndToEndOptions extends Pick<TestbedOptions, "topology" | "topologyName" | "hasOwnRoots"> {
   /** Whether the server connects to the clusters itself, with agents for certificates alone. Default: agents connect to it. */
   readonly isStandard?: boolean;
 }
 
 /** Two real meshes, their users' API server, and our programs as processes between them. */
 export interface EndToEnd extends UserObjects {
+  /** Of the testbed. */
+  readonly directory: string;
   /** As their administrator. */
   readonly clusters: Readonly<Record<Place, Cluster>>;
   readonly server: App;
@@ -67,15 +68,25 @@ export interface EndToEnd extends UserObjects {
   stop(): Promise<void>;
 }
 
-/** Starts everything; resolves when the meshes of both clusters are discovered. Whatever ran is stopped when something does not start. */
-export async function startEndToEnd(parts: MeshParts, { isStandard = false, ...options }: EndToEndOptions = {}): Promise<EndToEnd> {
-  const testbed = await startTestbed({ parts, topology: writeTopology, ...options, management: true });
+/** The same on a testbed of its own, which ends with it. */
+export async function startEndToEnd(parts: MeshParts, options: EndToEndOptions): Promise<EndToEnd> {
+  const testbed = await startTestbed({ parts, ...options, management: true });
+  try {
+    const endToEnd = await endToEndOn(testbed, options);
+    return { ...endToEnd, stop: () => endToEnd.stop().finally(() => testbed.stop()) };
+  } catch (error) {
+    await testbed.stop();
+    throw error;
+  }
+}
+
+/** Starts our programs; resolves when the meshes of both clusters are discovered. Whatever ran is stopped when something does not start. */
+export async function endToEndOn(testbed: Testbed, { isStandard = false }: Pick<EndToEndOptions, "isStandard"> = {}): Promise<EndToEnd> {
   const apps: App[] = [];
   const streams: Pick<Traffic | Stream, "stop">[] = [];
   async function stop(): Promise<void> {
     await Promise.all(streams.map((traffic) => traffic.stop()));
     await Promise.all(apps.map(({ program }) => program.stop()));
-    await testbed.stop();
   }
 
   try {
@@ -104,6 +115,7 @@ export async function startEndToEnd(parts: MeshParts, { isStandard = false, ...o
     for (const name of clusterNames) await waitFor(`the Mesh of ${name}`, () => management.get(Mesh, meshRef(name)));
 
     return {
+      directory,
       clusters,
       server: server.app,
       agents: { "cluster-1": agentOfOne, "cluster-2": agentOfTwo },

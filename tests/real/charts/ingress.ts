@@ -3,11 +3,10 @@ import { KubernetesCluster, Mesh, Secret, VirtualService } from "@isthmus/api";
 import type { AnyResource } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { describeMeshes } from "../dataplane/harness/describeMeshes.ts";
 import { meshRef, service, trafficPolicy } from "../dataplane/harness/resources.ts";
-import { type ClusterName, startTestbed, type Testbed } from "../dataplane/harness/testbed.ts";
-import { writePlaneTopology } from "../dataplane/harness/topology.ts";
+import type { ClusterName, Testbed } from "../dataplane/harness/testbed.ts";
 import { clusterAt } from "../harness/clusters.ts";
+import type { Components } from "../harness/components.ts";
 import { applyAll } from "../harness/manifests.ts";
 import { giveRelaySecrets } from "../harness/relaySecrets.ts";
 import { waitFor } from "../harness/waitFor.ts";
@@ -22,8 +21,8 @@ const GATEWAY_ADDRESS = "10.70.1.1:8443";
 const SERVER_IP = "10.71.0.2";
 const TO_SERVER = "outbound.9900.*gloo-mesh-mgmt-server.*upstream_cx_total";
 
-// One story: each test continues where the one before it ended.
-describeMeshes("the relay through a real Istio ingress gateway, as the charts render it", ({ components, testbed: folder }) => {
+/** One story: each test continues where the one before it ended. The server runs in cluster-1, an agent in cluster-2. */
+export function ingressCases(started: () => Testbed, components: Components): void {
   let testbed: Testbed;
   let management: Cluster;
   let remote: Cluster;
@@ -31,7 +30,7 @@ describeMeshes("the relay through a real Istio ingress gateway, as the charts re
   const running: InstalledProgram[] = [];
 
   beforeAll(async () => {
-    testbed = await startTestbed({ parts: { components, testbed: folder }, topology: (_, file) => writePlaneTopology(file) });
+    testbed = started();
     management = clusterAt(testbed.kubeconfig("cluster-1"), "");
     remote = clusterAt(testbed.kubeconfig("cluster-2"), "cluster-2");
     await release(target("cluster-1"), "gloo-mesh-crds");
@@ -43,7 +42,6 @@ describeMeshes("the relay through a real Istio ingress gateway, as the charts re
   }, 300_000);
   afterAll(async () => {
     await Promise.all(running.map(({ program }) => program.stop()));
-    await testbed?.stop();
   });
 
   function target(cluster: ClusterName) {
@@ -69,8 +67,9 @@ describeMeshes("the relay through a real Istio ingress gateway, as the charts re
     await release(target("cluster-2"), "gloo-mesh-crds");
     await applyAll(remote, [{ apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }]);
     await giveRelaySecrets(management, remote);
+    const refusedBefore = await testbed.counter(GATEWAY, "no_filter_chain_match");
     agent = await startAgent("other.example.com");
-    await waitFor("the gateway to refuse it", async () => (await testbed.counter(GATEWAY, "no_filter_chain_match")) >= 2);
+    await waitFor("the gateway to refuse it", async () => (await testbed.counter(GATEWAY, "no_filter_chain_match")) >= refusedBefore + 2);
     await waitFor("a message of the agent", () => agent.program.output().includes("check --relay-authority"));
     expect(await testbed.counter(GATEWAY, TO_SERVER)).toBe(0);
     expect((await management.list(KubernetesCluster, { namespace })).items).toEqual([]);
@@ -102,7 +101,7 @@ describeMeshes("the relay through a real Istio ingress gateway, as the charts re
     await waitFor("the rule to be in force", async () => (await statusesNow())["418"] === 10);
     expect(await remote.get(VirtualService, { name: "reviews", namespace: "bookinfo" })).toBeDefined();
   });
-});
+}
 
 /** The server's process, as the endpoint that a controller would make of its pod. */
 function endpointsOfServer(): AnyResource {

@@ -4,23 +4,21 @@ import { fileURLToPath } from "node:url";
 import { Mesh, WasmDeployment } from "@isthmus/api";
 import type { AnyResource } from "@isthmus/core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { startManagementServer } from "../harness/apps.ts";
-import { type Program, startProgram } from "../harness/childProcess.ts";
-import { clusterAt } from "../harness/clusters.ts";
-import { namespace } from "../harness/istioInstallation.ts";
-import { applyAll, installCrds } from "../harness/manifests.ts";
-import { ourCrds } from "../harness/meshCluster.ts";
-import { giveRelaySecrets } from "../harness/relaySecrets.ts";
-import { waitFor } from "../harness/waitFor.ts";
-import { headerModule } from "../harness/wasmModule.ts";
-import { watchDeployment } from "../harness/watchDeployment.ts";
-import { userObjectsOf } from "./endToEnd/userObjects.ts";
-import { describeMeshes } from "./harness/describeMeshes.ts";
-import { relayTo } from "./harness/networkRelay.ts";
-import { meshRef, settings } from "./harness/resources.ts";
-import { projectRoot } from "./harness/shared.ts";
-import { startTestbed, type Testbed } from "./harness/testbed.ts";
-import { writeTopology } from "./harness/topology.ts";
+import { startManagementServer } from "../../harness/apps.ts";
+import { type Program, startProgram } from "../../harness/childProcess.ts";
+import { clusterAt } from "../../harness/clusters.ts";
+import { namespace } from "../../harness/istioInstallation.ts";
+import { applyAll, installCrds } from "../../harness/manifests.ts";
+import { ourCrds } from "../../harness/meshCluster.ts";
+import { giveRelaySecrets } from "../../harness/relaySecrets.ts";
+import { waitFor } from "../../harness/waitFor.ts";
+import { headerModule } from "../../harness/wasmModule.ts";
+import { watchDeployment } from "../../harness/watchDeployment.ts";
+import { userObjectsOf } from "../endToEnd/userObjects.ts";
+import { relayTo } from "../harness/networkRelay.ts";
+import { meshRef, settings } from "../harness/resources.ts";
+import { projectRoot } from "../harness/shared.ts";
+import type { Testbed } from "../harness/testbed.ts";
 
 // The network of the control plane of cluster-1, which pods reach: the agent runs there, and finds everything else there.
 const HOST = "10.70.1.2";
@@ -30,16 +28,14 @@ const REVIEWS = "reviews.bookinfo.svc.cluster.local";
 const SOON_MS = 60_000;
 const TIMEOUT_MS = 5 * SOON_MS;
 
-// From a WasmDeployment in the management cluster to the header of an answer: server and agent as processes, a registry, istiod and Envoys.
-describeMeshes("Wasm filters of real proxies", (parts) => {
+/** From a WasmDeployment in the management cluster to the header of an answer: server and agent as processes, a registry, istiod and Envoys. */
+export function wasmFilterCases(testbed: () => Testbed): void {
   const started: { stop(): Promise<void> | undefined }[] = [];
-  let testbed: Testbed | undefined;
   let users: ReturnType<typeof userObjectsOf> | undefined;
   let management: ReturnType<typeof clusterAt> | undefined;
 
   beforeAll(async () => {
-    testbed = await startTestbed({ parts, topology: writeTopology, management: true });
-    const { directory, kubeconfig, kubeconfigInside, network } = testbed;
+    const { directory, kubeconfig, kubeconfigInside, network } = testbed();
     const folder = join(directory, "modules");
     mkdirSync(folder);
     writeFileSync(join(folder, "v1.wasm"), await headerModule());
@@ -75,7 +71,7 @@ describeMeshes("Wasm filters of real proxies", (parts) => {
       started.push(program);
       return program;
     };
-    const script = fileURLToPath(new URL("harness/moduleRegistry.ts", import.meta.url));
+    const script = fileURLToPath(new URL("../harness/moduleRegistry.ts", import.meta.url));
     const registry = inside("registry", [join(projectRoot, "tools/run.mjs"), script, HOST, `${REGISTRY}`, folder, `${RELAY}`, socket]);
     await waitFor("the registry", async () => registry.output().includes("listening"));
     inside("agent", [
@@ -89,18 +85,17 @@ describeMeshes("Wasm filters of real proxies", (parts) => {
 
   afterAll(async () => {
     for (const program of started.reverse()) await program.stop();
-    await testbed?.stop();
   });
 
   function running() {
-    if (testbed === undefined || users === undefined || management === undefined) throw new Error("the meshes did not start");
-    return { testbed, users, management };
+    if (users === undefined || management === undefined) throw new Error("the management plane did not start");
+    return { users, management };
   }
 
   const write = (...deployments: readonly AnyResource[]) =>
     running().users.usersWrite({ management: [settings({ agentServices: { address: `${HOST}:${AGENT}` } }), ...deployments] });
   const headerOf = async () =>
-    /^x-wasm-filter: (.*?)\r?$/im.exec(await running().testbed.answerHead(CLIENT, [`http://${REVIEWS}:9080/`]))?.[1] ?? "-";
+    /^x-wasm-filter: (.*?)\r?$/im.exec(await testbed().answerHead(CLIENT, [`http://${REVIEWS}:9080/`]))?.[1] ?? "-";
 
   /** Waits until the status says so of all workloads, with this in its error: before its agent has answered, each is pending without one. */
   async function standing(state: string, generation: number, error = "no error"): Promise<void> {
@@ -124,7 +119,7 @@ describeMeshes("Wasm filters of real proxies", (parts) => {
       await write(deployment("v1", "one"));
       await waitFor("the header", async () => (await headerOf()) === "one", { timeoutMs: SOON_MS });
       await standing("FILTERS_DEPLOYED", 1);
-      const traffic = running().testbed.traffic(CLIENT, REVIEWS);
+      const traffic = testbed().traffic(CLIENT, REVIEWS);
       const values = ["-", "one", "two", "three", "four"];
       const watched = watchDeployment(running().management, { name: "headers", values, running: headerOf });
 
@@ -154,7 +149,7 @@ describeMeshes("Wasm filters of real proxies", (parts) => {
     },
     TIMEOUT_MS,
   );
-});
+}
 
 function deployment(tag: string, value: string): AnyResource {
   return {
