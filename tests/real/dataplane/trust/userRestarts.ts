@@ -61,6 +61,11 @@ export async function podsWith(
   return items.filter(({ metadata }) => metadata.labels?.["app"] === app);
 }
 
+/** The names of all pods. */
+export async function podsOf(cluster: Cluster): Promise<readonly string[]> {
+  return (await cluster.list(Pod)).items.map(({ metadata }) => metadata.name).sort();
+}
+
 interface Conditions {
   readonly conditions?: readonly { readonly type: string; readonly status: string }[];
 }
