@@ -70,6 +70,15 @@ export function moduleKeeper(
   const turns = new Map<string, number>();
   let turn = 0;
 
+  // One listener for all: with one for each module Node warns of a leak from the eleventh on.
+  signal.addEventListener(
+    "abort",
+    () => {
+      for (const { until } of entries.values()) until.abort();
+    },
+    { once: true },
+  );
+
   function fetchDue(): void {
     while ([...fetching.values()].reduce((sum, count) => sum + count, 0) < limits.fetches) {
       const next = nextDue();
@@ -187,7 +196,6 @@ export function moduleKeeper(
           attempts: 0,
         };
         entries.set(key, entry);
-        signal.addEventListener("abort", () => entry.until.abort(), { once: true, signal: entry.until.signal });
         due.add(entry);
       }
       leftOut = beyond;

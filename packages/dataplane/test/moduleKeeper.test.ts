@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { virtualClock } from "@isthmus/simulator";
 import { afterEach, describe, expect, it } from "vitest";
 import { type DesiredModule, type KeptLimits, type ModuleKeeper, moduleKeeper } from "../src/moduleKeeper.ts";
@@ -101,6 +102,28 @@ describe("the modules of an agent", () => {
     one.desire(new Map([["z", module("c", bytes(1, 2))]]));
     await clock.advance(400_000);
     expect(one.kept("z")).toEqual({ bytes: bytes(1, 2) });
+  });
+
+  it("are all given up with the keeper, by one listener however many they are", async () => {
+    const given: string[] = [];
+    const one = keeper({ modules: 20, bytes: 100, fetches: 20, ofNamespace: { modules: 20, bytes: 100, fetches: 20 } });
+    const hanging = (name: string): DesiredModule => ({
+      source: name,
+      namespaces: new Set(["one"]),
+      fetch: (signal) =>
+        new Promise((_, reject) =>
+          signal.addEventListener("abort", () => {
+            given.push(name);
+            reject(signal.reason as Error);
+          }),
+        ),
+    });
+    const names = Array.from({ length: 20 }, (_, i) => `m${i}`);
+    one.desire(new Map(names.map((name) => [name, hanging(name)])));
+    await clock.advance(1);
+    expect(getEventListeners(stopped.signal, "abort")).toHaveLength(1);
+    stopped.abort();
+    expect(given).toEqual(names);
   });
 
   it("that hang hold up as many others as are fetched at a time, until they are given up", async () => {
