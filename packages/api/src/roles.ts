@@ -285,13 +285,15 @@ export function keepsLastGood(kind: Kind): boolean {
   return ROLES.some((role) => role.kind === kind && role.tasks.includes("keepsLastGood"));
 }
 
-/** The CustomResourceDefinitions of our own kinds, in the order of the table. */
+/** The CustomResourceDefinitions of our own kinds, in the order of the table. They are made once: nobody may change them. */
 export function customResourceDefinitions(): readonly JsonObject[] {
-  return allKinds().flatMap((kind) => {
+  definitions ??= allKinds().flatMap((kind) => {
     const definition = "definition" in kind ? (kind.definition as KindDefinition<Fields>) : undefined;
     return definition?.crd === undefined ? [] : [customResourceDefinition(definition, definition.crd)];
   });
+  return definitions;
 }
+let definitions: readonly JsonObject[] | undefined;
 
 /** Whether a CRD of ours defines a kind. */
 export function isInstalled(kind: Kind): boolean {
