@@ -17,6 +17,7 @@ import { generatedFindings } from "./generatedFindings.ts";
 import { generatedKinds } from "./generatedKinds.ts";
 import { generatedMetrics } from "./generatedMetrics.ts";
 import { generatedValues } from "./generatedValues.ts";
+import { keepSyntaxTrees } from "./importsOf.ts";
 import { languageRules } from "./language.ts";
 import { readSourceTree, type SourceTree } from "./sourceTree.ts";
 
@@ -108,6 +109,7 @@ async function main(names: readonly string[]): Promise<number> {
   }
   const start = performance.now();
   const chosen = names.length === 0 ? checks : checks.filter(({ name }) => names.includes(name));
+  keepSyntaxTrees();
   const running = chosen.map((check) => ({ check, result: timed(check) }));
   const failures: string[] = [];
   for (const { check, result } of running) {

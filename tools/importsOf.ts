@@ -29,17 +29,21 @@ export function importsOf(path: string, text: string): readonly Import[] {
   return found;
 }
 
-/** The syntax tree of one file. Callers share it, so none may change it. */
+/** The syntax tree of one file. After `keepSyntaxTrees` callers share it, so none may change it. */
 export function parseSource(path: string, text: string): ts.SourceFile {
-  const known = parsed.get(path);
+  const known = kept?.get(path);
   if (known?.text === text) return known;
   const source = ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, false, path.endsWith("x") ? ts.ScriptKind.TSX : ts.ScriptKind.TS);
-  parsed.set(path, source);
+  kept?.set(path, source);
   return source;
 }
 
-// The checks read the same files one after the other, and to parse them is most of their work.
-const parsed = new Map<string, ts.SourceFile>();
+let kept: Map<string, ts.SourceFile> | undefined;
+
+/** From now on a file that is parsed again has the tree of before, for a program that runs several checks and ends: parsing is most of their work. */
+export function keepSyntaxTrees(): void {
+  kept ??= new Map();
+}
 
 /** The 1-based line on which a node begins. */
 export function lineOf(source: ts.SourceFile, node: ts.Node): number {
