@@ -28,7 +28,8 @@ export default defineConfig({
     hookTimeout: 120_000,
     // `expect.poll` waits for what happens soon; its default of a second is too short for a busy machine.
     expect: { poll: { timeout: 60_000 } },
-    // The default leaves one processor free, which is half of a machine with two.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Three on two processors: each waits for sockets, timers and programs for a fifth of its time. What the third reads once more takes five
+    // seconds of processor.
+    maxWorkers: Math.max(3, availableParallelism() - 1),
   },
 });
