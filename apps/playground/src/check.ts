@@ -3,11 +3,11 @@ import { demoPolicies } from "@isthmus/simulator";
 import Table from "cli-table3";
 import type { Demo } from "./demo.ts";
 import { countsTable, federationTable } from "./outcome.ts";
-import { clustersWithTimeout, isPolicyApplied, until } from "./waiting.ts";
+import { clustersWithTimeout, DEMO_LIMIT_MS, isPolicyApplied, until } from "./waiting.ts";
 
 /** Goes once through a policy's life in the running demo: applied, in force in both clusters, deleted, gone. Prints what there is, and the times. */
 export async function check(demo: Demo, readyMs: number, signal: AbortSignal): Promise<void> {
-  const limit = { limitMs: 20_000, signal };
+  const limit = { limitMs: DEMO_LIMIT_MS, signal };
   const names = demo.workload.map(({ name }) => name);
   const [shown, timeout] = [displayName(demoPolicies.timeoutPolicy.metadata), "2s"];
 

@@ -11,7 +11,7 @@ import { type DemoConsole, startDemoConsole } from "./console.ts";
 import { type Demo, NAMESPACE, startDemo } from "./demo.ts";
 import { help, onKeys } from "./keys.ts";
 import { countsTable, federationTable } from "./outcome.ts";
-import { isFederated, until } from "./waiting.ts";
+import { DEMO_LIMIT_MS, isFederated, until } from "./waiting.ts";
 
 interface Options {
   readonly check: boolean;
@@ -78,7 +78,7 @@ async function show(demo: Demo, { checks, say, started }: Showing, running: Abor
   for (const { name } of demo.workload) demo.startAgent(name);
   await demo.management.create(demoPolicies.virtualMesh);
   say("Creating VirtualMesh bookinfo with the meshes of both clusters …");
-  await until("both clusters are federated", () => isFederated(demo), { limitMs: 20_000, signal: running });
+  await until("both clusters are federated", () => isFederated(demo), { limitMs: DEMO_LIMIT_MS, signal: running });
   const readyMs = performance.now() - started;
 
   if (checks) {

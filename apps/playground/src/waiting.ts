@@ -3,6 +3,9 @@ import type { Kind, Resource } from "@isthmus/core";
 import { type Cluster, systemClock } from "@isthmus/plane";
 import type { Demo } from "./demo.ts";
 
+/** When the demo gives up waiting, in milliseconds: a hundred times what it takes on an idle machine, as one may be busy. */
+export const DEMO_LIMIT_MS = 120_000;
+
 /** Waits until `holds` is true, and gives the milliseconds that took. Rejects, saying `what`, after `limitMs`. */
 export async function until(
   what: string,
