@@ -11,6 +11,9 @@ export default defineConfig({
     // With it, what runs more often here than in `npm test`, or tries all of a list (packages/testing/src/runs.ts).
     include: [...longTests(import.meta.dirname)],
     setupFiles: "tools/ci/measuredFile.ts",
+    // As in `npm test`.
+    isolate: false,
+    unstubEnvs: true,
     // Finds what hangs. In `.ci/run` they run behind other suites.
     testTimeout: 1_800_000,
     hookTimeout: 1_800_000,

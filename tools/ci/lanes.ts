@@ -16,7 +16,7 @@ const WAITING_GIB = 1.5;
 /** For the programs that compute beside them. */
 const OTHERS_GIB = 4;
 
-/** As many as memory and processors allow: waiting ones are three a processor, since each of them leaves it idle most of the time. */
+/** As many as memory and processors allow: both mostly leave a processor idle, waiting for a heartbeat, a Lease, or the restart of a proxy. */
 export function lanesOf(
   { processors, freeBytes }: { readonly processors: number; readonly freeBytes: number } = {
     processors: availableParallelism(),
@@ -24,8 +24,8 @@ export function lanesOf(
   },
 ): Lanes {
   const free = freeBytes / GIB - OTHERS_GIB;
-  const meshes = Math.max(1, Math.min(Math.floor(processors / 2), Math.floor(free / 2 / MESHES_GIB)));
-  const waiting = Math.max(1, Math.min(processors * 2 + 1, Math.floor((free - meshes * MESHES_GIB) / WAITING_GIB)));
+  const meshes = Math.max(1, Math.min(processors, Math.floor(free / 2 / MESHES_GIB)));
+  const waiting = Math.max(1, Math.min(processors * 2, Math.floor((free - meshes * MESHES_GIB) / WAITING_GIB)));
   return { waiting, meshes };
 }
 
