@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import axe from "axe-core";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
-import { describeInBrowser } from "./harness/chromium.ts";
+import { describeInBrowser, PAGE_PATIENCE_MS } from "./harness/chromium.ts";
 import { type LiveDemo, startLiveDemo } from "./harness/liveDemo.ts";
 
 const DESTINATION = "/object/discovery.mesh.gloo.solo.io/Destination/_/gloo-mesh";
@@ -107,6 +107,8 @@ describeInBrowser("the console in a browser", (executablePath) => {
     await browser?.close();
     await demo?.stop();
   });
+  // A test that fails in its middle leaves what it made, by which the next one would fail.
+  afterEach(() => demo.restore());
   afterEach(async () => {
     for (const context of browser.contexts()) await context.close();
     expect(problems).toEqual([]);
@@ -122,6 +124,7 @@ describeInBrowser("the console in a browser", (executablePath) => {
   async function open(path: string, { colorScheme = "light", width = 1280 }: OpenOptions = {}): Promise<Page> {
     const context = await browser.newContext({ colorScheme, viewport: { width, height: 800 }, reducedMotion: "reduce" });
     await context.addInitScript("self.wasHacked = false");
+    context.setDefaultTimeout(PAGE_PATIENCE_MS);
     const page = await context.newPage();
     page.on("pageerror", (error) => problems.push(`${path}: ${error.message}`));
     page.on("console", (message) => {
@@ -294,12 +297,16 @@ describeInBrowser("the console in a browser", (executablePath) => {
     const page = await open("/topology");
     const boxes = page.locator(".cluster-node");
     await boxes.nth(1).waitFor();
-    const beside = async (): Promise<void> => {
-      const [left, right] = (await Promise.all([boxes.nth(0).boundingBox(), boxes.nth(1).boundingBox()])).sort(
-        (a, b) => (a?.x ?? 0) - (b?.x ?? 0),
-      );
-      expect((left?.x ?? 0) + (left?.width ?? 0)).toBeLessThan(right?.x ?? 0);
-    };
+    // The graph is laid out again while they are looked at.
+    const beside = () =>
+      expect
+        .poll(async () => {
+          const [left, right] = (await Promise.all([boxes.nth(0).boundingBox(), boxes.nth(1).boundingBox()])).sort(
+            (a, b) => (a?.x ?? 0) - (b?.x ?? 0),
+          );
+          return (left?.x ?? 0) + (left?.width ?? 0) < (right?.x ?? 0);
+        })
+        .toBe(true);
     await beside();
     demo.press("s");
     await page.locator(".route .react-flow__edge-path").waitFor({ state: "attached" });
@@ -326,21 +333,22 @@ describeInBrowser("the console in a browser", (executablePath) => {
     const namespaces = page.locator(".namespace-node");
     await expect.poll(() => namespaces.allInnerTexts()).toEqual(["bookinfo", "istio-system", "bookinfo", "istio-system"]);
     // Each box is inside of the one of its cluster.
-    const inside = await page.evaluate(`[...document.querySelectorAll(".namespace-node")].every((one) => {
+    const inside = `[...document.querySelectorAll(".namespace-node")].every((one) => {
       const box = one.getBoundingClientRect();
       return [...document.querySelectorAll(".cluster-node")].some((other) => {
         const around = other.getBoundingClientRect();
         return around.left < box.left && box.right < around.right && around.top < box.top && box.bottom < around.bottom;
       });
-    })`);
-    expect(inside).toBe(true);
+    })`;
+    await expect.poll(() => page.evaluate(inside)).toBe(true);
 
     await page.getByLabel("Hide", { exact: true }).fill("ns:istio-system");
     await expect.poll(() => namespaces.allInnerTexts()).toEqual(["bookinfo", "bookinfo"]);
     await page.getByLabel("Find", { exact: true }).fill("reviews -cluster:cluster-2");
     await page.getByText("1 found", { exact: true }).waitFor();
-    expect(await page.locator(".is-found .service-node").allInnerTexts()).toEqual([expect.stringContaining("reviews")]);
-    expect(await page.locator(".is-dim .service-node").count()).toBe(5);
+    // The graph draws what was found right after the count says it.
+    await expect.poll(() => page.locator(".is-found .service-node").allInnerTexts()).toEqual([expect.stringContaining("reviews")]);
+    await expect.poll(() => page.locator(".is-dim .service-node").count()).toBe(5);
     await page.getByRole("button", { name: "federation" }).click();
     await page.locator(".federation .react-flow__edge-path").waitFor({ state: "detached" });
     // A link shows the same.
@@ -378,13 +386,13 @@ describeInBrowser("the console in a browser", (executablePath) => {
     await page.getByText(/it is drawn where clusters have boxes/).waitFor();
     await page.getByLabel("Boxes").selectOption("none");
     await expect.poll(() => page.locator(".namespace-node, .cluster-node").count()).toBe(0);
-    expect(await page.locator(".service-node").count()).toBe(8);
+    await expect.poll(() => page.locator(".service-node").count()).toBe(8);
     await page.getByLabel("Find", { exact: true }).fill("mtls:yes");
     await page.getByText("There is no filter mtls:").waitFor();
-    expect(await page.locator(".is-dim").count()).toBe(0);
+    await expect.poll(() => page.locator(".is-dim").count()).toBe(0);
     await page.getByLabel("Hide", { exact: true }).fill("-mtls:yes");
     await expect.poll(() => page.getByText("There is no filter mtls:").count()).toBe(2);
-    expect(await page.locator(".service-node").count()).toBe(8);
+    await expect.poll(() => page.locator(".service-node").count()).toBe(8);
     demo.press("u");
     await page.locator(".route .react-flow__edge-path").waitFor({ state: "detached" });
   });
@@ -611,7 +619,7 @@ describeInBrowser("the console in a browser", (executablePath) => {
     await expect.poll(names).toEqual(["reviews-v2", "reviews-v1"]);
     await page.reload();
     await page.getByText("2 of 11 workloads").waitFor();
-    expect(await names()).toEqual(["reviews-v2", "reviews-v1"]);
+    await expect.poll(names).toEqual(["reviews-v2", "reviews-v1"]);
     expect(new URL(page.url()).searchParams.get("q")).toBe('cluster:cluster-1 ns:bookinfo "reviews"');
     // By one column, and where that is equal by another; by keyboard, too.
     await show(page, "/workloads?q=ns:bookinfo&sort=-cluster");
@@ -707,7 +715,8 @@ describeInBrowser("the console in a browser", (executablePath) => {
     await panel.waitFor({ state: "detached" });
     expect(new URL(page.url()).searchParams.has("open")).toBe(false);
 
-    // The row has the focus again.
+    // The row has the focus again: a key that is pressed before goes to nobody.
+    await expect.poll(() => page.evaluate("document.activeElement?.textContent")).toMatch(/^ratings-v1/);
     await keyboard.press("k");
     await keyboard.press("Space");
     await panel.getByRole("heading", { name: /^productpage-v1/ }).waitFor();
@@ -741,7 +750,7 @@ describeInBrowser("the console in a browser", (executablePath) => {
     expect(await page.getByRole("menuitemcheckbox", { name: "Mesh", checked: false }).count()).toBe(1);
     expect(await faults(page, "columns")).toEqual([]);
     await page.keyboard.press("Escape");
-    expect(new URL(page.url()).searchParams.get("hide")).toBe("mesh,version");
+    await expect.poll(() => new URL(page.url()).searchParams.get("hide")).toBe("mesh,version");
     await page.reload();
     await expect.poll(titles).toEqual(shown);
     // What is hidden still filters, and what is exported is what is seen.
@@ -817,10 +826,10 @@ describeInBrowser("the console in a browser", (executablePath) => {
     await offered.getByText(/kubectl .* get workload/).waitFor();
     await page.keyboard.press("Escape");
     const scheme = () => page.evaluate("document.documentElement.dataset.mantineColorScheme");
-    expect(await scheme()).toBe("light");
+    await expect.poll(scheme).toBe("light");
     await page.getByRole("button", { name: /Colour scheme: System/ }).click();
     await page.getByRole("button", { name: /Colour scheme: Light/ }).click();
-    expect(await scheme()).toBe("dark");
+    await expect.poll(scheme).toBe("dark");
     await page.reload();
     await page.getByRole("button", { name: /Colour scheme: Dark/ }).waitFor();
   });

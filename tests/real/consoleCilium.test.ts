@@ -5,7 +5,7 @@ import axe from "axe-core";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Program } from "./harness/childProcess.ts";
-import { describeInBrowser } from "./harness/chromium.ts";
+import { describeInBrowser, PAGE_PATIENCE_MS } from "./harness/chromium.ts";
 import { ciliumFleet } from "./harness/ciliumFleet.ts";
 import { serveObjects } from "./harness/consolePage.ts";
 
@@ -36,6 +36,7 @@ describeInBrowser("the console, of what Cilium does", (executablePath) => {
 
   async function open(address: string, { colorScheme = "light", width = 1280 }: { colorScheme?: "light" | "dark"; width?: number } = {}) {
     const context = await browser.newContext({ colorScheme, viewport: { width, height: 800 }, reducedMotion: "reduce" });
+    context.setDefaultTimeout(PAGE_PATIENCE_MS);
     const page = await context.newPage();
     await page.goto(address);
     await page.waitForSelector("main h1");

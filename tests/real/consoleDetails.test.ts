@@ -19,6 +19,8 @@ describeInBrowser("clusters, policies and insights in detail, in a browser", (ex
     demo = await startLiveDemo();
     ({ browser, page, takeProblems } = await openConsolePage(executablePath));
   });
+  // A test that fails in its middle leaves what it made, by which the next one would fail.
+  afterEach(() => demo.restore());
   afterEach(() => {
     expect(takeProblems()).toEqual([]);
   });
@@ -142,6 +144,7 @@ describeInBrowser("clusters, policies and insights in detail, in a browser", (ex
   });
 
   it("highlights the field that an insight is about, in the card and in the whole object", async () => {
+    demo.press("b");
     await show("/insights/RTE1001");
     await page.getByText("Example", { exact: true }).waitFor();
     await page.getByRole("button", { name: /Evidence TrafficPolicy ratings-canary/ }).focus();
@@ -174,10 +177,10 @@ describeInBrowser("clusters, policies and insights in detail, in a browser", (ex
     expect(await faults("sides")).toEqual([]);
     await page.reload();
     await table.waitFor();
-    expect(await toggle.getAttribute("aria-pressed")).toBe("true");
+    await expect.poll(() => toggle.getAttribute("aria-pressed")).toBe("true");
     await toggle.click();
     await page.locator(".yaml pre").first().waitFor();
-    expect(new URL(page.url()).searchParams.has("diff")).toBe(false);
+    await expect.poll(() => new URL(page.url()).searchParams.has("diff")).toBe(false);
     const query = "group=networking.mesh.gloo.solo.io&kind=TrafficPolicy&cluster=&namespace=bookinfo&name=reviews-shift";
     // The demo keeps a moment every five seconds.
     await waitFor("a moment that has the policy", async () => {

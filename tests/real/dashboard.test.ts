@@ -8,7 +8,7 @@ import type { AnyResource } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
 import { chromium } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { describeInBrowser } from "./harness/chromium.ts";
+import { describeInBrowser, PAGE_PATIENCE_MS } from "./harness/chromium.ts";
 import { clusterOf } from "./harness/clusters.ts";
 import { describeReal } from "./harness/describeReal.ts";
 import { type Fleet, startFleet } from "./harness/fleet.ts";
@@ -150,6 +150,7 @@ describeReal("meshctl dashboard, through a real API server to a real console", (
       const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
       try {
         const page = await browser.newPage();
+        page.setDefaultTimeout(PAGE_PATIENCE_MS);
         await page.goto(written.out.trim());
         await page.getByRole("tab", { name: "YAML" }).click();
         await page.getByText(`kind: ${kind}`).first().waitFor();

@@ -72,7 +72,9 @@ describeReal("who may join, on real Kubernetes", (components) => {
     await waitFor("the agent to be connected", isConnected);
     const left = (await management.list(Secret, { namespace: "gloo-mesh" })).items.map(({ metadata }) => metadata.name);
     expect(left.filter((name) => name.startsWith("relay-join-token-"))).toEqual([]);
-    expect((await registration())?.status?.agent?.trustedRoots).toMatch(/^[0-9a-f]{32}$/);
+    await waitFor("its status to name the roots that it trusts", async () =>
+      /^[0-9a-f]{32}$/.test((await registration())?.status?.agent?.trustedRoots ?? ""),
+    );
     await agentOf("agent-2", [], 1);
     await waitFor("the other replica to know it too", () => servers[1]?.app.program.output().includes("agent of east connected"));
   });

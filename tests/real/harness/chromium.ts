@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { findChromium } from "./findChromium.ts";
 
+/** How long pages are waited for, as `expect.poll` waits: half a minute, the default, is too short for a busy machine. No promise of anything. */
+export const PAGE_PATIENCE_MS = 60_000;
+
 /** A suite in a real browser. Without one it is skipped, with the reason in its name; with CI=true it fails. */
 export function describeInBrowser(name: string, body: (chromium: string) => void): void {
   const path = findChromium();

@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { type Program, startProgram } from "./childProcess.ts";
+import { PAGE_PATIENCE_MS } from "./chromium.ts";
 import { freePorts } from "./freePorts.ts";
 import { MESHCTL } from "./meshctl.ts";
 import { waitFor } from "./waitFor.ts";
@@ -20,6 +21,7 @@ export async function openConsolePage(executablePath: string): Promise<ConsolePa
   const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" });
   await context.addInitScript("self.wasHacked = false");
+  context.setDefaultTimeout(PAGE_PATIENCE_MS);
   const page = await context.newPage();
   let problems: string[] = [];
   page.on("pageerror", (error) => problems.push(error.message));

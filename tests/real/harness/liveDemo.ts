@@ -3,9 +3,17 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { freePorts } from "./freePorts.ts";
+import { waitFor } from "./waitFor.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
-const READY_MS = 60_000;
+// No promise of anything, but when to give up on a busy machine, before the hook that starts it does.
+const READY_MS = 240_000;
+/** The keys that remove what others make, and what that is. */
+const MADE = [
+  ["u", "reviews-shift"],
+  ["d", "reviews-timeout"],
+  ["v", "ratings-canary"],
+] as const;
 
 /** `npm run demo`, with its console. */
 export interface LiveDemo {
@@ -13,6 +21,8 @@ export interface LiveDemo {
   readonly url: string;
   /** Presses one of its keys. */
   press(key: string): void;
+  /** Removes what its keys have made and starts an agent that they have stopped, whatever a test has left; nothing once it is stopped. */
+  restore(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -22,12 +32,40 @@ export async function startLiveDemo(): Promise<LiveDemo> {
   const args = [join(root, "apps/playground/bin/demo.js"), "--port", String(port), "--ui-port", String(uiPort)];
   const child = spawn(process.execPath, args, { cwd: root, stdio: ["pipe", "pipe", "inherit"] });
   process.once("exit", () => child.kill("SIGKILL"));
-  await ready(child);
+  try {
+    await ready(child);
+  } catch (error) {
+    // Nobody else can stop it.
+    child.kill("SIGKILL");
+    throw error;
+  }
+  let said = "";
+  child.stdout?.on("data", (data: Buffer) => {
+    said += data.toString();
+  });
+  const press = (key: string): void => void child.stdin?.write(key);
+  /** How often the demo has said what a key does when it had nothing to do, or had done it. */
+  const count = (pattern: RegExp): number => [...said.matchAll(pattern)].length;
+
+  async function pressAndWait(key: string, answer: RegExp): Promise<void> {
+    const before = count(answer);
+    press(key);
+    await waitFor(`the demo to have done what ${key} asks for`, () => count(answer) > before, { timeoutMs: READY_MS, everyMs: 20 });
+  }
+
   return {
     url: `http://127.0.0.1:${uiPort}`,
-    press: (key) => void child.stdin?.write(key),
+    press,
+    async restore() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      // It takes one key after the other, so those that the test has pressed are done, too.
+      for (const [key, name] of MADE)
+        await pressAndWait(key, new RegExp(`TrafficPolicy bookinfo/${name} (is deleted:|does not exist)`, "g"));
+      const [last] = [...said.matchAll(/The agent of cluster-2 is (stopped|started)/g)].slice(-1);
+      if (last?.[1] === "stopped") await pressAndWait("a", /The agent of cluster-2 is started/g);
+    },
     async stop() {
-      if (child.exitCode !== null) return;
+      if (child.exitCode !== null || child.signalCode !== null) return;
       child.kill("SIGTERM");
       await once(child, "exit");
     },

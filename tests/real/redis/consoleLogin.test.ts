@@ -9,6 +9,7 @@ import axe from "axe-core";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
 import { type Program, startProgram } from "../harness/childProcess.ts";
+import { PAGE_PATIENCE_MS } from "../harness/chromium.ts";
 import { clusterOf } from "../harness/clusters.ts";
 import { describeReal } from "../harness/describeReal.ts";
 import { findChromium } from "../harness/findChromium.ts";
@@ -148,6 +149,7 @@ describeReal("a login to the console", (components) => {
 
   async function newPage(colorScheme: "light" | "dark" = "light"): Promise<Page> {
     const context = await browser.newContext({ ignoreHTTPSErrors: true, colorScheme, viewport: { width: 1280, height: 800 } });
+    context.setDefaultTimeout(PAGE_PATIENCE_MS);
     contexts.push(context);
     return context.newPage();
   }

@@ -310,7 +310,7 @@ describeReal("who writes to Redis", ({ redis: command }) => {
     expect(JSON.stringify([...fleet.server("c").store.snapshot.of(Service)])).not.toContain("evil");
     expect(await loaded(owner, { section: "input", clusterName: "cluster-2" })).not.toContain("evil");
     expect(redis.cli("--raw", "hvals", keyOf(":input:objects:cluster-2:/Service"))).not.toContain("evil");
-  }, 60_000);
+  });
 
   it("shows no insight that it has changed, added, taken away or moved, and the leader writes them again", async () => {
     const follower = { isLeader: false, fence: 1, onChange: () => () => undefined };
@@ -349,7 +349,7 @@ describeReal("who writes to Redis", ({ redis: command }) => {
       expect(["", right.join("; ")]).toEqual(expect.arrayContaining([...seen]));
       await fleet.stopServer(name);
     }
-  }, 60_000);
+  });
 
   /** A Service of cluster-2 under a new name, with a head that says so as far as one without the key can. */
   function forgeService(): void {
@@ -393,7 +393,7 @@ describeReal("who writes to Redis", ({ redis: command }) => {
     for (const key of keys) redis.cli("copy", `backup ${key}`, key, "replace");
     await quiet(7_000);
     expect(services()).not.toContain("reviews");
-  }, 60_000);
+  });
 
   it("cannot end a revocation, nor make one", async () => {
     const store = await connect();
