@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { type ApiServer, type ApiServerAccess, apiServerAt, type OwnApiServer, startApiServer } from "./harness/apiServer.ts";
 import { type AdminRequests, adminRequests } from "./harness/apiServerPool/adminRequests.ts";
 import { type ApiServerPool, apiServerPool } from "./harness/apiServerPool/apiServerPool.ts";
-import { type Form, startPooledServer } from "./harness/apiServerPool/pooledServer.ts";
+import { type Definitions, type Form, startPooledServer } from "./harness/apiServerPool/pooledServer.ts";
 import { listedTypes } from "./harness/apiServerPool/servedObjects.ts";
 import { anyKind, clusterOf } from "./harness/clusters.ts";
 import { describeReal } from "./harness/describeReal.ts";
@@ -27,7 +27,8 @@ describeReal("a leased API server", (components) => {
   beforeAll(async () => {
     directory = mkdtempSync(join(tmpdir(), "isthmus-real-"));
     etcd = await startEtcd(components, directory);
-    const options = { components, directory, etcdUrl: etcd.url, resetMs: 10_000 };
+    const definitions = new Map<Form, Definitions>();
+    const options = { components, directory, etcdUrl: etcd.url, definitions, resetMs: 10_000 };
     pool = apiServerPool({
       most: 1,
       start: (serial) => startPooledServer({ ...options, name: `server-${serial}` }),
@@ -101,7 +102,11 @@ describeReal("a leased API server", (components) => {
   it("is replaced when its tenant ends without giving it back", async () => {
     const { servers, abandon } = await pool.lease({ forms: ["bare"] });
     abandon();
-    await leased("bare", async ({ url }) => expect(url).not.toBe(servers[0]?.url));
+    // The new one has the CRDs as the first one stored them.
+    await leased("all", async (access) => {
+      expect(access.url).not.toBe(servers[0]?.url);
+      expect(await everything(access)).toEqual(await everything(fresh.access));
+    });
   });
 });
 

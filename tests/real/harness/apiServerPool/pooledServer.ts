@@ -6,10 +6,11 @@ import { clusterOf } from "../clusters.ts";
 import type { Components } from "../components.ts";
 import { installCrds } from "../manifests.ts";
 import { meshCrds, ourCrds } from "../meshCluster.ts";
+import { waitFor } from "../waitFor.ts";
 import { adminRequests } from "./adminRequests.ts";
 import { type Baseline, baselineKeeper, isOwn } from "./baseline.ts";
 import { outOfForce } from "./enforcement.ts";
-import { etcdKeys } from "./etcdKeys.ts";
+import { etcdKeys, type StoredValue } from "./etcdKeys.ts";
 import { type Served, servedObjects } from "./servedObjects.ts";
 
 /** What a server has at the start of a lease: nothing but what Kubernetes makes, or Istio's CRDs too, or those and the CRDs of our kinds. */
@@ -33,8 +34,16 @@ export interface PooledServerOptions {
   readonly name: string;
   readonly directory: string;
   readonly etcdUrl: string;
+  /** The CRDs of forms that one of the servers of an etcd has had, as it stores them: another one does not have to validate them again. */
+  readonly definitions: Map<Form, Definitions>;
   /** After so many milliseconds something must be wrong. Default: 20,000, a hundred times what a reset takes. */
   readonly resetMs?: number;
+}
+
+/** CRDs as they are stored, and the resources that are listed with them. */
+export interface Definitions {
+  readonly crds: readonly StoredValue[];
+  readonly resources: readonly string[];
 }
 
 /** What a server in a form stores, and the resources that it lists. */
@@ -45,7 +54,7 @@ interface FormState {
 
 /** Starts one, bare. */
 export async function startPooledServer(options: PooledServerOptions): Promise<PooledServer> {
-  const { components, name, etcdUrl, resetMs = RESET_MS } = options;
+  const { components, name, etcdUrl, definitions, resetMs = RESET_MS } = options;
   const server = await startApiServer(options);
   const requests = adminRequests(server.access);
   const keys = etcdKeys(etcdUrl, `/${name}/`);
@@ -63,15 +72,16 @@ export async function startPooledServer(options: PooledServerOptions): Promise<P
   }
 
   /** Waits until nothing changes any more, and remembers it as a form. */
-  async function remember(as: Form): Promise<void> {
+  async function remember(as: Form): Promise<FormState> {
     for (const end = Date.now() + STARTED_MS; ; ) {
       const baseline = await keeper.capture();
       await sleep(QUIET_MS);
       const served = await servedAsStored().catch(() => undefined);
       const { put, remove } = await keeper.changesTo(baseline);
       if (served !== undefined && put.length === 0 && remove.length === 0) {
-        forms.set(as, { baseline, resources: served.resources });
-        return;
+        const state = { baseline, resources: served.resources };
+        forms.set(as, state);
+        return state;
       }
       if (Date.now() > end) throw new Error(`${name} does not come to rest`);
     }
@@ -111,8 +121,16 @@ export async function startPooledServer(options: PooledServerOptions): Promise<P
   }
 
   async function define(as: Exclude<Form, "bare">): Promise<void> {
-    await installCrds(clusterOf(server, name), as === "istio" ? meshCrds(components) : [...meshCrds(components), ...ourCrds()]);
-    await remember(as);
+    const known = definitions.get(as);
+    if (known === undefined) {
+      await installCrds(clusterOf(server, name), as === "istio" ? meshCrds(components) : [...meshCrds(components), ...ourCrds()]);
+    } else {
+      await keeper.write({ put: known.crds, remove: [] });
+      await waitFor("CRDs to be served", async () => isDeepStrictEqual((await servedObjects(requests)).resources, known.resources));
+    }
+    const { baseline, resources } = await remember(as);
+    const crds = [...baseline].filter(([key]) => key.startsWith(CRDS)).map(([key, value]) => ({ key, value }));
+    definitions.set(as, { crds, resources });
   }
 
   try {
@@ -139,6 +157,7 @@ export async function startPooledServer(options: PooledServerOptions): Promise<P
 
 /** Counters and bitmaps of the API server, which no list shows; a reset writes them back. */
 const NEVER_SERVED = /^ranges\//;
+const CRDS = "apiextensions.k8s.io/customresourcedefinitions/";
 const OWN_LEASE = /^apiserver-[^@]*@/;
 const RESET_MS = 20_000;
 const STARTED_MS = 60_000;

@@ -1,7 +1,7 @@
 import { findComponents } from "../components.ts";
 import { startEtcd } from "../etcd.ts";
 import { type ApiServerPool, apiServerPool } from "./apiServerPool.ts";
-import { startPooledServer } from "./pooledServer.ts";
+import { type Definitions, type Form, startPooledServer } from "./pooledServer.ts";
 
 /** A pool, and the etcd that its servers share. */
 export interface StartedPool {
@@ -14,9 +14,10 @@ export async function startPool(directory: string): Promise<StartedPool> {
   const components = findComponents();
   if ("missing" in components) throw new Error(components.missing);
   const etcd = await startEtcd(components, directory);
+  const definitions = new Map<Form, Definitions>();
   const pool = apiServerPool({
     most: mostServers(),
-    start: (serial) => startPooledServer({ components, name: `server-${serial}`, directory, etcdUrl: etcd.url }),
+    start: (serial) => startPooledServer({ components, name: `server-${serial}`, directory, etcdUrl: etcd.url, definitions }),
     warn: (message) => console.warn(`tests/real: ${message}`),
   });
   return {
