@@ -154,7 +154,8 @@ async function realSuites(run: Run, planned: readonly PlannedFile[], { isThere }
   ].filter((part) => part.files.length > 0);
   if (!isThere) run.say("the components could not be installed: suites that need them fail or are skipped");
   // The programs are as `npm ci` has just built them: two runs that build them would do so below each other's suites.
-  const env = { ...measuring(run), ISTHMUS_BUILT: "1" };
+  // Three for each lane, so that no suite waits for another one's.
+  const env = { ...measuring(run), ISTHMUS_BUILT: "1", ISTHMUS_API_SERVERS: String(lanes.waiting * 3) };
   return Promise.all(parts.map((part) => runVitest(run, { name: part.name, command: vitest(REAL, part.files, part.workers), env })));
 }
 

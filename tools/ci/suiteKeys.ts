@@ -20,7 +20,7 @@ const SHARED_FOLDERS = ["agent-services", "brownfield", "cilium-judge", "example
 /** Debian's packages that the suites start programs of. */
 const PACKAGES = ["chromium", "curl", "etcd-server", "fish", "iproute2", "jq", "nftables", "openssl", "python3", "redis-server", "zsh"];
 /** Switches that say what is run, not how. */
-const NOT_OF_SUITES = /^ISTHMUS_(?:BUILT|CI_.*|INSTALLED|LONG_FOLLOWS|MEASURES|SHARED)$/;
+const NOT_OF_SUITES = /^ISTHMUS_(?:API_SERVERS|BUILT|CI_.*|INSTALLED|LONG_FOLLOWS|MEASURES|SHARED)$/;
 
 /** The key of a suite: equal where everything that decides what it does is equal. */
 export function keyOf(suite: SuiteInputs, files: ProjectFiles, world: World): string {

@@ -25,7 +25,7 @@ export interface DocumentClusters {
  * managed by a Gloo Mesh from there.
  */
 export async function startDocumentClusters(components: Components, contexts: readonly Context[]): Promise<DocumentClusters> {
-  const fleet = await startFleet(components, contexts);
+  const fleet = await startFleet(components, contexts, { crds: { east: "istio", west: "istio" } });
   const controllers = new AbortController();
   const ends: Promise<void>[] = [];
   const pods: Pods[] = [];
