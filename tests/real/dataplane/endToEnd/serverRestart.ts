@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { changesBetween, written } from "../../harness/slice.ts";
 import { waitFor } from "../../harness/waitFor.ts";
@@ -64,16 +65,13 @@ export function serverRestartCases(endToEnd: () => EndToEnd): void {
 /** What is written once it has stayed equal for a while: longer than agents take from one change to the next. */
 async function unchanging<Written>(read: () => Promise<Written>): Promise<Written> {
   let last = await read();
-  await waitFor(
-    "nothing to be written any more",
-    async () => {
-      const now = await read();
-      const isEqual = JSON.stringify(now) === JSON.stringify(last);
-      last = now;
-      return isEqual;
-    },
-    { everyMs: SETTLING_MS },
-  );
+  await waitFor("nothing to be written any more", async () => {
+    await sleep(SETTLING_MS);
+    const now = await read();
+    const isEqual = JSON.stringify(now) === JSON.stringify(last);
+    last = now;
+    return isEqual;
+  });
   return last;
 }
 
