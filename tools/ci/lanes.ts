@@ -25,7 +25,7 @@ export function lanesOf(
 ): Lanes {
   const free = freeBytes / GIB - OTHERS_GIB;
   const meshes = Math.max(1, Math.min(processors, Math.floor(free / 2 / MESHES_GIB)));
-  const waiting = Math.max(1, Math.min(processors * 2, Math.floor((free - meshes * MESHES_GIB) / WAITING_GIB)));
+  const waiting = Math.max(1, Math.min(processors + 1, Math.floor((free - meshes * MESHES_GIB) / WAITING_GIB)));
   return { waiting, meshes };
 }
 
