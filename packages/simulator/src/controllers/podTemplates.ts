@@ -1,4 +1,4 @@
-import { type AnyResource, canonicalJson, equalJson, md5Hex, type Resource, type Snapshot } from "@isthmus/core";
+import { type AnyResource, canonicalJson, md5Hex, type Resource, type Snapshot } from "@isthmus/core";
 import { type Members, membersAt } from "../apply/json.ts";
 import { controlledBy, namespaceOf } from "./controller.ts";
 import { withSidecar } from "./sidecar.ts";
@@ -62,6 +62,24 @@ export function templateHash(template: PodTemplate): string {
 export function withPodStatus(resource: Resource, status: Members): AnyResource | undefined {
   const written: AnyResource = { ...resource };
   const before = membersAt(written, "status");
-  const isSame = Object.entries(status).every(([field, value]) => equalJson(before[field], value));
+  const isSame = Object.entries(status).every(([field, value]) => saysAlready(before[field], value));
   return isSame ? undefined : { ...written, status: { ...before, ...status } };
+}
+
+/**
+ * Whether an API server that was given `wanted` may have stored it as `stored`: it leaves out what is empty (`message: ""`, `replicas: 0`), and adds members of
+ * its own (`lastProbeTime: null`, `lastState: {}`). Who compared exactly would write the same again for ever.
+ */
+function saysAlready(stored: unknown, wanted: unknown): boolean {
+  if (isEmpty(wanted)) return isEmpty(stored);
+  if (Array.isArray(wanted))
+    return Array.isArray(stored) && stored.length === wanted.length && wanted.every((one, i) => saysAlready(stored[i], one));
+  if (typeof wanted !== "object") return stored === wanted;
+  if (typeof stored !== "object" || stored === null) return false;
+  return Object.entries(wanted as object).every(([field, value]) => saysAlready((stored as Members)[field], value));
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === undefined || value === null || value === "" || value === 0 || value === false) return true;
+  return typeof value === "object" && Object.keys(value).length === 0;
 }
