@@ -13,14 +13,14 @@ npm run test:long and npm run test:real.
   --list           run nothing`;
 
 async function main(root: string, given: readonly string[]): Promise<number> {
+  if (given.includes("--help") || given.includes("-h")) {
+    console.log(USAGE);
+    return 0;
+  }
   const since = given.includes("--since") ? given[given.indexOf("--since") + 1] : "HEAD";
   const unknown = given.filter((one, i) => !["--since", "--real", "--list"].includes(one) && given[i - 1] !== "--since");
   if (unknown.length > 0 || since === undefined || since.startsWith("-")) {
-    console.error(
-      unknown.some((one) => one === "--help" || one === "-h")
-        ? USAGE
-        : `error: ${unknown.join(" ") || "--since without a commit"}\n${USAGE}`,
-    );
+    console.error(`error: ${unknown.join(" ") || "--since without a commit"}\n${USAGE}`);
     return 2;
   }
   const files = readProjectFiles(root);
