@@ -19,10 +19,24 @@ beforeEach(() => {
   const kinds = allKinds();
   management = simulatedCluster({ name: "", clock: systemClock, kinds });
   management.load([{ apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }]);
-  remote = simulatedCluster({ name: "", clock: systemClock, kinds, seed: "remote" });
+  remote = givingTokens(simulatedCluster({ name: "", clock: systemClock, kinds, seed: "remote" }));
 });
 
-/** Runs a command, while something gives ServiceAccounts' Secrets their tokens as kube-controller-manager does. */
+/** As kube-controller-manager does, but at once: gives the Secret of the ServiceAccount its token. */
+function givingTokens(cluster: SimulatedCluster): SimulatedCluster {
+  const apply: SimulatedCluster["apply"] = async (resource, ...rest) => {
+    const applied = await cluster.apply(resource, ...rest);
+    if (applied.kind === Secret.kind && applied.metadata.name === "east-token" && applied["data"] === undefined) {
+      const { managedFields: _, ...metadata } = applied.metadata;
+      await given.update({ ...applied, metadata, data: { token: btoa("bearer") } } as AnyResource);
+    }
+    return applied;
+  };
+  const given = { ...cluster, apply };
+  return given;
+}
+
+/** Runs a command. */
 async function run(...args: string[]): Promise<string> {
   return runUntil(new AbortController().signal, ...args);
 }
@@ -46,23 +60,7 @@ async function runUntil(interrupt: AbortSignal, ...args: string[]): Promise<stri
     async () => ({ cluster: remote, address }),
     { catchInterrupts: () => interrupt },
   );
-  let isOver = false;
-  const giving = (async () => {
-    while (!isOver) {
-      await systemClock.sleep(20);
-      const found = await remote.get(Secret, { name: "east-token", namespace });
-      if (found !== undefined && found.data?.["token"] === undefined) {
-        const { managedFields: _, ...metadata } = found.metadata;
-        await remote.update({ ...found, metadata, data: { token: btoa("bearer") } } as Secret);
-      }
-    }
-  })();
-  try {
-    await inheriting(command, new Command().exitOverride().configureOutput({ writeErr: io.err })).parseAsync(args, { from: "user" });
-  } finally {
-    isOver = true;
-    await giving;
-  }
+  await inheriting(command, new Command().exitOverride().configureOutput({ writeErr: io.err })).parseAsync(args, { from: "user" });
   return io.written.err;
 }
 

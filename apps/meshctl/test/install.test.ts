@@ -241,7 +241,8 @@ describe("meshctl install", () => {
     }
   });
 
-  it("undoes only what this run made: what it changed is restored, what others made meanwhile is kept (--rollback)", async () => {
+  // Those that are concurrent wait for a second, which is the shortest --timeout but none, and share nothing.
+  it.concurrent("undoes only what this run made: what it changed is restored, what others made meanwhile is kept (--rollback)", async () => {
     const cluster = await installed();
     const service = cluster.objects().find(({ kind }) => kind === "Service") as AnyResource;
     const { apiVersion, kind, metadata } = service;
@@ -264,7 +265,7 @@ describe("meshctl install", () => {
     expect(await cluster.get(Secret, token.metadata)).toBeDefined();
   });
 
-  it("deletes the Secrets of its server, and keeps CRD and namespace with something in them (--rollback)", async () => {
+  it.concurrent("deletes the Secrets of its server, and keeps CRD and namespace with something in them (--rollback)", async () => {
     const cluster = management();
     const before = cluster.objects();
     const server = async () => (await cluster.get(Deployment, { name: "gloo-mesh-mgmt-server", namespace })) !== undefined;
@@ -291,7 +292,7 @@ describe("meshctl install", () => {
     ]);
   });
 
-  it("leaves a Secret of the relay that a user brings meanwhile (--rollback)", async () => {
+  it.concurrent("leaves a Secret of the relay that a user brings meanwhile (--rollback)", async () => {
     const cluster = management();
     const server = async () => (await cluster.get(Deployment, { name: "gloo-mesh-mgmt-server", namespace })) !== undefined;
     const metadata = { name: "relay-root-tls-secret", namespace };
@@ -301,7 +302,7 @@ describe("meshctl install", () => {
     expect(await cluster.get(Secret, metadata)).toBeDefined();
   });
 
-  it("waits until CRDs are served", async () => {
+  it.concurrent("waits until CRDs are served", async () => {
     const cluster = management();
     const servedKinds = async () => (await cluster.servedKinds()).filter(({ kind }) => kind !== "TrafficPolicy");
     const { code, err } = await run({ ...cluster, servedKinds }, ["install", "--timeout", "0s"], { columns: 1000 });
@@ -311,7 +312,7 @@ describe("meshctl install", () => {
     });
   });
 
-  it("prints nothing that a terminal acts on, whatever a cluster says of its pods", async () => {
+  it.concurrent("prints nothing that a terminal acts on, whatever a cluster says of its pods", async () => {
     const cluster = await installed();
     const { metadata } =
       serverObjects(namespace).find(({ kind, metadata: { name } }) => kind === "Deployment" && name === "gloo-mesh-redis") ?? {};
