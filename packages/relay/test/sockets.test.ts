@@ -6,6 +6,7 @@ import { createServerIdentity, DEFAULT_AUTHORITY } from "../src/index.ts";
 import { certificateOf, rawConnect } from "./rawClient.ts";
 import {
   credentialsIn,
+  hasty,
   type RealAgentOptions,
   type RealServerOptions,
   realAgent,
@@ -28,7 +29,7 @@ async function server(options: RealServerOptions = {}) {
 }
 
 function agent(options: RealAgentOptions): ReturnType<typeof realAgent> {
-  const started = realAgent(options);
+  const started = realAgent({ clock: hasty, ...options });
   stops.push(started.stop);
   return started;
 }
