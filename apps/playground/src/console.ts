@@ -17,6 +17,8 @@ export interface DemoConsoleOptions {
   readonly port: number;
   readonly log: Logger;
   readonly say: (line: string) => void;
+  /** How often browsers hear the time, in ms. Default: as from the console's program. */
+  readonly clockMs?: number;
 }
 
 /** A console that runs until the signal is aborted. */
@@ -27,11 +29,12 @@ export interface DemoConsole {
 
 /** Serves the console of the demo's server on loopback. */
 export async function startDemoConsole(options: DemoConsoleOptions, signal: AbortSignal): Promise<DemoConsole> {
-  const { server, namespace, log } = options;
+  const { server, namespace, log, clockMs } = options;
   const clock = systemClock;
   const discoveryKinds = serverRoles(namespace).kinds.discovery;
   const source = serverSource({ server, discoveryKinds, namespace, name: "npm run demo", version, clock });
-  const hub = startConsoleHub({ historyMs: HISTORY_MS, source, epoch: randomUUID().replaceAll("-", ""), clock, log }, signal);
+  const epoch = randomUUID().replaceAll("-", "");
+  const hub = startConsoleHub({ historyMs: HISTORY_MS, source, epoch, clock, log, ...(clockMs === undefined ? {} : { clockMs }) }, signal);
   const served = await listen({ ...options, hub });
   const closed = new Promise<void>((resolve, reject) => {
     const close = () => void served.close().then(resolve, reject);

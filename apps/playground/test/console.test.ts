@@ -29,7 +29,7 @@ let ended: Promise<unknown>;
 beforeAll(async () => {
   const say = () => undefined;
   demo = await startDemo({ port: 0, log, say }, stop.signal);
-  const served = await startDemoConsole({ server: demo.server, namespace: NAMESPACE, port: 0, log, say }, stop.signal);
+  const served = await startDemoConsole({ server: demo.server, namespace: NAMESPACE, port: 0, log, say, clockMs: 100 }, stop.signal);
   ended = Promise.all([served.ended, demo.ended]);
   void follow(served.port).catch(() => undefined);
   for (const { name } of demo.workload) demo.startAgent(name);
