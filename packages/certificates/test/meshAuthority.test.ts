@@ -139,6 +139,9 @@ describe("the root in a Secret", () => {
   });
 });
 
+/** Of a kind that is made at once. */
+const NEW_KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+
 /** A CA below another one, under which there may be more. */
 function opensslIntermediate({ certificate, key }: KeyedCertificate): Readonly<Record<string, string>> {
   return inDirectory((directory) => {
@@ -149,21 +152,7 @@ function opensslIntermediate({ certificate, key }: KeyedCertificate): Readonly<R
     };
     const keyFile = path("key");
     const request = path("request");
-    run([
-      "req",
-      "-new",
-      "-newkey",
-      "rsa:2048",
-      "-nodes",
-      "-subj",
-      "/O=below",
-      "-keyout",
-      keyFile,
-      "-out",
-      request,
-      "-config",
-      configIn(directory),
-    ]);
+    run(["req", "-new", ...NEW_KEY, "-subj", "/O=below", "-keyout", keyFile, "-out", request, "-config", configIn(directory)]);
     const extensions = path("extensions", "basicConstraints=critical,CA:TRUE\nkeyUsage=keyCertSign\n");
     const authority = ["-CA", path("ca", certificate), "-CAkey", path("caKey", key), "-CAcreateserial"];
     const issued = run(["x509", "-req", "-in", request, ...authority, "-days", "30", "-extfile", extensions]);
@@ -176,7 +165,7 @@ function opensslRoot(...extensions: readonly string[]): Readonly<Record<string, 
   return inDirectory((directory) => {
     const [keyFile, file] = [join(directory, "key"), join(directory, "root")];
     const given = extensions.flatMap((extension) => ["-addext", extension]);
-    const request = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/O=acme", "-keyout", keyFile, "-out", file];
+    const request = ["req", "-x509", ...NEW_KEY, "-subj", "/O=acme", "-keyout", keyFile, "-out", file];
     run([...request, "-config", configIn(directory), "-days", "30", ...given]);
     return { "root-cert.pem": run(["x509", "-in", file]), "key.pem": run(["pkey", "-in", keyFile]) };
   });
