@@ -1,3 +1,4 @@
+import { runs } from "@isthmus/testing";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { SortedMap } from "../src/index.ts";
@@ -92,7 +93,7 @@ describe("sorted map", () => {
           }
         },
       ),
-      { numRuns: 25 },
+      { numRuns: runs(48) },
     );
   });
 

@@ -1,4 +1,5 @@
 import { emptySnapshot, emptyTable, runToCompletion, type Table } from "@isthmus/core";
+import { runs } from "@isthmus/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { changesSince } from "../src/incremental/changes.ts";
@@ -130,7 +131,7 @@ test("after every change, rows that follow from it are those from scratch, whate
         expect([...table.entries()]).toEqual([...scratch.entries()]);
       }
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   );
 });
 
@@ -148,7 +149,7 @@ test("rows that need what a join finds are the same whether or not others are lo
         expect(scratch(lookingWhereNeeded)).toEqual(scratch(lookingAtAll));
       }
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   );
 });
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Resource, refOf, snapshotOf } from "@isthmus/core";
-import { readInput } from "@isthmus/testing";
+import { readInput, sampled } from "@isthmus/testing";
 import { expect, test } from "vitest";
 import { statusesOf, type Translation, translate } from "../src/index.ts";
 
@@ -18,7 +18,7 @@ function contentOf(translation: Translation): object {
 }
 
 // Random worlds seldom have all that a Sidecar or an EnvoyFilter follows from: here each object of a world that has it comes and goes by itself.
-test.each(cases)("%s: a world in which an object comes or goes equals one that never was another", (file) => {
+test.each(sampled(cases))("%s: a world in which an object comes or goes equals one that never was another", (file) => {
   const resources: readonly Resource[] = readInput(readFileSync(join(root, file), "utf8")).resources;
   const whole = snapshotOf(resources);
   const withAll = translate(whole, OPTIONS);
