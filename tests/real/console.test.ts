@@ -935,7 +935,8 @@ describeInBrowser("the console in a browser", (executablePath) => {
     await page.getByText(/disconnected since \d\d:\d\d/).waitFor();
     expect(await page.getByText("11 workloads").count()).toBe(1);
     expect(await faults(page, "cut off")).toEqual([]);
-    // The browser says of each attempt that it is refused.
+    // The browser says of each attempt that it is refused, until nobody looks any more.
+    await page.context().close();
     expect(
       problems.every((problem) => problem.includes("ERR_CONNECTION_REFUSED") || problem.includes("ERR_INCOMPLETE_CHUNKED_ENCODING")),
     ).toBe(true);
