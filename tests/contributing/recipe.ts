@@ -4,6 +4,8 @@ import type { Edit } from "./edit.ts";
 export interface Recipe {
   /** The heading of the section. */
   readonly heading: string;
+  /** Whether `.ci/nightly` alone tries it. Default: false. */
+  readonly isNightly?: boolean;
   /** Whether the condition of the section's additional file ("A fifth, …, if …") holds for the example. */
   readonly needsAdditionalFile?: boolean;
   /** The values of the placeholders in the section's paths: `case` for `<case>`. */

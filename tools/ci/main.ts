@@ -15,7 +15,7 @@ import { runAgain } from "./secondTries.ts";
 import { hashOfFiles, readWorld } from "./suiteKeys.ts";
 import { type FileResult, isGreen, type SuiteResult } from "./suiteResults.ts";
 import { summaryOf } from "./summary.ts";
-import { longTests, realTests } from "./testFiles.ts";
+import { isNightly, longTests, realTests } from "./testFiles.ts";
 import { ciFolder, commitOf, writeTestTimes } from "./testTimes.ts";
 import { readsBeyond } from "./unexpectedReads.ts";
 
@@ -31,6 +31,9 @@ async function main(root: string): Promise<boolean> {
   const isCi = process.env["CI"] === "true";
   const shared = resolve(root, process.env["ISTHMUS_SHARED"] ?? "../shared");
   const files = readProjectFiles(root);
+  // `.ci/nightly` runs what has no room in the budget.
+  const isNight = process.env["ISTHMUS_NIGHTLY"] === "1";
+  const nightlyTests = realTests(root).filter((file) => !isNight && isNightly(file));
   const quarantine = readQuarantine(textOf(join(root, ".ci/quarantine")), now);
   const commit = commitOf(root);
 
@@ -49,7 +52,11 @@ async function main(root: string): Promise<boolean> {
   const [computed, real] = await Promise.all([
     computing(run, long, shared),
     installation.then(async (done) => {
-      const planned = planner.plan(REAL, realTests(root), { ...options, world: readWorld(done.components, shared, process.env) });
+      const planned = planner.plan(
+        REAL,
+        realTests(root).filter((file) => !nightlyTests.includes(file)),
+        { ...options, world: readWorld(done.components, shared, process.env) },
+      );
       return { done, planned, suites: await realSuites(run, planned, done) };
     }),
   ]);
@@ -90,6 +97,7 @@ async function main(root: string): Promise<boolean> {
   }
   const nightly = textOf(join(ciFolder(), "nightly")).trim();
   keepArtefact(run, `${now.toISOString().slice(0, 19).replaceAll(":", "")}-${commit}`);
+  for (const file of nightlyTests) console.log(`left to .ci/nightly: ${file}`);
   console.log(`the last .ci/nightly on this machine: ${nightly === "" ? "none" : nightly}`);
   for (const line of lines) console.log(line);
   return !failed;
@@ -123,7 +131,7 @@ async function computing(run: Run, planned: readonly PlannedFile[], shared: stri
   const others = [
     { name: "check", command: npm("check") },
     // Other schedules and inputs with each commit, and the same ones when a commit is run again.
-    { name: "test:faults", command: npm("test:faults", "--runs", "2000", "--seed", seed) },
+    { name: "test:faults", command: npm("test:faults", "--runs", "1000", "--seed", seed) },
     { name: "fuzz", command: npm("fuzz", "--minutes", "1", "--seed", seed) },
     { name: "bench", command: npm("bench", "--smoke") },
     existsSync(join(shared, "reference-cases"))

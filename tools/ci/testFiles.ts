@@ -13,6 +13,11 @@ export function realTests(root: string): readonly string[] {
   return filesBelow(root, "tests/real", ".test.ts");
 }
 
+/** Whether CI leaves a test file to `.ci/nightly`: named `*.nightly.test.ts`. A sample of what it guards is in another one. */
+export function isNightly(file: string): boolean {
+  return file.endsWith(".nightly.test.ts");
+}
+
 function filesBelow(root: string, folder: string, end: string): readonly string[] {
   return readdirSync(join(root, folder), { withFileTypes: true })
     .flatMap((entry) => {

@@ -9,6 +9,7 @@ const LIST = "packages/translators/src/meshes/istio/features/index.ts";
 /** `loadBalancer`, a part of a DestinationRule that no feature writes. */
 export const feature: Recipe = {
   heading: "Adding a feature of TrafficPolicy",
+  isNightly: true,
   needsAdditionalFile: true,
   names: NAMES,
   edits: [

@@ -4,6 +4,7 @@ import type { Recipe } from "../recipe.ts";
 /** The Workloads of a Destination's mesh, as an input of its translation. */
 export const input: Recipe = {
   heading: "Adding an input of DestinationInputs",
+  isNightly: true,
   names: { join: "meshWorkloads" },
   edits: [
     insertBefore(

@@ -14,7 +14,7 @@ import { followStatus, podsWith, restartPods } from "./trust/userRestarts.ts";
 // A rotation restarts every pod three times, one after the other.
 vi.setConfig({ testTimeout: 1_200_000 });
 
-// One story: each test continues where the one before it ended. Its user restarts what the status names; in that of rootChange.test.ts agents do.
+// One story: each test continues where the one before it ended. Its user restarts what the status names; in that of rootChange.nightly.test.ts agents do.
 describeMeshes("meshes that get one root, on real Istio", (parts) => {
   let endToEnd: EndToEnd;
   let trust: MeshTrust;
