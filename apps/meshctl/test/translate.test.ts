@@ -55,6 +55,14 @@ spec:
 `;
 
 // The control plane and a workload of another cluster, as Kubernetes has them.
+const SETTINGS = `
+apiVersion: settings.mesh.gloo.solo.io/v1
+kind: Settings
+metadata: {name: settings, namespace: gloo-mesh}
+spec: {mtls: {istio: {tlsMode: ISTIO_MUTUAL}}}
+---
+`;
+
 const UNDISCOVERED = `
 apiVersion: apps/v1
 kind: Deployment
@@ -140,7 +148,7 @@ describe("meshctl translate", () => {
   });
 
   it("prints by stage: derived discovery objects, Istio's, or both in one order", async () => {
-    const path = file("in.yaml", `${DISCOVERED}---${UNDISCOVERED}`);
+    const path = file("in.yaml", `${SETTINGS}${DISCOVERED}---${UNDISCOVERED}`);
     const [discovery, networking, all] = await Promise.all(
       ["discovery", "networking", "all"].map(async (stage) => documents((await translate(["-f", path, "--stage", stage])).out).map(named)),
     );
@@ -302,7 +310,9 @@ describe("meshctl translate", () => {
     expect(all.out).toBe("");
     expect(readdirSync(folder).sort()).toEqual(["east.yaml", "management.yaml"]);
     expect(readFileSync(join(folder, "east.yaml"), "utf8")).toBe(one.out);
-    const hostile = DISCOVERED.replaceAll("clusterName: east", "clusterName: ../east").replaceAll("cluster: east", "cluster: ../east");
+    const hostile = `${SETTINGS}${DISCOVERED}`
+      .replaceAll("clusterName: east", "clusterName: ../east")
+      .replaceAll("cluster: east", "cluster: ../east");
     const refused = await translate(["-f", file("hostile.yaml", hostile), "--out-dir", folder]);
     expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('"../east" is not a valid cluster name') });
   });

@@ -3,7 +3,7 @@ import { type AnyResource, kindKeyOf, type Resource, refOf } from "@isthmus/core
 import { type MemoryStore, memoryStore } from "@isthmus/store";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Store, StoreError, type StoreReader, serverRoles, storeReader } from "../src/index.ts";
-import { demoFleet, type Fleet, register } from "./fleet.ts";
+import { bookinfoMesh, demoFleet, type Fleet, register } from "./fleet.ts";
 import { recordingLog } from "./recordingLog.ts";
 import { clock, eventually, meanwhile, quiet } from "./virtualTime.ts";
 
@@ -82,6 +82,9 @@ async function written(clusterName: string, kindKey: string, key: string, resour
 describe("a reader of the store", () => {
   it("has what servers wrote, while none runs, and writes nothing", async () => {
     await running();
+    await fleet.management.create(bookinfoMesh);
+    await eventually(async () => expect((await store.head({ section: "translated", clusterName: "cluster-1" }))?.kinds).not.toEqual({}));
+    await quiet();
     await fleet.stopServer("server");
     const reader = reading();
     await meanwhile(reader.update(stop.signal));

@@ -41,7 +41,7 @@ function names(outputs: Translation["discovery"]): readonly string[] {
 test("all: discovers, then translates what it discovered", () => {
   const { discovery, networking } = world(KUBERNETES, "all");
   expect(names(discovery)).toEqual(["Destination cart-shop-a", "Mesh istiod-istio-system-a"]);
-  expect(names(networking)).toEqual(["DestinationRule cart", "VirtualService cart"]);
+  expect(names(networking)).toEqual(["VirtualService cart"]);
 });
 
 test("discovery: only that", () => {

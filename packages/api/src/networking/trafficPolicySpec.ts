@@ -16,7 +16,8 @@ export const mtlsSchema = userFields(
     istio: userFields({
       tlsMode: oneOfWords(["DISABLE", "SIMPLE", "ISTIO_MUTUAL"], {
         description:
-          "ISTIO_MUTUAL: mutual TLS with the certificates of the mesh. SIMPLE: TLS without a client certificate. DISABLE, the default: no TLS.",
+          "ISTIO_MUTUAL: mutual TLS with the certificates of the mesh. SIMPLE: TLS without a client certificate. DISABLE: no TLS. Default: in a " +
+          "TrafficPolicy, what the Settings say; in Settings, Istio's auto mTLS in a cluster, ISTIO_MUTUAL between meshes.",
       }),
     }),
   },

@@ -223,7 +223,7 @@ function judged(
   const translator = translatorOf(mesh);
   const service = destination.spec?.kubeService?.ref;
   const hasSubsets = translator?.hasSubsets ?? true;
-  if (service === undefined || translator?.policyVerdicts === undefined) {
+  if (service === undefined || mesh === undefined || translator?.policyVerdicts === undefined) {
     // Nothing comes of them for a Service that nobody names; some meshes judge policies as they are translated.
     return { trafficPolicies: policies, refused: NONE, hasSubsets, federatedTo: NONE, userObjects: NONE, reports: NONE };
   }
@@ -234,7 +234,7 @@ function judged(
   const userObjects = userObjectsFor(destination, [service.clusterName, ...federatedTo.map(meshCluster)], { claims, translationContext });
   const nothing = { trafficPolicies: NONE, refused: NONE, hasSubsets, federatedTo, userObjects, reports: NONE };
   if (policies.length === 0) return nothing;
-  const verdicts = translator.policyVerdicts({ destination, federatedTo, userObjects, translationContext, references, policies });
+  const verdicts = translator.policyVerdicts({ destination, mesh, federatedTo, userObjects, translationContext, references, policies });
   const target = refOf(destination);
   return {
     ...nothing,

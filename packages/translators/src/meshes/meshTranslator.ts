@@ -106,7 +106,8 @@ export interface ReferenceLookup {
 }
 
 /** A Destination with the TrafficPolicies that select it, in order of precedence. */
-export interface PolicyTarget extends Pick<DestinationInputs, "destination" | "federatedTo" | "userObjects" | "translationContext"> {
+export interface PolicyTarget
+  extends Pick<DestinationInputs, "destination" | "mesh" | "federatedTo" | "userObjects" | "translationContext"> {
   readonly policies: readonly TrafficPolicy[];
   readonly references: ReferenceLookup;
 }

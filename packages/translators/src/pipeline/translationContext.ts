@@ -18,11 +18,11 @@ export function translationContextOf(
 ): TranslationContext {
   const { namespace, disallowIntersectingConfig, ages } = options;
   const written = snapshot.of(Settings).get({ name: "settings", namespace, clusterName: "" });
-  const settings = written === undefined ? defaultSettings(namespace) : settingsInForce(written);
+  const settings = written && settingsInForce(written);
   const { clusterDomains, observedClusters } = registeredIn(snapshot.of(KubernetesCluster))(namespace);
   if (
     previous !== undefined &&
-    equalJson(previous.settings?.spec, settings.spec) &&
+    equalJson(previous.settings?.spec, settings?.spec) &&
     isSame(previous.clusterDomains, clusterDomains) &&
     isSame(previous.observedClusters, observedClusters) &&
     previous.namespace === namespace &&
@@ -63,14 +63,4 @@ function registeredClusters(clusters: Collection<KubernetesCluster>, namespace: 
 
 function isSame<T>(left: Iterable<T>, right: Iterable<T>): boolean {
   return left === right || equalJson([...left], [...right]);
-}
-
-/** Those that the chart installs: their loss must not turn mutual TLS off everywhere. */
-function defaultSettings(namespace: string): Settings {
-  return {
-    apiVersion: Settings.apiVersion,
-    kind: Settings.kind,
-    metadata: { name: "settings", namespace },
-    spec: { mtls: { istio: { tlsMode: "ISTIO_MUTUAL" } } },
-  };
 }

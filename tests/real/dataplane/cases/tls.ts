@@ -12,14 +12,14 @@ export function tlsCases(meshes: () => Meshes): void {
 
   describe("TLS between sidecars", () => {
     it("is mutual where the settings say so", async () => {
-      await meshes().apply({});
+      await meshes().apply({ settings: settings() });
       const answers = await meshes().request({ host: local });
       expectAll(answers, 200);
       expect(answers.last?.headers).toHaveProperty(CLIENT);
     });
 
     it("is off for a service whose policy says so", async () => {
-      await meshes().apply({ policies: [trafficPolicy({ mtls: { istio: { tlsMode: "DISABLE" } } }, toReviews)] });
+      await meshes().apply({ settings: settings(), policies: [trafficPolicy({ mtls: { istio: { tlsMode: "DISABLE" } } }, toReviews)] });
       const answers = await meshes().request({ host: local });
       expectAll(answers, 200);
       expect(answers.last?.headers).not.toHaveProperty(CLIENT);

@@ -12,7 +12,7 @@ export interface Written {
   readonly policies?: readonly AnyResource[];
   /** Default: federates everything. null: there is none. */
   readonly virtualMesh?: AnyResource | null;
-  /** Default: ISTIO_MUTUAL, as the installation has it. */
+  /** Default: there are none. */
   readonly settings?: AnyResource;
   /** Istio objects that users wrote themselves, in a cluster. */
   readonly own?: Partial<Readonly<Record<ClusterName, readonly AnyResource[]>>>;
@@ -67,7 +67,9 @@ export async function meshesOn(testbed: Testbed): Promise<Meshes> {
     const mesh = written.virtualMesh === undefined ? virtualMesh({ meshes: clusters.map(meshRef) }) : written.virtualMesh;
     const ownOf = (cluster: ClusterName) => own[cluster] ?? [];
     const usersObjects = clusters.flatMap((cluster) => ownOf(cluster).map((object) => inCluster(object, cluster)));
-    const gloo = [...kubernetesClusters(clusters), written.settings ?? settings(), ...(mesh === null ? [] : [mesh]), ...policies];
+    const saidByDefault = process.env["ISTHMUS_SETTINGS"] === "explicit" ? [settings()] : [];
+    const said = written.settings === undefined ? saidByDefault : [written.settings];
+    const gloo = [...kubernetesClusters(clusters), ...said, ...(mesh === null ? [] : [mesh]), ...policies];
     writeList(join(folder, "written.json"), [...gloo, ...usersObjects]);
     const translated = await meshctlTranslate([folder], flags);
 

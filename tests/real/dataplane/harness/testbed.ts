@@ -33,6 +33,8 @@ export interface RequestOptions {
   readonly timeoutSeconds?: number;
   /** Requests before those that count. Default 0. */
   readonly warmup?: number;
+  /** Whether it asks as a pod without a sidecar would. Default: false. */
+  readonly hasNoSidecar?: boolean;
 }
 
 /** One request among several. */
@@ -87,6 +89,8 @@ export interface Testbed {
   ): Promise<void>;
   /** Makes the machine of a pod refuse connections to its sidecar, or of a gateway those of other clusters, or take them again. */
   refuseConnections(pod: string, isRefusing: boolean): Promise<void>;
+  /** The configuration that a proxy has, as its Envoy prints it. */
+  proxyConfig(pod: string): Promise<string>;
   /** Sum of the counters of a pod's proxy whose names match a regular expression. */
   counter(pod: string, pattern: string): Promise<number>;
   /** What Istio's own analysis (`istioctl analyze`) finds in a cluster, from warnings up. */
@@ -259,6 +263,11 @@ export async function startTestbed(options: TestbedOptions): Promise<Testbed> {
       if (!out.startsWith("[")) throw new Error(`istioctl analyze: ${err}`);
       return (JSON.parse(out) as readonly AnalysisFinding[]).filter(({ level }) => level !== "Info");
     },
+    async proxyConfig(pod) {
+      const { out, err, code } = await run("envoy", pod, "/config_dump");
+      if (code !== 0) throw new Error(err);
+      return out;
+    },
     async counter(pod, pattern) {
       const { out, err, code } = await run("envoy", pod, `/stats?usedonly&filter=${pattern}`);
       if (code !== 0) throw new Error(err);
@@ -293,6 +302,7 @@ function requestArguments(options: RequestOptions): readonly string[] {
     ...["--from", from, "--host", host, "--port", String(port), "--path", path, "--method", method, "--verbose"],
     ...["-n", String(count), "--concurrency", String(concurrency), "--timeout", String(timeoutSeconds), "--warmup", String(warmup)],
     ...(identity === undefined ? [] : ["--identity", identity]),
+    ...(options.hasNoSidecar === true ? ["--bypass-sidecar"] : []),
     ...(deployment === undefined ? [] : ["--pod", deployment]),
     ...Object.entries(headers).flatMap(([name, value]) => ["--header", `${name}:${value}`]),
   ];

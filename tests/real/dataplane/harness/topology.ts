@@ -52,16 +52,49 @@ export function writeTopology(ofTestbed: string, file: string): void {
   writeWith(added, ofTestbed, file);
 }
 
+/** Writes the testbed's topology to `file` as users have clusters: with the trust domain that Istio has by default, and Services of mixed TLS. */
+export function writeBrownfieldTopology(ofTestbed: string, file: string): void {
+  writeWith(
+    {
+      "cluster-1": {
+        pods: [...MIXED.map(mixedPod), mixedPod({ app: "half", version: "old" }, MIXED.length)],
+        services: MIXED.map(mixedService),
+      },
+    },
+    ofTestbed,
+    file,
+    {
+      trustDomain: "cluster.local",
+    },
+  );
+}
+
+interface MixedApp {
+  readonly app: string;
+  readonly version: string;
+}
+
+const MIXED: readonly MixedApp[] = ["legacy", "strict", "half"].map((app) => ({ app, version: "v1" }));
+
+function mixedPod({ app, version }: MixedApp, i: number): object {
+  const labels = { app, version };
+  return { deployment: `${app}-${version}`, namespace: "bookinfo", serviceAccount: `bookinfo-${app}`, labels, host: 30 + i, port: 9080 };
+}
+
+function mixedService({ app }: MixedApp): object {
+  return { name: app, namespace: "bookinfo", selector: { app }, ports: [{ name: "http", port: 9080, targetPort: 9080 }] };
+}
+
 /** Writes the testbed's topology to `file`, with a Service that has another set of versions in each cluster. */
 export function writeFailoverTopology(ofTestbed: string, file: string): void {
   writeWith(versioned, ofTestbed, file);
 }
 
-function writeWith(more: Readonly<Record<string, ClusterTopology>>, ofTestbed: string, file: string): void {
+function writeWith(more: Readonly<Record<string, ClusterTopology>>, ofTestbed: string, file: string, everywhere: object = {}): void {
   const { clusters } = JSON.parse(readFileSync(ofTestbed, "utf8")) as Topology;
   const widened = Object.entries(clusters).map(([name, cluster]) => {
     const { pods = [], services = [] } = more[name] ?? {};
-    return [name, { ...cluster, pods: [...cluster.pods, ...pods], services: [...cluster.services, ...services] }];
+    return [name, { ...cluster, ...everywhere, pods: [...cluster.pods, ...pods], services: [...cluster.services, ...services] }];
   });
   writeFileSync(file, JSON.stringify({ clusters: Object.fromEntries(widened) }));
 }

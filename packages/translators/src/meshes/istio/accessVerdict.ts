@@ -6,6 +6,7 @@ import { networkingOwner } from "../outputMetadata.ts";
 import { accessRules } from "./authorizationPolicies.ts";
 import { trustDomainOf } from "./callers.ts";
 import { istioDestinationEffect } from "./destinationEffect.ts";
+import { MUTUAL } from "./features/mtls.ts";
 import { all, any, type Identity, type Match, ruleMatch } from "./ruleMatches.ts";
 
 /**
@@ -32,7 +33,8 @@ function reachOf({ inputs, callerMesh }: AccessFacts): { readonly isMutual: bool
   const { installation } = callerMesh.spec?.istio ?? {};
   const from = effectOf(inputs)?.sources.find(({ cluster }) => cluster === (installation?.cluster ?? ""));
   const tls = from?.connection.find(({ field }) => field === "tls")?.value as { readonly mode?: string } | undefined;
-  return from === undefined ? undefined : { isMutual: tls?.mode === "ISTIO_MUTUAL" };
+  // Without a mode, between sidecars, Istio's auto mTLS.
+  return from === undefined ? undefined : { isMutual: tls?.mode === undefined || tls.mode === MUTUAL };
 }
 
 // Asked for each caller.

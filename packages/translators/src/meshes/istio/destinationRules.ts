@@ -12,15 +12,21 @@ import { subsetsOf } from "./subsets.ts";
 
 type DestinationRuleSpec = NonNullable<DestinationRule["spec"]>;
 
-/** What the DestinationRule for connections from one source to a Destination says: every Service of an Istio mesh has one. */
+/**
+ * What the DestinationRule for connections from one source to a Destination says; undefined where nobody asks for anything, as any rule would
+ * put less specific ones of users out of force.
+ */
 export function destinationRuleSpec(inputs: DestinationInputs, source: Source): DestinationRuleSpec | undefined {
   const { destination, translationContext } = inputs;
   const service = destination.spec?.kubeService?.ref;
   if (service === undefined) return undefined;
   const subsets = subsetsOf(destination);
+  const trafficPolicy = connectionPolicyFrom(inputs, source);
+  const saysNothing = Object.keys(trafficPolicy).length === 0;
+  if (saysNothing && subsets.length === 0) return undefined;
   return {
     host: hostnameFrom(source.clusterName, { service, destination }, translationContext.clusterDomains),
-    trafficPolicy: connectionPolicyFrom(inputs, source),
+    ...(saysNothing ? {} : { trafficPolicy }),
     ...(subsets.length === 0 ? {} : { subsets }),
   };
 }

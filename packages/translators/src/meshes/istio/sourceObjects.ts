@@ -8,11 +8,13 @@ import { type Matches, matchesFrom } from "./matches.ts";
 import { asksContext } from "./policyFields.ts";
 import { objectNameFor, type Source } from "./source.ts";
 import { userConflict } from "./userObjects.ts";
+import { canBeCarried, usersRulesInForce, withUsersRules } from "./usersRules.ts";
 import { virtualServiceSpec } from "./virtualServices.ts";
 
 /**
  * The VirtualService and the DestinationRule for requests from one source to a Destination. Neither is written when a user's own
- * object is about the host and must not be met.
+ * object is about the host and must not be met. A DestinationRule has the settings of those of users that it would put out of force, and
+ * is not written where it can't have them.
  */
 export type SourceObjects = (source: Source, origin: OutputOrigin) => readonly Output[];
 
@@ -22,6 +24,7 @@ export function sourceObjects(inputs: DestinationInputs): SourceObjects {
   const specsFrom = sharedSpecs(inputs);
   const isFree = (kind: "VirtualService" | "DestinationRule", source: Source) =>
     !translationContext.disallowIntersectingConfig || userConflict(inputs, { kind, source }) === undefined;
+  const usersRules = (source: Source) => (inputs.userObjects.length === 0 ? NONE : usersRulesInForce(inputs, source));
   return (source, origin) => {
     const { virtualService, destinationRule } = specsFrom(source);
     const { name, namespace, clusterName } = objectNameFor(destination, source);
@@ -31,7 +34,8 @@ export function sourceObjects(inputs: DestinationInputs): SourceObjects {
       outputs.push(outputOf(identity, VirtualService, virtualService));
     }
     if (destinationRule !== undefined && isFree("DestinationRule", source)) {
-      outputs.push(outputOf(identity, DestinationRule, destinationRule));
+      const theirs = usersRules(source);
+      if (canBeCarried(theirs)) outputs.push(outputOf(identity, DestinationRule, withUsersRules(destinationRule, theirs)));
     }
     return outputs;
   };
@@ -64,3 +68,4 @@ function sharedSpecs(inputs: DestinationInputs): (source: Source) => Specs {
 }
 
 const NOTHING = {};
+const NONE: readonly never[] = [];

@@ -11,14 +11,20 @@ interface Place {
   readonly source: Source;
 }
 
+type Inputs = Pick<DestinationInputs, "destination" | "userObjects" | "translationContext">;
+
 /** The first object of a user, in key order, that is about the same host in the same cluster as ours would be. */
-export function userConflict(inputs: Pick<DestinationInputs, "destination" | "userObjects" | "translationContext">, place: Place) {
+export function userConflict(inputs: Inputs, place: Place): UserObject | undefined {
+  return userConflicts(inputs, place)[0];
+}
+
+/** All of them. */
+export function userConflicts(inputs: Inputs, { kind, source }: Place): readonly UserObject[] {
   const { destination, userObjects, translationContext } = inputs;
   const service = destination.spec?.kubeService?.ref;
-  if (service === undefined || userObjects.length === 0) return undefined;
-  const { kind, source } = place;
+  if (service === undefined || userObjects.length === 0) return NONE;
   const host = hostnameFrom(source.clusterName, { service, destination }, translationContext.clusterDomains);
-  return userObjects.find(
+  return userObjects.filter(
     (object) =>
       object.kind === kind &&
       object.metadata.clusterName === source.clusterName &&
@@ -26,26 +32,38 @@ export function userConflict(inputs: Pick<DestinationInputs, "destination" | "us
   );
 }
 
+const NONE: readonly never[] = [];
+const NOWHERE = { name: "", namespace: "", clusterName: "" };
+
+interface Meeting {
+  readonly place: Place;
+  /** Whether the reader may know the object. */
+  readonly isNamed: boolean;
+  /** What comes of it: ours beside it, ours with its settings, or none of ours. */
+  readonly outcome: "BESIDE" | "CARRIED" | "STANDS";
+}
+
 /**
  * What a user's object for the same host means for the policies on a destination. One of another cluster than the destination's keeps
- * at most its own cluster's copy from being written: anyone who writes there takes no policy off what is elsewhere. `isNamed`: whether
- * the reader may know the object.
+ * at most its own cluster's copy from being written: anyone who writes there takes no policy off what is elsewhere.
  */
-export function userConflictFinding(
-  inputs: Pick<DestinationInputs, "destination" | "userObjects" | "translationContext">,
-  place: Place,
-  isNamed: boolean,
-): Finding | undefined {
-  const object = userConflict(inputs, place);
-  const service = inputs.destination.spec?.kubeService?.ref;
-  if (object === undefined || service === undefined) return undefined;
-  const { clusterDomains, disallowIntersectingConfig } = inputs.translationContext;
+export function userConflictFinding(inputs: Inputs, object: UserObject, { place, isNamed, outcome }: Meeting): Finding {
+  const { ref: service = NOWHERE } = inputs.destination.spec?.kubeService ?? {};
+  const { clusterDomains } = inputs.translationContext;
   const host = hostnameFrom(place.source.clusterName, { service, destination: inputs.destination }, clusterDomains);
   const what = `host ${host} is also configured by ${isNamed ? formatRef(refOf(object)) : `a ${object.kind} in another cluster`}`;
   const refuse = service.clusterName === place.source.clusterName ? invalidFinding : warningFinding;
-  return disallowIntersectingConfig
-    ? refuse("UserConfigConflict", `${what}, so no ${place.kind} is written: remove that object, or this policy`)
-    : warningFinding("UserConfigConflict", `${what}; Istio uses only one of the two: remove that object, or this policy`);
+  switch (outcome) {
+    case "STANDS":
+      return refuse("UserConfigConflict", `${what}, so no ${place.kind} is written: remove that object, or this policy`);
+    case "CARRIED":
+      return warningFinding(
+        "UserConfigConflict",
+        `${what}: the ${place.kind} that is written has its settings, too, but for what policies say: remove that object, or this policy`,
+      );
+    case "BESIDE":
+      return warningFinding("UserConfigConflict", `${what}; Istio uses only one of the two: remove that object, or this policy`);
+  }
 }
 
 /** The hosts of a user's object in a sidecar's eyes, short names in full. */

@@ -8,7 +8,8 @@ import { bySources, covers, equalMatches, type Matches, matchesFrom } from "../m
 import { connectionFields, routeFields, type SourceContext } from "../policyFields.ts";
 import { referencesIn, routeContext } from "../routeContext.ts";
 import type { Source } from "../source.ts";
-import { userConflictFinding } from "../userObjects.ts";
+import { userConflict, userConflictFinding } from "../userObjects.ts";
+import { canBeCarried, usersRulesInForce } from "../usersRules.ts";
 import { FieldOwners } from "./fieldOwners.ts";
 
 /** What policies are about: a Destination, or the host of a VirtualDestination. */
@@ -63,11 +64,29 @@ export class RouteFieldOwners {
     const { clusterName = this.#source.clusterName } = this.#reach.limitOf(policy);
     const isNamed = clusterName === this.#source.clusterName;
     const hasRoutes = this.#routes.some(({ owners }) => owners.first !== undefined);
-    const findings = [
-      hasRoutes ? userConflictFinding(target, { kind: "VirtualService", source: this.#source }, isNamed) : undefined,
-      userConflictFinding(target, { kind: "DestinationRule", source: this.#source }, isNamed),
+    const hasRule = Object.keys(this.#current).length > 0 || target.destination.status?.requiredSubsets !== undefined;
+    const asksForRule =
+      target.translationContext.disallowIntersectingConfig ||
+      (this.#matchesOf(policy) !== undefined && Object.keys(connectionFields.fieldsOf(policy, this.#context)).length > 0);
+    const ofRule = hasRule ? this.#meeting(target, "DestinationRule", isNamed) : [];
+    return [
+      ...(hasRoutes ? this.#meeting(target, "VirtualService", isNamed) : []),
+      // Without a rule of ours, what a policy says of routes is in force all the same.
+      ...(asksForRule ? ofRule : ofRule.filter(({ state }) => state !== "INVALID")),
     ];
-    return findings.filter((finding) => finding !== undefined);
+  }
+
+  #meeting(target: PolicyTarget, kind: "VirtualService" | "DestinationRule", isNamed: boolean): readonly Finding[] {
+    const place = { kind, source: this.#source };
+    const met = userConflict(target, place);
+    if (met === undefined) return [];
+    if (target.translationContext.disallowIntersectingConfig) {
+      return [userConflictFinding(target, met, { place, isNamed, outcome: "STANDS" })];
+    }
+    const [inForce, ...others] = kind === "DestinationRule" ? usersRulesInForce(target, this.#source) : [];
+    if (inForce === undefined) return [userConflictFinding(target, met, { place, isNamed, outcome: "BESIDE" })];
+    const outcome = canBeCarried([inForce, ...others]) ? "CARRIED" : "STANDS";
+    return [userConflictFinding(target, inForce, { place, isNamed, outcome })];
   }
 
   /** A route comes to nothing where one before it, of a policy that says the same of its sources in other words, takes all its requests. */

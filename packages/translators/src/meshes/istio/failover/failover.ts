@@ -4,7 +4,7 @@ import { type Finding, reportOf, warningFinding } from "../../../findings.ts";
 import { failoverHostname, localHostname } from "../../../policy/hostnames.ts";
 import type { DestinationInputs, TargetTranslation } from "../../inputs.ts";
 import { originOf, outputOf } from "../../outputMetadata.ts";
-import { passesGateways } from "../features/mtls.ts";
+import { MUTUAL } from "../features/mtls.ts";
 import { localSource, objectNameFor } from "../source.ts";
 import { userConflict } from "../userObjects.ts";
 import { outlierDetectionOf } from "../virtualDestination/outliers.ts";
@@ -29,17 +29,18 @@ export function withFailover(inputs: DestinationInputs, local: readonly Output[]
   const findings = [...obstacles, ...peerFindings(inputs, ports)];
   const reports = findings.map((finding) => reportOf(refOf(virtualMesh), finding, refOf(destination)));
   const usable = failoverPeers.filter((peer) => portsMissingAt(peer, ports).length === 0);
-  if (obstacles.length > 0 || rule === undefined || ports.length === 0 || usable.length === 0) return { outputs: local, reports };
+  if (obstacles.length > 0 || ports.length === 0 || usable.length === 0) return { outputs: local, reports };
 
   const host = failoverHostname(service, federatedHostname);
   const clusters = remoteClustersOf(inputs, usable, ports);
   const { translationContext } = inputs;
   const parents = originOf({ translationContext, parents: [destination, virtualMesh], annotationsOf: destination });
   const identity = { ...objectNameFor(destination, localSource(destination)), origin: parents };
-  const trafficPolicy = ordered(rule.spec?.trafficPolicy ?? {}, { host, ports, detection: outlierDetectionOf(failover.outlierDetection) });
+  const localHost = localHostname(service, translationContext.clusterDomains);
+  const trafficPolicy = ordered(rule?.spec?.trafficPolicy ?? {}, { host, ports, detection: outlierDetectionOf(failover.outlierDetection) });
   const others = local.filter(({ resource }) => resource !== rule);
-  const outputs = [...others, outputOf(identity, DestinationRule, { ...rule.spec, trafficPolicy })];
-  const spec = remoteEndpoints(localHostname(service, translationContext.clusterDomains), ports, clusters);
+  const outputs = [...others, outputOf(identity, DestinationRule, { host: localHost, ...rule?.spec, trafficPolicy })];
+  const spec = remoteEndpoints(localHost, ports, clusters);
   if (spec === undefined) return { outputs, reports };
   const origin = originOf({ translationContext, parents: [virtualMesh] });
   return { outputs: [...outputs, outputOf({ ...identity, name: host, origin }, ServiceEntry, spec)], reports };
@@ -102,7 +103,7 @@ function ordered(policy: ConnectionPolicy, { host, ports, detection }: Order): C
   const portLevelSettings = ports.map(({ number = 0 }) => ({
     port: { number },
     ...settings,
-    tls: { ...policy.tls, sni: `outbound_.${number}_._.${host}` },
+    tls: { mode: MUTUAL, ...policy.tls, sni: `outbound_.${number}_._.${host}` },
   }));
   return { ...policy, portLevelSettings };
 }
@@ -113,8 +114,8 @@ function obstaclesTo(inputs: DestinationInputs, rule: DestinationRule | undefine
   const none = (why: string) => unavailable(inputs, "", why);
   const user = userConflict(inputs, { kind: "DestinationRule", source: localSource(destination) });
   if (user !== undefined) return [none(`${formatRef(refOf(user))} configures its host too: remove that object`)];
-  if (rule !== undefined && !passesGateways(rule.spec?.trafficPolicy ?? {})) {
-    const mode = rule.spec?.trafficPolicy?.tls?.mode;
+  const mode = rule?.spec?.trafficPolicy?.tls?.mode;
+  if (mode !== undefined && mode !== MUTUAL) {
     return [
       none(
         `its TLS mode is ${mode} and east-west gateways only forward ISTIO_MUTUAL: set mtls.istio.tlsMode: ISTIO_MUTUAL in the Settings, or in a TrafficPolicy for it`,

@@ -8,22 +8,25 @@ export const mtls = defineFeature({
   field: "mtls",
   writes: "connection",
   sets: { tls: "spec.policy.mtls" },
-  fieldsOf: ({ istio }) => (istio === undefined ? {} : { tls: { mode: istio.tlsMode ?? "DISABLE" } }),
+  fieldsOf: ({ istio }) => (istio?.tlsMode === undefined ? {} : { tls: { mode: istio.tlsMode } }),
 });
 
 /**
- * What holds where no policy says anything: the mode of the Settings. Where they say nothing either, none; but mutual TLS
- * between meshes, as their gateways pass nothing else on (istio.io Gateway, AUTO_PASSTHROUGH).
+ * What holds where no policy says anything: the mode that the Settings say. Where they say none, nothing is said of the own cluster, whose
+ * proxies and Istio's auto mTLS know which pods have a sidecar; between meshes it is mutual TLS, as their gateways pass nothing else on
+ * (istio.io Gateway, AUTO_PASSTHROUGH).
  */
-export function defaultConnectionPolicy(settings: Settings | undefined, { remoteMesh }: Source): ConnectionPolicy {
-  const istio = settings?.spec?.mtls?.istio ?? (remoteMesh === undefined ? {} : { tlsMode: MUTUAL });
+export function defaultConnectionPolicy(settings: Settings | undefined, { remoteMesh }: Pick<Source, "remoteMesh">): ConnectionPolicy {
+  const mode = settings?.spec?.mtls?.istio?.tlsMode ?? (remoteMesh === undefined ? undefined : MUTUAL);
   // One for all Destinations.
-  return intern({ tls: { mode: istio.tlsMode ?? "DISABLE" } });
+  return mode === undefined ? NOTHING : intern({ tls: { mode } });
 }
 
-/** Whether connections with these settings get through the gateways between meshes. */
+/** Whether connections from other meshes with these settings get through the gateways between them. */
 export function passesGateways({ tls }: ConnectionPolicy): boolean {
   return tls?.mode === MUTUAL;
 }
 
-const MUTUAL = "ISTIO_MUTUAL";
+/** The mode that gateways between meshes pass on. */
+export const MUTUAL = "ISTIO_MUTUAL";
+const NOTHING: ConnectionPolicy = {};

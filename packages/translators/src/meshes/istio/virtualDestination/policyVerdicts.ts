@@ -5,6 +5,7 @@ import { distinct } from "../conflicts/conflicts.ts";
 import { RouteFieldOwners } from "../conflicts/routeFieldOwners.ts";
 import type { PolicyField } from "../features/feature.ts";
 import { features } from "../features/index.ts";
+import { MUTUAL } from "../features/mtls.ts";
 import { remoteSource } from "../source.ts";
 import { NO_REFERENCES } from "./policies.ts";
 
@@ -33,13 +34,11 @@ function refusals(rules: TrafficPolicyRules): readonly Finding[] {
     if (rules[field] === undefined) return [];
     return referencesOf !== undefined || writes === "workload" ? [refusal(field)] : [];
   });
-  const { tlsMode = "DISABLE" } = rules.mtls?.istio ?? { tlsMode: MUTUAL };
+  const { tlsMode = MUTUAL } = rules.mtls?.istio ?? {};
   if (tlsMode === MUTUAL) return fields;
   const message = `spec.policy.mtls: ${tlsMode} is not passed on by the east-west gateways behind the host of a VirtualDestination: set ISTIO_MUTUAL, or select its Services instead`;
   return [...fields, invalidFinding("VirtualHostUnsupported", message)];
 }
-
-const MUTUAL = "ISTIO_MUTUAL";
 
 function refusal(field: PolicyField): Finding {
   const message = `spec.policy.${field}: is not supported for the host of a VirtualDestination: select the Services behind it instead, with kubeServiceMatcher or kubeServiceRefs`;
