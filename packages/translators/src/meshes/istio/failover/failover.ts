@@ -53,7 +53,7 @@ const OTHER_REGION = "failover.isthmus.mesh/other-region";
 /** What is less than the whole order is compared label by label: pods of the own cluster, clusters of its region, others; then zones. */
 const PRIORITY = [OTHER_REGION, OTHER_CLUSTER, "topology.kubernetes.io/region", "topology.kubernetes.io/zone"];
 
-/** Gateways of clusters whose pods can answer; undefined where there are none. */
+/** Gateways of clusters whose pods can answer: none while there are no pods. Undefined where no cluster has gateways. */
 function remoteEndpoints(
   host: string,
   ports: readonly ServiceEntryPort[],
@@ -71,7 +71,8 @@ function remoteEndpoints(
       ...(region === "" ? {} : { locality: region }),
     })),
   );
-  if (endpoints.length === 0) return undefined;
+  // A restart of the pods of all others is no deletion.
+  if (!clusters.some(({ isReachable }) => isReachable)) return undefined;
   const identities = clusters.filter(({ addresses }) => addresses.length > 0).flatMap((cluster) => cluster.identities);
   return {
     // Istio adds the endpoints to those of the Service in this namespace, anyone who may see this object.
@@ -80,8 +81,7 @@ function remoteEndpoints(
     location: "MESH_INTERNAL",
     resolution: "STATIC",
     ports,
-    subjectAltNames: [...new Set(identities)].sort(),
-    endpoints,
+    ...(endpoints.length === 0 ? {} : { subjectAltNames: [...new Set(identities)].sort(), endpoints }),
   };
 }
 

@@ -13,6 +13,8 @@ export interface RemoteCluster {
   readonly distance: Distance;
   /** Of its gateways; none while no pod behind them can answer. */
   readonly addresses: readonly { readonly address: string; readonly port: number }[];
+  /** Whether it has such gateways, whatever pods are behind them. */
+  readonly isReachable: boolean;
   /** SPIFFE IDs of the pods. */
   readonly identities: readonly string[];
 }
@@ -61,11 +63,13 @@ function remoteClusterOf(
 ): RemoteCluster {
   const region = regionOf(peer.destination, peer.mesh);
   const isNear = region !== "" && region === regionOf(own, mesh);
+  const addresses = addressesOf(peer);
   return {
     clusterName: peer.destination.spec?.kubeService?.ref?.clusterName ?? "",
     region,
     distance: isNear ? "same region" : "other region",
-    addresses: !isLeftOut && hasPods(peer, ports) ? addressesOf(peer) : [],
+    addresses: !isLeftOut && hasPods(peer, ports) ? addresses : [],
+    isReachable: addresses.length > 0,
     identities: identitiesOf(peer),
   };
 }
