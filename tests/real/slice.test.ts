@@ -17,7 +17,7 @@ import {
   WasmDeployment,
   Workload,
 } from "@isthmus/api";
-import type { AnyResource, Kind, TimedCondition } from "@isthmus/core";
+import { type AnyResource, type Kind, refOf, type TimedCondition } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startAgent } from "./harness/apps.ts";
@@ -30,7 +30,10 @@ import { changesBetween, OWNER_LABEL, type Slice, startSlice, written } from "./
 import { waitFor } from "./harness/waitFor.ts";
 
 const FEDERATED = "reviews.bookinfo.svc.cluster-2.global";
+const FEDERATED_DETAILS = "details.bookinfo.svc.cluster-2.global";
 const Service = anyKind("v1", "Service", "services");
+const Deployment = anyKind("apps/v1", "Deployment", "deployments");
+const Pod = anyKind("v1", "Pod", "pods");
 
 // One story on real API servers: each test continues where the one before it ended.
 describeReal("the main job on real Kubernetes", (components) => {
@@ -280,6 +283,45 @@ describeReal("the main job on real Kubernetes", (components) => {
     const expected =
       /^patch (trafficpolicies|virtualmeshes|kubernetesclusters)\/status |^patch destinations\/status gloo-mesh\/reviews-bookinfo-cluster-1$/;
     expect(writes.of("management").filter((what) => !expected.test(what))).toEqual([]);
+  });
+
+  it("keeps what came from a service whose pods are evicted or scaled to zero, and says that none is ready", async () => {
+    const writes = writesFromNow();
+    const destination = { name: "details-bookinfo-cluster-2", namespace: "gloo-mesh" };
+    const uids = async () => {
+      const workload = await management.get(Workload, { name: "details-v1-bookinfo-cluster-2-deployment", namespace: "gloo-mesh" });
+      const entries = (await first.list(ServiceEntry)).items.filter(({ spec }) => spec?.hosts?.includes(FEDERATED_DETAILS));
+      return [workload, await management.get(Destination, destination), ...entries].map((object) => object?.metadata.uid);
+    };
+    const podsOfDetails = async () =>
+      (await second.list(Pod, { namespace: "bookinfo", labels: { matchLabels: { app: "details" } } })).items;
+    const readiness = async () => (await management.get(Destination, destination))?.status?.readiness;
+    const scaleTo = async (replicas: number) => {
+      const deployment = await second.get(Deployment, { name: "details-v1", namespace: "bookinfo" });
+      if (deployment === undefined) throw new Error("details-v1 is not there");
+      await second.update({ ...deployment, spec: { ...(deployment["spec"] as object), replicas } } as AnyResource);
+    };
+    const before = await uids();
+    expect(before).toEqual([expect.any(String), expect.any(String), expect.any(String)]);
+    const [pod, ...others] = await podsOfDetails();
+    expect(others).toEqual([]);
+    if (pod === undefined) throw new Error("details has no pod");
+    await second.evict(refOf(pod));
+    await waitFor("another pod in its place", async () => {
+      const found = await podsOfDetails();
+      return found.length === 1 && found[0]?.metadata.uid !== pod.metadata.uid;
+    });
+    await scaleTo(0);
+    await waitFor("its last pod to go", async () => (await podsOfDetails()).length === 0);
+    await waitFor("its readiness", async () => (await readiness()) === "0 ready");
+    expect(await uids()).toEqual(before);
+    await scaleTo(1);
+    await waitFor("it to be ready again", async () => (await readiness()) === undefined);
+    expect(await uids()).toEqual(before);
+    const deletions = [...writes.of("cluster-1"), ...writes.of("cluster-2"), ...writes.of("management")].filter((what) =>
+      what.startsWith("delete "),
+    );
+    expect(deletions).toEqual([]);
   });
 
   it("refuses a name that another cluster has, and a wrong token, each with a message", async () => {

@@ -47,7 +47,7 @@ export {
   type MeshSpec,
   type MeshStatus,
 } from "./discovery/mesh.ts";
-export { meshClusters, meshInstallationOf } from "./discovery/meshPlace.ts";
+export { areRevisions, meshClusters, meshInstallationOf } from "./discovery/meshPlace.ts";
 export { Workload } from "./discovery/workload.ts";
 export {
   type AccessLogFilter,

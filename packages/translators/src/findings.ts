@@ -81,6 +81,12 @@ export const FINDINGS = {
     example:
       "spec.meshes[1]: Mesh gloo-mesh/istiod-istio-system-cluster-3 not found, so it is not in this VirtualMesh: check the name, and that its cluster is registered",
   },
+  RevisionNotJoined: {
+    meaning:
+      "Another revision of a control plane of a VirtualMesh is in no VirtualMesh. Its workloads count as in the revision that is, as during a canary upgrade, and leave the VirtualMesh when that one is removed.",
+    example:
+      "spec.meshes[0]: Mesh gloo-mesh/istiod-1-26-istio-system-east is another revision of istiod-1-25-istio-system-east and in no VirtualMesh: its workloads stay federated as long as both are there; add it before istiod-1-25-istio-system-east is removed",
+  },
   MeshTaken: {
     meaning: "A mesh already belongs to an older VirtualMesh.",
     example:

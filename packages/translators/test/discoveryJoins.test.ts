@@ -76,6 +76,25 @@ const controlPlane = deployment("istio-system/istiod", "istio/pilot:1.27.0", { a
 const nodePort = (name: string) =>
   object("v1", "Service", `c/${name}`, { spec: { type: "NodePort", selector: { app: name }, ports: [{ port: 80 }] } });
 
+const canary = object("apps/v1", "Deployment", "istio-system/istiod-next", {
+  spec: {
+    selector: { matchLabels: { "istio.io/rev": "next" } },
+    template: { metadata: { labels: { "istio.io/rev": "next" } }, spec: { containers: [{ name: "x", image: "istio/pilot:1.28.0" }] } },
+  },
+});
+const taggedNamespace = object("v1", "Namespace", "/c", { metadata: { labels: { mesh: "on", "istio.io/rev": "stable" } } });
+const tagFor = (revision: string) =>
+  object("v1", "Service", "istio-system/tag", { metadata: { labels: { "istio.io/tag": "stable", "istio.io/rev": revision } } });
+const podOfCanary = object("v1", "Pod", "c/a-1-w", {
+  metadata: { labels: { app: "a" }, annotations: { "istio.io/rev": "next" }, ...owned("ReplicaSet", "a-1") },
+  spec: { nodeName: "n1", containers: [sidecar] },
+});
+const virtualMesh = (planes: readonly string[]) =>
+  object("networking.mesh.gloo.solo.io/v1", "VirtualMesh", "gloo-mesh/all", {
+    metadata: { clusterName: "" },
+    spec: { meshes: planes.map((name) => ({ name: `${name}-istio-system-east`, namespace: "gloo-mesh" })) },
+  });
+
 const FLEET: readonly AnyResource[] = [
   ...[controlPlane, config, node, otherNode, replicaSet, pod, podOfSet, endpoints, slice, namespace, gateway, gatewayPod, agentPod],
   ...[registration, appMesh, settings, annotated, nodePort("a"), nodePort("s"), deployment("c/a", "app:1", { app: "a" })],
@@ -145,6 +164,20 @@ const CASES: Readonly<Record<string, Case>> = {
     put: [{ ...lastKnown, trustDomain: "later" } as AnyResource],
   },
   "the mesh of an annotated Service": { remove: [controlPlane] },
+  "the injection of a namespace whose controllers have no pods": {
+    without: [pod],
+    put: [changed(namespace, { metadata: { labels: { mesh: "on", "istio-injection": "enabled" } } })],
+  },
+  "the revision that a tag stands for, without pods": {
+    without: [pod, namespace],
+    also: [canary, taggedNamespace, tagFor("default")],
+    put: [tagFor("next")],
+  },
+  "a VirtualMesh that names the older revision": { also: [canary, podOfCanary], put: [virtualMesh(["istiod"])] },
+  "a VirtualMesh that names both revisions": {
+    also: [canary, podOfCanary, virtualMesh(["istiod"])],
+    put: [virtualMesh(["istiod", "istiod-next"])],
+  },
   "an App Mesh that goes": { remove: [appMesh] },
   "the ARN of an App Mesh": { put: [changed(appMesh, { status: { meshARN: "arn:aws:appmesh:r:1:mesh/n" } })] },
   "an App Mesh in another cluster": { put: [changed(appMesh, { metadata: { clusterName: "west" } })] },

@@ -123,6 +123,9 @@ const destinationStatus = fields({
       { description: "Present if the destination fails over to services of the same name and namespace in other clusters." },
     ),
   }),
+  readiness: text(
+    "`0 ready` while none of the endpoints of the Service is ready, so that calls are answered with 503; absent while one is, and where it is not known. A Destination exists as long as its Service and the controllers of its pods do.",
+  ),
   requiredSubsets: Type.Array(
     fields({
       trafficPolicyRef: userRef,

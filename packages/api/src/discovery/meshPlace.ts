@@ -23,3 +23,23 @@ export function meshClusters(mesh: Mesh): readonly string[] {
   }
   return [];
 }
+
+/**
+ * Whether two meshes are revisions of one control plane, between which workloads move during a canary upgrade: those of one type and namespace share
+ * its root, its gateways and the objects for it. With another trust domain, identities are others, and so is the mesh.
+ * Source: istio.io/docs/setup/upgrade/canary.
+ */
+export function areRevisions(one: Mesh, other: Mesh): boolean {
+  const [place, otherPlace] = [meshInstallationOf(one), meshInstallationOf(other)];
+  if (place?.namespace === undefined || place.namespace !== otherPlace?.namespace || place.cluster !== otherPlace.cluster) return false;
+  if (one.metadata.name === other.metadata.name) return false;
+  return MESH_TYPES.some((type) => {
+    const [left, right] = [one.spec?.[type], other.spec?.[type]];
+    if (left === undefined || right === undefined || !("installation" in left && "installation" in right)) return false;
+    return trustDomainIn(left) === trustDomainIn(right);
+  });
+}
+
+function trustDomainIn(ofType: object): string {
+  return "trustDomain" in ofType ? String(ofType.trustDomain) : "";
+}

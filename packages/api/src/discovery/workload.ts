@@ -33,7 +33,7 @@ const workloadStatus = fields({
   }),
 });
 
-/** A controller (Deployment, DaemonSet, StatefulSet) whose pods are in a mesh. Written by discovery. */
+/** A controller (Deployment, DaemonSet, StatefulSet) whose pods are in a mesh, or will be while it has none. Written by discovery. */
 export const Workload = defineKind({
   apiVersion: "discovery.mesh.gloo.solo.io/v1",
   kind: "Workload",

@@ -1,5 +1,6 @@
 import type { Resource } from "@isthmus/core";
 import type { Value } from "../shared/defineKind.ts";
+import { REVISION_ANNOTATION, SIDECAR_STATUS_ANNOTATION } from "./pod.ts";
 import { projectedMetadata, projectedPodSpec } from "./project.ts";
 import type { controllerSpec } from "./schema.ts";
 
@@ -41,13 +42,16 @@ interface TemplateMetadata {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-function projectedTemplateMetadata({ labels, annotations }: TemplateMetadata): { readonly metadata?: TemplateMetadata } {
-  const inject = annotations?.[SIDECAR_INJECT];
-  if (labels === undefined && inject === undefined) return {};
+// The latter two where a sidecar was injected into the template itself, as by `istioctl kube-inject`.
+const KEPT_ANNOTATIONS = [SIDECAR_INJECT, REVISION_ANNOTATION, SIDECAR_STATUS_ANNOTATION];
+
+function projectedTemplateMetadata({ labels, annotations = {} }: TemplateMetadata): { readonly metadata?: TemplateMetadata } {
+  const kept = KEPT_ANNOTATIONS.flatMap((key) => (annotations[key] === undefined ? [] : [[key, annotations[key]] as const]));
+  if (labels === undefined && kept.length === 0) return {};
   return {
     metadata: {
       ...(labels === undefined ? {} : { labels }),
-      ...(inject === undefined ? {} : { annotations: { [SIDECAR_INJECT]: inject } }),
+      ...(kept.length === 0 ? {} : { annotations: Object.fromEntries(kept) }),
     },
   };
 }

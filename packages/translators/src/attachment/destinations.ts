@@ -31,7 +31,14 @@ export function attachedStatus(destination: Destination, attachments: Destinatio
     localFqdn: service && localHostname(service, clusterDomains),
     appliedFederation,
     requiredSubsets,
+    readiness: isNoneReady(destination) ? "0 ready" : undefined,
   });
+}
+
+/** Said only then: the number of those that are ready would be a new status for each pod that comes or goes. */
+function isNoneReady({ spec }: Destination): boolean {
+  const subsets = spec?.kubeService?.endpointSubsets;
+  return subsets?.every(({ endpoints = [] }) => endpoints.length === 0) === true;
 }
 
 /** What of its own workload cluster a policy refers to: who remembers the policy while that cluster is silent needs it as well. */

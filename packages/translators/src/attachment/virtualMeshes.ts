@@ -1,4 +1,4 @@
-import { Destination, Mesh, VirtualMesh } from "@isthmus/api";
+import { areRevisions, Destination, Mesh, VirtualMesh } from "@isthmus/api";
 import { type Collection, displayName, formatRef, keyOf, keyOfResource, type Report, refOf } from "@isthmus/core";
 import { type Finding, invalidFinding, reportOf, warningFinding } from "../findings.ts";
 import { memoizeRow } from "../incremental/memoizeRow.ts";
@@ -54,6 +54,9 @@ export function memberships({ inputs, translationContext, since }: AttachmentSte
     if (known.length === 0 && meshKeysOf(virtualMesh).length > 0) continue;
     accepted.push(virtualMesh);
     for (const key of known) virtualMeshOf.set(key, virtualMesh);
+  }
+  for (const virtualMesh of accepted) {
+    reports.push(...revisionFindings(virtualMesh, meshes, taken).map((finding) => reportOf(refOf(virtualMesh), finding)));
   }
   return { accepted, virtualMeshOf, reports };
 }
@@ -127,6 +130,28 @@ function meshFindings({ spec }: VirtualMesh, { meshes, taken, limit, observed }:
       ),
     ];
   });
+}
+
+/** The other revisions of the control planes of a VirtualMesh that are in none. Of those in another one, that one speaks. */
+function revisionFindings({ spec }: VirtualMesh, meshes: Collection<Mesh>, taken: ReadonlyMap<string, VirtualMesh>): readonly Finding[] {
+  return (spec?.meshes ?? []).flatMap((ref, i) => {
+    const member = meshes.row(meshKey(ref));
+    if (member === undefined) return [];
+    const { name } = member.metadata;
+    return meshes
+      .where(byMeshCluster, meshCluster(member))
+      .filter((other) => areRevisions(other, member) && !taken.has(keyOfResource(other)))
+      .map((other) => {
+        const message =
+          `spec.meshes[${i}]: ${formatRef(refOf(other))} is another revision of ${name} and in no VirtualMesh: its workloads stay federated ` +
+          `as long as both are there; add it before ${name} is removed`;
+        return warningFinding("RevisionNotJoined", message);
+      });
+  });
+}
+
+function byMeshCluster(mesh: Mesh): readonly string[] {
+  return [meshCluster(mesh)];
 }
 
 function gatewaySelectorFindings(

@@ -31,9 +31,11 @@ export interface DiscoveredServiceInputs {
   readonly workloads: readonly Workload[];
   /** Its ready addresses. */
   readonly addresses: readonly AddressGroup[];
+  /** Whether anything tells of its addresses: without that, none is not the same as none ready. */
+  readonly isReadinessKnown: boolean;
   /** The nodes of these. */
   readonly endpointNodes: readonly Node[];
-  /** The node of each of its pods; of a NodePort Service only. */
+  /** The node of each of its pods, or another one while it has none; of a NodePort Service only. */
   readonly podNodes: readonly Node[];
   /** The node of its first pod. */
   readonly firstNode: Node | undefined;
@@ -59,12 +61,14 @@ export function translateDestination(inputs: DiscoveredServiceInputs): Discovery
   const reports = isAnnotated(service) ? [withoutMesh(service)] : NONE;
   const mesh = workloads[0]?.spec?.mesh;
   if (mesh === undefined) return { reports };
-  const kubeService = withoutZeroValues({
-    ...serviceFields(inputs),
-    subsets: subsetsOf(workloads),
-    endpointSubsets: endpointSubsets(inputs.addresses, workloads, inputs.endpointNodes),
-  });
-  return { output: outputOf(inputs, { kubeService, mesh }), reports };
+  const endpoints = endpointSubsets(inputs.addresses, workloads, inputs.endpointNodes);
+  const kubeService = withoutZeroValues({ ...serviceFields(inputs), subsets: subsetsOf(workloads), endpointSubsets: endpoints });
+  // That none is ready is said, for the status; that nothing is known is not.
+  const isNoneReady = endpoints.length === 0 && inputs.isReadinessKnown;
+  return {
+    output: outputOf(inputs, { kubeService: isNoneReady ? { ...kubeService, endpointSubsets: NONE } : kubeService, mesh }),
+    reports,
+  };
 }
 
 function outputOf({ service, owner, namespace }: DiscoveredServiceInputs, spec: DestinationSpec): DiscoveredObject<Destination> {

@@ -1,12 +1,15 @@
-import { type Controller, DaemonSet, Deployment, Pod, ReplicaSet, StatefulSet, type Workload } from "@isthmus/api";
-import { compareKeys, type Kind, keyOfResource } from "@isthmus/core";
+import { type Controller, DaemonSet, Deployment, Pod, ReplicaSet, Service, StatefulSet, type Workload } from "@isthmus/api";
+import { compareKeys, equalJson, type Kind, keyOfResource } from "@isthmus/core";
 import { derived } from "../incremental/derived.ts";
 import { inputKind, inputTable, join } from "../incremental/join.ts";
 import { unionOfKinds } from "../incremental/unionOfKinds.ts";
+import { REVISION_LABEL } from "./detectors/istioMesh.ts";
 import { meshesByCluster } from "./discoverMeshes.ts";
 import { type DiscoveryRow, discoveryRow, keyAcrossKinds } from "./discoveryResult.ts";
 import { byCluster, podsByController, replicaSetsByController } from "./indexes.ts";
+import type { MeshScope } from "./scope.ts";
 import { type DiscoverySources, isInDiscoveryScope, scopeJoins } from "./sources.ts";
+import { standInAmong, virtualMeshesNaming } from "./standIns.ts";
 import { translateWorkload } from "./workloads.ts";
 
 const CONTROLLERS: readonly Kind<Controller>[] = [Deployment, DaemonSet, StatefulSet];
@@ -22,29 +25,66 @@ const replicaSets = inputTable(({ inputs }: DiscoverySources) => replicaSetsOf(i
 /** A Deployment makes its pods by way of ReplicaSets. */
 const replicaSetsOfDeployment = join({ from: controllers, when: isDeployment, to: replicaSets, index: replicaSetsByController });
 
+const meshesOfCluster = join({ from: controllers, key: byCluster, to: meshes, index: meshesByCluster });
+
 /** What comes of every controller. */
 export const discoveredWorkloads = derived({
   from: controllers,
   context: ({ context }) => context,
   joins: {
     ...scopeJoins(controllers),
-    meshes: join({ from: controllers, key: byCluster, to: meshes, index: meshesByCluster }),
+    meshes: meshesOfCluster,
+    virtualMeshes: virtualMeshesNaming(meshesOfCluster.source),
+    revisionTags: join({
+      from: controllers,
+      key: byCluster,
+      to: inputKind<DiscoverySources, Service>(Service),
+      index: revisionTagsByCluster,
+      isSame: hasSameLabels,
+    }),
     pods: join({ from: controllers, when: (controller: Controller) => !isDeployment(controller), to: pods, index: podsByController }),
     podsOfReplicaSets: join({ from: replicaSetsOfDeployment.source, to: pods, index: podsByController }),
   },
   make: (controller, { key, lookup, context, before }): DiscoveryRow<Workload> | undefined => {
     const [meshScope] = lookup("meshScope");
     if (!isInDiscoveryScope(controller, context, { meshScope, namespace: () => lookup("namespace")[0] })) return undefined;
+    const found = lookup("meshes");
     const inputs = {
       controller,
       pods: isDeployment(controller) ? inKeyOrder(lookup("podsOfReplicaSets")) : lookup("pods"),
-      meshes: lookup("meshes"),
+      toCome: () => ({
+        controller,
+        namespaceLabels: lookup("namespace")[0],
+        revisionOfTag: (tag: string) => revisionOfTag(tag, lookup("revisionTags"), meshScope),
+      }),
+      meshes: found,
+      countsAs: standInAmong(found, () => lookup("virtualMeshes")),
       owner: context.owner,
       namespace: context.options.namespace,
     };
     return discoveryRow(key, controller, translateWorkload(inputs), before);
   },
 });
+
+/** Services of istiod that tell which revision a tag stands for, by their cluster. Source: istio.io/istio, chart istiod, revision-tags-svc.yaml. */
+function revisionTagsByCluster(service: Service): readonly string[] {
+  return service.metadata.labels?.[TAG_LABEL] === undefined ? NONE : byCluster(service);
+}
+
+const TAG_LABEL = "istio.io/tag";
+const NONE: readonly never[] = [];
+
+function hasSameLabels(before: Service, after: Service): boolean {
+  return equalJson(before.metadata.labels, after.metadata.labels);
+}
+
+/** As Services beside a control plane say: those of other namespaces are anybody's. */
+function revisionOfTag(tag: string, services: readonly Service[], scope: MeshScope | undefined): string | undefined {
+  const said = services.find(
+    ({ metadata }) => metadata.labels?.[TAG_LABEL] === tag && scope?.home.includes(metadata.namespace ?? "") === true,
+  );
+  return said?.metadata.labels?.[REVISION_LABEL];
+}
 
 function isDeployment({ kind }: Controller): boolean {
   return kind === Deployment.kind;

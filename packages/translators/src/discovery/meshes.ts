@@ -11,7 +11,7 @@ import { gatewayDetector } from "./detectors/istioGateways.ts";
 import type { LastKnownMesh } from "./detectors/lastKnownMesh.ts";
 import type { DiscoveryResult } from "./discoveryResult.ts";
 import { type DiscoveryOptions, discoveredMetadata } from "./metadata.ts";
-import { type DiscoveryContext, isInDiscoveryScope, nodeNamed } from "./sources.ts";
+import { type DiscoveryContext, isInDiscoveryScope, nodeNamed, reachableNode } from "./sources.ts";
 
 /** Translates one control plane into its Mesh. */
 export function translateMesh(inputs: ControlPlaneInputs): DiscoveryResult<Mesh> {
@@ -31,8 +31,11 @@ export function controlPlaneInputs(deployment: Deployment, context: DiscoveryCon
   const { options, owner, discovery } = context;
   const { clusterName } = namespaceLocationOf(deployment);
   const { labels } = gatewayDetector(discovery, clusterName);
-  const gatewayPod = lookup("pods").find(({ metadata }) => matchesLabels(labels, metadata.labels));
   const [nodes] = lookup("nodes");
+  const gatewayNode = lookup("pods")
+    .filter(({ metadata }) => matchesLabels(labels, metadata.labels))
+    .map(({ spec }) => nodeNamed(spec?.nodeName, nodes))
+    .find((node) => node !== undefined);
   const configMaps = new Map(lookup("meshConfigs").map((configMap) => [keyOfResource(configMap), configMap]));
   const isOfPlane = ({ metadata }: LastKnownMesh) => metadata.namespace === options.namespace && (metadata.clusterName ?? "") === "";
   return {
@@ -43,7 +46,8 @@ export function controlPlaneInputs(deployment: Deployment, context: DiscoveryCon
     firstNode: nodes?.rows[0],
     agentNamespace: agentNamespace(options, lookup),
     services: lookup("services"),
-    gatewayNode: nodeNamed(gatewayPod?.spec?.nodeName, nodes),
+    gatewayNode,
+    otherNode: gatewayNode === undefined && nodes !== undefined ? reachableNode(nodes).node : undefined,
     cilium: detectCilium({
       daemonSets: daemonSetsInScope(context, lookup),
       configs: lookup("ciliumConfigs"),

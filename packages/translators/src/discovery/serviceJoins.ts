@@ -9,6 +9,7 @@ import { isAnnotated } from "./destinations.ts";
 import { meshesByCluster } from "./discoverMeshes.ts";
 import { byCluster, servicesBySelector, slicesByService, workloadsByLabel } from "./indexes.ts";
 import { type DiscoverySources, nodes, scopeJoins } from "./sources.ts";
+import { virtualMeshesNaming } from "./standIns.ts";
 
 /** Where the discovery of Destinations begins. */
 export const services = inputKind<DiscoverySources, Service>(Service);
@@ -28,10 +29,13 @@ const selectedPods: Matching<Service, Pod> = {
   backIndexes: [servicesBySelector],
 };
 
+const meshesOfAnnotated = join({ from: services, when: isAnnotated, key: byCluster, to: meshes, index: meshesByCluster });
+
 /** What a Service looks up. */
 export const serviceJoins = {
   ...scopeJoins(services),
-  meshes: join({ from: services, when: isAnnotated, key: byCluster, to: meshes, index: meshesByCluster }),
+  meshes: meshesOfAnnotated,
+  virtualMeshes: virtualMeshesNaming(meshesOfAnnotated.source),
   workloads: join({ from: services, key: servicesBySelector, to: workloads, index: workloadsByLabel }),
   slices: join({ from: services, to: inputKind<DiscoverySources, EndpointSlice>(EndpointSlice), index: slicesByService }),
   endpoints: join({ from: services, to: inputKind<DiscoverySources, Endpoints>(Endpoints) }),

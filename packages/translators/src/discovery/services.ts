@@ -1,10 +1,12 @@
-import { meshInstallationOf, type Pod, type Service } from "@isthmus/api";
+import { type Mesh, meshInstallationOf, type Node, type Pod, type Service } from "@isthmus/api";
 import { matchesLabels, type Owner } from "@isthmus/core";
 import type { RowSources } from "../incremental/derived.ts";
+import type { Group } from "../incremental/groupedBy.ts";
 import { type DiscoveredServiceInputs, isAnnotated } from "./destinations.ts";
 import { addressGroups, nodeNamesOf } from "./endpoints.ts";
 import type { serviceJoins } from "./serviceJoins.ts";
-import { type DiscoveryContext, nodeNamed } from "./sources.ts";
+import { type DiscoveryContext, nodeNamed, reachableNode } from "./sources.ts";
+import { standInAmong } from "./standIns.ts";
 
 /** Where the inputs of a Service come from. */
 export interface ServiceSources {
@@ -21,26 +23,43 @@ export function discoveredServiceInputs(
   const { type, selector = {} } = service.spec ?? {};
   const workloads = lookup("workloads").filter(({ spec }) => matchesLabels(selector, spec?.kubernetes?.podLabels));
   if (workloads.length === 0 && !isAnnotated(service)) return undefined;
-  const addresses = addressGroups(service, lookup("slices"), lookup("endpoints")[0]);
+  const [slices, endpoints] = [lookup("slices"), lookup("endpoints")];
+  const addresses = addressGroups(service, slices, endpoints[0]);
   const hasSelector = Object.keys(selector).length > 0;
   const pods = type === "NodePort" || hasSelector ? lookup("pods") : NONE;
   const [nodes] = lookup("nodes");
   const nodeOf = (pod: Pod | undefined) => nodeNamed(pod?.spec?.nodeName, nodes);
   return {
     service,
-    annotatedMesh: isAnnotated(service)
-      ? lookup("meshes")
-          .filter((mesh) => meshInstallationOf(mesh) !== undefined)
-          .at(-1)
-      : undefined,
+    annotatedMesh: isAnnotated(service) ? annotatedMesh(lookup) : undefined,
     workloads,
     addresses,
+    isReadinessKnown: slices.length + endpoints.length > 0,
     endpointNodes: nodeNamesOf(addresses).flatMap((name) => nodeNamed(name, nodes) ?? []),
-    podNodes: type === "NodePort" ? pods.flatMap((pod) => nodeOf(pod) ?? []) : NONE,
+    podNodes:
+      type === "NodePort"
+        ? nodesFor(
+            pods.flatMap((pod) => nodeOf(pod) ?? []),
+            nodes,
+          )
+        : NONE,
     firstNode: hasSelector ? nodeOf(pods[0]) : undefined,
     owner,
     namespace,
   };
+}
+
+/** Every node forwards a node port: while no pod runs on one, the address is that of another, rather than none. */
+function nodesFor(ofPods: readonly Node[], nodes: Group<Node> | undefined): readonly Node[] {
+  if (ofPods.length > 0 || nodes === undefined) return ofPods;
+  const { node } = reachableNode(nodes);
+  return node === undefined ? NONE : [node];
+}
+
+function annotatedMesh(lookup: ServiceSources["lookup"]): Mesh | undefined {
+  const meshes = lookup("meshes");
+  const last = meshes.filter((mesh) => meshInstallationOf(mesh) !== undefined).at(-1);
+  return last && standInAmong(meshes, () => lookup("virtualMeshes"))(last);
 }
 
 const NONE: readonly never[] = [];

@@ -20,6 +20,7 @@ import { controlPlanesByCluster, controlPlanesByMeshConfig, isControlPlane, sett
 import { keyAcrossKinds } from "./discoveryResult.ts";
 import { byCluster, byNamespaceObject } from "./indexes.ts";
 import { type DiscoveryOptions, discoveryOwner } from "./metadata.ts";
+import { reachableAddress } from "./nodes.ts";
 import { isNamespaceInScope, type MeshScope, meshScopeOf, settingsSelectors } from "./scope.ts";
 
 /** What every row of discovery reads: another one computes all rows again. */
@@ -155,5 +156,8 @@ const nodesOf = groupedBy<Node>(byCluster);
 export function nodeNamed(name: string | undefined, group: Group<Node> | undefined): Node | undefined {
   return name === undefined || name === "" || group === undefined ? undefined : byName(group).get(name);
 }
+
+/** A node of a cluster that is reached from outside, whose node ports lead to pods that run nowhere for now; undefined without one. */
+export const reachableNode = memoizeRow(({ rows }: Group<Node>) => ({ node: rows.find((node) => reachableAddress(node) !== "") }));
 
 const byName = memoizeRow(({ rows }: Group<Node>) => new Map(rows.map((node) => [node.metadata.name, node])));

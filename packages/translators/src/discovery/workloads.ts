@@ -1,12 +1,14 @@
-import { type Controller, type Mesh, type Pod, Workload } from "@isthmus/api";
+import { type Controller, type Mesh, Pod, Workload } from "@isthmus/api";
 import { clusterRefOf, discoveredName, type Owner, type Report, refOf } from "@isthmus/core";
 import { memoizeRow } from "../incremental/memoizeRow.ts";
 import { namespaceLocationOf } from "../policy/podIndexes.ts";
+import { isControlPlane } from "./controlPlanes.ts";
 import { sidecarDetectors } from "./detectors/index.ts";
-import type { SidecarDetector } from "./detectors/sidecar.ts";
+import type { PodsToCome, SidecarDetector } from "./detectors/sidecar.ts";
 import type { DiscoveryResult } from "./discoveryResult.ts";
 import { finding } from "./findings.ts";
 import { discoveredMetadata } from "./metadata.ts";
+import type { StandIn } from "./standIns.ts";
 import { withoutZeroValues } from "./zeroValues.ts";
 
 /** All that the translation of one controller may read. */
@@ -14,8 +16,12 @@ export interface WorkloadInputs {
   readonly controller: Controller;
   /** Its pods, in key order. */
   readonly pods: readonly Pod[];
+  /** What is known of those that it makes next. Asked while it has none. */
+  readonly toCome: () => PodsToCome;
   /** The meshes of its cluster, in key order. */
   readonly meshes: readonly Mesh[];
+  /** The mesh under which what is in a mesh is discovered. */
+  readonly countsAs: StandIn;
   readonly owner: Owner;
   readonly namespace: string;
 }
@@ -28,19 +34,52 @@ function workloadName(controller: Controller): string {
 // One for all: nearly every controller has none.
 const NONE: readonly never[] = [];
 
-/** Translates one controller into its Workload: one injected pod is enough. */
-export function translateWorkload({ controller, pods, meshes, owner, namespace }: WorkloadInputs): DiscoveryResult<Workload> {
+/**
+ * Translates one controller into its Workload: one injected pod is enough. Without pods, as while the only one is evicted, those to come count: a
+ * restart is no deletion (docs/decisions/0146).
+ */
+export function translateWorkload(inputs: WorkloadInputs): DiscoveryResult<Workload> {
+  const { controller, pods, meshes } = inputs;
+  const workloadIn = (mesh: Mesh): DiscoveryResult<Workload> => ({
+    output: { resource: workloadOf(inputs, inputs.countsAs(mesh)), parents: [refOf(controller)] },
+    reports: NONE,
+  });
+  if (pods.length === 0) {
+    const mesh = meshToCome(inputs);
+    return mesh === undefined ? { reports: NONE } : workloadIn(mesh);
+  }
   let stray: Report | undefined;
   for (const pod of pods) {
     for (const detector of sidecarDetectors.filter(({ isInjected }) => isInjected(pod))) {
       const mesh = detector.meshOf(pod, meshes);
-      if (mesh !== undefined) {
-        return { output: { resource: workloadOf({ controller, mesh, owner, namespace }), parents: [refOf(controller)] }, reports: NONE };
-      }
+      if (mesh !== undefined) return workloadIn(mesh);
       stray ??= strayPod(controller, pod, detector);
     }
   }
   return { reports: stray === undefined ? NONE : [stray] };
+}
+
+/** The mesh of a controller without pods: of the sidecar that its template has itself, else of the one that is injected. */
+function meshToCome({ controller, meshes, toCome }: WorkloadInputs): Mesh | undefined {
+  // Its pods bear the label of their revision, and are never injected.
+  if (meshes.length === 0 || isControlPlane(controller)) return undefined;
+  const { metadata, spec } = controller.spec?.template ?? {};
+  const pod: Pod = {
+    apiVersion: Pod.apiVersion,
+    kind: Pod.kind,
+    metadata: { ...metadata, name: controller.metadata.name },
+    ...(spec && { spec }),
+  };
+  for (const detector of sidecarDetectors) {
+    const mesh = detector.isInjected(pod) ? detector.meshOf(pod, meshes) : undefined;
+    if (mesh !== undefined) return mesh;
+  }
+  const pods = toCome();
+  for (const detector of sidecarDetectors) {
+    const mesh = detector.meshToCome(pods, meshes);
+    if (mesh !== undefined) return mesh;
+  }
+  return undefined;
 }
 
 function strayPod(controller: Controller, pod: Pod, { name }: SidecarDetector): Report {
@@ -49,14 +88,7 @@ function strayPod(controller: Controller, pod: Pod, { name }: SidecarDetector): 
   return finding(refOf(controller), "WARNING", "SidecarWithoutMesh", message);
 }
 
-interface WorkloadParts {
-  readonly controller: Controller;
-  readonly mesh: Mesh;
-  readonly owner: Owner;
-  readonly namespace: string;
-}
-
-function workloadOf({ controller, mesh, owner, namespace }: WorkloadParts): Workload {
+function workloadOf({ controller, owner, namespace }: WorkloadInputs, mesh: Mesh): Workload {
   const { metadata, spec } = controller.spec?.template ?? {};
   return {
     apiVersion: Workload.apiVersion,

@@ -10,6 +10,8 @@ export const appMeshSidecar: SidecarDetector = {
     const awsName = meshNameOf(pod);
     return awsName === undefined ? undefined : meshes.find(({ spec }) => spec?.awsAppMesh?.awsName === awsName);
   },
+  /** Its injector asks for a VirtualNode, which is not known. */
+  meshToCome: () => undefined,
 };
 
 function proxyOf(pod: Pod) {

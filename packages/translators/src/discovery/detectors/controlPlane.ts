@@ -17,8 +17,10 @@ export interface ControlPlaneInputs {
   readonly agentNamespace: string;
   /** The Services of the control plane's namespace, in key order. */
   readonly services: readonly Service[];
-  /** The node of the first gateway pod of the control plane's namespace. */
+  /** The node of the first gateway pod of the control plane's namespace that runs on one. */
   readonly gatewayNode: Node | undefined;
+  /** While none does: a node that is reached from outside. */
+  readonly otherNode: Node | undefined;
   /** Cilium in its cluster; undefined without it. */
   readonly cilium: CiliumInstallation | undefined;
   /** Of the Settings. */

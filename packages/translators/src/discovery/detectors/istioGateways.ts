@@ -39,18 +39,20 @@ export function ingressGatewaysOf(inputs: ControlPlaneInputs): {
   const reports: Report[] = [];
   for (const service of inputs.services) {
     if (!matchesLabels(labels, service.spec?.selector ?? {})) continue;
-    const gateway = gatewayOf(service, portName, inputs.gatewayNode);
+    const gateway = gatewayOf(service, portName, inputs);
     if (typeof gateway === "string") reports.push(finding(refOf(service), "WARNING", "IngressGatewayUnusable", gateway));
     else gateways.push(gateway);
   }
   return { gateways, reports };
 }
 
+type GatewayNodes = Pick<ControlPlaneInputs, "gatewayNode" | "otherNode">;
+
 /** A gateway, or why it can't be used. */
-function gatewayOf(service: Service, portName: string, node: Node | undefined): IngressGateway | string {
+function gatewayOf(service: Service, portName: string, nodes: GatewayNodes): IngressGateway | string {
   const port = service.spec?.ports?.find(({ name = "" }) => name === portName);
   if (port === undefined) return `spec.ports: no port is named ${portName}: add the port for traffic from other clusters`;
-  const reached = reachedAt(service, port, node);
+  const reached = reachedAt(service, port, nodes);
   if (typeof reached === "string") return reached;
   const { targetPort = 0 } = port;
   if (typeof targetPort === "string" && targetPort !== "")
@@ -74,13 +76,13 @@ interface ReachedAt {
 }
 
 /** Where other clusters reach a port of a Service, or why they don't. */
-function reachedAt(service: Service, port: KubernetesServicePort, node: Node | undefined): ReachedAt | string {
+function reachedAt(service: Service, port: KubernetesServicePort, { gatewayNode, otherNode }: GatewayNodes): ReachedAt | string {
   const { type = "ClusterIP", externalIPs = [] } = service.spec ?? {};
   const externalIp = externalIPs[0];
   if (type === "NodePort") {
     const { nodePort = 0 } = port;
-    const nodeAddress = node === undefined ? "" : reachableAddress(node);
-    const ip = nodeAddress === "" ? externalIp : nodeAddress;
+    // Every node forwards a node port. Of pods that are about to restart it is not known where they will run.
+    const ip = addressOf(gatewayNode) ?? externalIp ?? addressOf(otherNode);
     if (ip === undefined) return "no node that runs its pods has an external address: set one in spec.externalIPs";
     // The published API has all of them as `ip`, host names of nodes too.
     return { ip, port: nodePort };
@@ -94,4 +96,8 @@ function reachedAt(service: Service, port: KubernetesServicePort, node: Node | u
     return "status.loadBalancer: no address yet: wait for the load balancer, or set an address in spec.externalIPs";
   }
   return `spec.type: ${type} is not reachable from other clusters: use LoadBalancer or NodePort`;
+}
+
+function addressOf(node: Node | undefined): string | undefined {
+  return node === undefined ? undefined : reachableAddress(node) || undefined;
 }

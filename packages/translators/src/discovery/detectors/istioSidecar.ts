@@ -1,4 +1,5 @@
 import { type Mesh, type Pod, REVISION_ANNOTATION, SIDECAR_STATUS_ANNOTATION } from "@isthmus/api";
+import { DEFAULT_REVISION, revisionToCome } from "./istioInjection.ts";
 import { REVISION_LABEL } from "./istioMesh.ts";
 import type { SidecarDetector } from "./sidecar.ts";
 
@@ -13,14 +14,22 @@ export const istioSidecar: SidecarDetector = {
   },
   /** The control plane that injected the sidecar; the first one when the pod does not say, or says one that we don't know. */
   meshOf(pod, meshes) {
-    const candidates = meshes.filter(({ spec }) => spec?.istio !== undefined);
-    const revision = revisionOf(pod);
-    return candidates.find((mesh) => revisionOfMesh(mesh) === revision) ?? candidates[0];
+    return meshOfRevision(revisionOf(pod), meshes);
+  },
+  /** Of a tag that nothing known tells of, also the first one. */
+  meshToCome(pods, meshes) {
+    const revision = revisionToCome(pods);
+    return revision === undefined ? undefined : meshOfRevision(pods.revisionOfTag(revision) ?? revision, meshes);
   },
 };
 
+function meshOfRevision(revision: string | undefined, meshes: readonly Mesh[]): Mesh | undefined {
+  const candidates = meshes.filter(({ spec }) => spec?.istio !== undefined);
+  return candidates.find((mesh) => revisionOfMesh(mesh) === revision) ?? candidates[0];
+}
+
 function revisionOfMesh(mesh: Mesh): string {
-  return mesh.spec?.istio?.installation?.podLabels?.[REVISION_LABEL] ?? "default";
+  return mesh.spec?.istio?.installation?.podLabels?.[REVISION_LABEL] ?? DEFAULT_REVISION;
 }
 
 /** The revision that the injector noted on a pod; undefined when it noted none. */

@@ -1,3 +1,4 @@
+import type { Mesh } from "@isthmus/api";
 import type { SidecarDetector } from "./sidecar.ts";
 
 /** Knows the proxy of Open Service Mesh, together with the init container that redirects traffic to it. */
@@ -14,5 +15,14 @@ export const osmSidecar: SidecarDetector = {
       image.includes("envoyproxy/envoy-alpine") || (isMarked && name === "envoy");
     return isRedirected && containers.some(isProxy);
   },
-  meshOf: (_pod, meshes) => meshes.find(({ spec }) => spec?.osm !== undefined),
+  meshOf: (_pod, meshes) => osmAmong(meshes),
+  /** Whether injection is on in a namespace of the mesh is in an annotation, which is not known: nearly always it is. */
+  meshToCome: ({ namespaceLabels = {} }, meshes) => (namespaceLabels[MONITORED_LABEL] === undefined ? undefined : osmAmong(meshes)),
 };
+
+/** On namespaces that a mesh takes in. Source: github.com/openservicemesh/osm, pkg/constants. */
+const MONITORED_LABEL = "openservicemesh.io/monitored-by";
+
+function osmAmong(meshes: readonly Mesh[]): Mesh | undefined {
+  return meshes.find(({ spec }) => spec?.osm !== undefined);
+}

@@ -1,4 +1,13 @@
-import type { Mesh, Pod } from "@isthmus/api";
+import type { Controller, Mesh, Pod } from "@isthmus/api";
+
+/** What decides whether the pods that a controller makes next get a sidecar. What cannot be known is undefined. */
+export interface PodsToCome {
+  readonly controller: Controller;
+  /** Of their namespace; undefined while it is not known. */
+  readonly namespaceLabels: Readonly<Record<string, string>> | undefined;
+  /** The revision that a tag of Istio stands for; undefined of what is no tag, or of one that nothing known tells of. */
+  readonly revisionOfTag: (tag: string) => string | undefined;
+}
 
 /** Knows the sidecars of one kind of mesh. */
 export interface SidecarDetector {
@@ -8,4 +17,6 @@ export interface SidecarDetector {
   isInjected(pod: Pod): boolean;
   /** The mesh of a pod with such a sidecar, among the meshes of its cluster in key order. */
   meshOf(pod: Pod, meshes: readonly Mesh[]): Mesh | undefined;
+  /** The mesh whose injector will put such a sidecar into pods to come; undefined: none, or none that anything known tells of. */
+  meshToCome(pods: PodsToCome, meshes: readonly Mesh[]): Mesh | undefined;
 }
