@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import { allKinds, VirtualMesh } from "@isthmus/api";
 import { createMeshRoot } from "@isthmus/certificates";
 import type { AnyResource, Kind } from "@isthmus/core";
@@ -12,6 +13,7 @@ const at = (days: number): string => new Date(NOW + days * DAY_MS).toISOString()
 interface ForecastFixture {
   readonly sequence?: string;
   readonly step?: string;
+  readonly state?: string;
   readonly autoRestartPods?: boolean;
   readonly isConnected?: boolean;
   readonly waitsFor?: readonly string[];
@@ -126,12 +128,14 @@ async function cert(
     columns,
     plane = managementCluster([virtualMesh("bookinfo", ["east", "west"])]),
     east = [],
-  }: { columns?: number; plane?: ReturnType<typeof managementCluster>; east?: readonly AnyResource[] } = {},
+    ask,
+  }: { ask?: () => Promise<boolean>; columns?: number; plane?: ReturnType<typeof managementCluster>; east?: readonly AnyResource[] } = {},
 ): Promise<Run> {
   const page = JSON.stringify({ items: entries });
   const workload = managementCluster([POD, ...east], [...allKinds(), BUDGETS]);
   return runIn(plane, ["cert", ...args, "--admin-address", "http://127.0.0.1:9091"], columns, {
     readAdminPage: async () => page,
+    ...(ask === undefined ? {} : { ask }),
     connect: async ({ context }) => (context === "ctx-east" || context === "ctx-west" ? workload : plane),
   });
 }
@@ -250,6 +254,60 @@ describe("meshctl cert rotate", () => {
     const found = await plane.get(VirtualMesh, { name: "bookinfo", namespace: "gloo-mesh" });
     expect(found?.spec?.mtlsConfig).toEqual(secret("old"));
     expect(found?.metadata.annotations).toEqual({ "isthmus.mesh/previous-roots": "pki/new" });
+  });
+
+  describe("leaves a workload out of a running change of root", () => {
+    const LEAVE = ["rotate", "meshIntermediate/istiod-istio-system-east", "--leave", "bookinfo/ratings-v1"];
+    const key = "leave.isthmus.mesh/istiod-istio-system-east";
+
+    async function world(step: string, state = "ISSUED") {
+      const options = { commonName: "root", organization: "gloo-mesh", lifetimeMs: 365 * DAY_MS, now: NOW };
+      const { certificate } = await createMeshRoot(options, "P-256");
+      const fingerprint = new X509Certificate(certificate).fingerprint256.replaceAll(":", "").toLowerCase();
+      const entries = [root({ certificate }), intermediate("east", { step, state }), intermediate("west", { step })];
+      return { fingerprint, entries, plane: managementCluster([virtualMesh("bookinfo", ["east", "west"])]) };
+    }
+
+    it.each(["TRUST_BOTH", "REISSUE", "RETIRE"])("says at step %s which calls will fail, and asks", async (step) => {
+      const { entries, plane } = await world(step);
+      const silent = await cert(LEAVE, entries, { plane, columns: 100 });
+      expect(silent.code).toBe(2);
+      expectGolden(`cert/leave-${step}`, silent.err);
+      const refused = await cert(LEAVE, entries, { plane, ask: async () => false });
+      expect([refused.code, refused.err]).toEqual([2, expect.stringContaining("nothing was ordered")]);
+      expect(await annotationsIn(plane)).toBeUndefined();
+    });
+
+    it("orders it for this mesh and this root alone, once it is agreed to", async () => {
+      const { entries, plane, fingerprint } = await world("REISSUE");
+      expect((await cert(LEAVE, entries, { plane, ask: async () => true })).code).toBe(0);
+      expect(await annotationsIn(plane)).toEqual({ [key]: `bookinfo/ratings-v1 to ${fingerprint}` });
+      const { code, err } = await cert([...LEAVE.slice(0, 3), "bookinfo/details-v1", "--yes"], entries, { plane });
+      expect([code, err]).toEqual([0, expect.stringContaining(`remove annotation ${key}`)]);
+      expect(await annotationsIn(plane)).toEqual({ [key]: `bookinfo/details-v1, bookinfo/ratings-v1 to ${fingerprint}` });
+      // The next change begins with all of them.
+      await cert(["rotate", "meshRoot/bookinfo.gloo-mesh"], [root(), intermediate("east")], { plane });
+      expect(Object.keys((await annotationsIn(plane)) ?? {})).not.toContain(key);
+    });
+
+    it.each([
+      [[...LEAVE, "--plan"], "exclude each other"],
+      [[...LEAVE.slice(0, 2), "--yes"], "--yes needs --leave"],
+      [["rotate", "meshIntermediate/istiod-istio-system-east", "--leave", "ratings"], "give NAMESPACE/WORKLOAD"],
+      [["rotate", "meshRoot/bookinfo.gloo-mesh", "--leave", "bookinfo/ratings-v1"], "such as meshIntermediate/istiod-istio-system-east"],
+      [[...LEAVE, ...Array.from({ length: 20 }, (_, i) => ["--leave", `bookinfo/web-${i}`]).flat()], "at most 20"],
+    ])("changes nothing for what makes no sense", async (args, message) => {
+      const { entries, plane } = await world("REISSUE");
+      const run = await cert([...args], entries, { plane, ask: async () => true });
+      expect(run).toMatchObject({ code: 2, err: expect.stringContaining(message) });
+      expect(await annotationsIn(plane)).toBeUndefined();
+    });
+
+    it("changes nothing while no change of root is running", async () => {
+      const { entries, plane } = await world("KEEP", "FINISHED");
+      const run = await cert(LEAVE, entries, { plane, ask: async () => true });
+      expect(run).toMatchObject({ code: 2, err: expect.stringContaining("no change of root is running") });
+    });
   });
 
   it.each([

@@ -2,7 +2,7 @@ import { allKinds } from "@isthmus/api";
 import type { AnyResource, Kind } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
 import { simulatedCluster } from "@isthmus/simulator";
-import type { ExitCode } from "../src/io.ts";
+import type { ExitCode, Io } from "../src/io.ts";
 import { meshctl, type Outside } from "../src/meshctl.ts";
 import { NOW } from "./fleetObjects.ts";
 import { expectOutput } from "./outputs/expectOutput.ts";
@@ -24,9 +24,14 @@ export function managementCluster(objects: readonly AnyResource[], kinds: readon
   return cluster;
 }
 
-/** Runs a command line against a management cluster. `columns`: of the terminal; none: a pipe. */
-export async function runIn(cluster: Cluster, args: readonly string[], columns?: number, outside: Partial<Outside> = {}): Promise<Run> {
-  const io = { ...recordedIo(), ...(columns === undefined ? {} : { columns }) };
+/** Runs a command line against a management cluster. `columns`: of the terminal; none: a pipe. `ask`: who answers questions; none: nobody. */
+export async function runIn(
+  cluster: Cluster,
+  args: readonly string[],
+  columns?: number,
+  { ask, ...outside }: Partial<Outside> & Pick<Io, "ask"> = {},
+): Promise<Run> {
+  const io = { ...recordedIo(), ...(columns === undefined ? {} : { columns }), ask };
   const code = await meshctl(args, io, { connect: async () => cluster, now: () => NOW, ...outside });
   expectOutput(args, io.written.out);
   return { code, ...io.written };

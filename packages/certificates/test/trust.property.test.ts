@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import {
   generationsInUse,
   isHandedOut,
+  podsToRestart,
   type TrustGeneration,
   type TrustMember,
   type TrustRequest,
@@ -331,6 +332,20 @@ describe("the plan of trust", () => {
     expect(back.get("east")).toMatchObject({ step: "REISSUE", signer: "A", waitsFor: NAMES });
     const retiring = members.map((one) => ({ ...one, ordered: [{ roots: ["A"], signer: "A" }] }));
     expect(trustPlan(retiring, target).get("east")).toMatchObject({ step: "TRUST_BOTH", waitsFor: NAMES });
+  });
+
+  test("keeps of pods that nobody waits for the oldest generation alone, and counts it for no other pod", () => {
+    const first = { roots: ["A"], signer: "A", installedAt: 1, since: 2 };
+    const both = { roots: ["A", "B"], signer: "A", installedAt: 5, since: 6 };
+    const last = { roots: ["B"], signer: "B", installedAt: 9, since: 10 };
+    const young = [{ namespace: "n", name: "q", createdAt: 20 }];
+    const left = [{ namespace: "n", name: "p", createdAt: 2 }];
+    expect(generationsInUse([first, both, last], young, left)).toEqual([first, last]);
+    expect(trustInForce([first, last], young)).toEqual({ trusted: ["B"], signers: ["B"] });
+    expect(podsToRestart([first, last], left)).toEqual(left);
+    // Others that are as old count as ever, and one that has restarted has no earlier one.
+    expect(generationsInUse([first, both, last], left, left)).toEqual([first, both, last]);
+    expect(generationsInUse([first, last], young, young)).toEqual([last]);
   });
 
   test("keeps one generation however often a CA is renewed below the same root", () => {

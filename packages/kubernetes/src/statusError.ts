@@ -59,7 +59,7 @@ function statusIn(value: unknown): ApiStatus | undefined {
   const { kind, code, reason, message, details } = members(value);
   if (kind !== "Status") return undefined;
   const { kind: objectKind, retryAfterSeconds, causes } = members(details);
-  const read = (Array.isArray(causes) ? (causes as readonly unknown[]) : []).slice(0, MOST_CAUSES).map((cause) => members(cause)["field"]);
+  const read = (Array.isArray(causes) ? (causes as readonly unknown[]) : []).slice(0, MOST_CAUSES).map(causeIn);
   return {
     kind,
     ...(typeof code === "number" ? { code } : {}),
@@ -68,9 +68,16 @@ function statusIn(value: unknown): ApiStatus | undefined {
     details: {
       ...(typeof objectKind === "string" ? { kind: objectKind } : {}),
       ...(typeof retryAfterSeconds === "number" ? { retryAfterSeconds } : {}),
-      causes: read.flatMap((field) => (typeof field === "string" ? [{ field: field.slice(0, MESSAGE_LIMIT) }] : [])),
+      causes: read.filter((cause) => Object.keys(cause).length > 0),
     },
   };
+}
+
+type StatusCause = NonNullable<NonNullable<ApiStatus["details"]>["causes"]>[number];
+
+function causeIn(cause: unknown): StatusCause {
+  const texts = (["reason", "message", "field"] as const).map((key) => [key, members(cause)[key]] as const);
+  return Object.fromEntries(texts.flatMap(([key, text]) => (typeof text === "string" ? [[key, text.slice(0, MESSAGE_LIMIT)]] : [])));
 }
 
 function members(value: unknown): Readonly<Record<string, unknown>> {

@@ -10,4 +10,5 @@ export { clusterRegistrations, REPLACE, REVOKED_BEFORE } from "./identity/regist
 export { GENERATED_SECRET, RELAY_SECRETS } from "./identity/relaySecrets.ts";
 export { rotateSharedToken, secretsToJoin } from "./identity/sharedToken.ts";
 export { PREVIOUS_ROOTS } from "./server/earlierRoots.ts";
+export { isWorkloadName, leaveAnnotation, leaveText, leftWorkloads, MOST_LEFT } from "./server/leaveAnnotation.ts";
 export { reissueAnnotation } from "./server/reissueAnnotation.ts";

@@ -1,6 +1,7 @@
 import { randomUUID, X509Certificate } from "node:crypto";
 import { ConfigMap, Deployment, IssuedCertificate, Pod, Secret, VirtualMesh } from "@isthmus/api";
 import { createAuthority, createMeshRoot, issueServerCertificate } from "@isthmus/certificates";
+import type { AnyResource } from "@isthmus/core";
 import type { SimulatedCluster } from "@isthmus/simulator";
 import { memoryStore } from "@isthmus/store";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -116,6 +117,11 @@ async function conditionOf(
 async function warningsOf(mesh: string): Promise<string> {
   const { meshes = {} } = (await statusOf(fleet, trusting)) as { readonly meshes?: Readonly<Record<string, object>> };
   return JSON.stringify(Object.entries(meshes).find(([key]) => key.includes(mesh))?.[1] ?? {});
+}
+
+async function podsOf(clusterName: string, app: string): Promise<readonly string[]> {
+  const { items } = await clusterOf(clusterName).list(Pod, { namespace: "bookinfo", labels: { matchLabels: { app } } });
+  return items.map(({ metadata }) => metadata.name);
 }
 
 const certificatesIn = (pem = "") => pem.split("-----BEGIN").length - 1;
@@ -794,6 +800,60 @@ describe("a VirtualMesh with shared trust", () => {
     await eventually(() => expect(statesNow()).toEqual(["FINISHED", "FINISHED"]));
     const root = await rootSecret();
     for (const name of CLUSTERS) expect((await cacertsOf(name))?.["root-cert.pem"]).toBe(root["root-cert.pem"]);
+    ending.abort();
+    await istiod;
+  });
+
+  it("names the budget that allows nothing, then how to continue, and continues without the workload that its user leaves out", async () => {
+    const first = clusterOf("cluster-1");
+    first.load([
+      {
+        apiVersion: "policy/v1",
+        kind: "PodDisruptionBudget",
+        metadata: { name: "ratings", namespace: "bookinfo" },
+        spec: { minAvailable: 1, selector: { matchLabels: { app: "ratings" } } },
+        status: { disruptionsAllowed: 0, currentHealthy: 1, desiredHealthy: 1 },
+      } as AnyResource,
+    ]);
+    const restarting = { ...trusting.spec, mtlsConfig: { ...trusting.spec?.mtlsConfig, autoRestartPods: true } };
+    await changeMesh({ ...trusting, spec: restarting });
+    const ending = new AbortController();
+    const istiod = Promise.all(CLUSTERS.map((name) => istiods[name]?.serve(ending.signal)));
+    const budget = /pod bookinfo\/ratings-v1\S+ cannot be evicted: The disruption budget ratings needs 1 healthy pods and has 1 currently/;
+    await eventually(async () => expect(await warningsOf("cluster-1")).toMatch(budget));
+    expect(await warningsOf("cluster-1")).not.toContain("--leave");
+    const command = "meshctl cert rotate meshIntermediate/istiod-istio-system-cluster-1 --leave bookinfo/ratings-v1";
+    await quiet(600_000);
+    await eventually(async () => expect(await warningsOf("cluster-1")).toContain(command));
+    expect(await warningsOf("cluster-1")).toMatch(budget);
+    expect(stepsNow()).toEqual(["TRUST_BOTH", "TRUST_BOTH"]);
+    const root = (await rootSecret())["root-cert.pem"] ?? "";
+    const place = { name: "istiod-istio-system-cluster-1", namespace: "gloo-mesh" };
+    const text = (of: string) => ({ [`leave.isthmus.mesh/${place.name}`]: `bookinfo/ratings-v1 to ${of}` });
+    // Of another change of root it says nothing.
+    await changeMesh({ ...trusting, metadata: { ...trusting.metadata, annotations: text("0".repeat(64)) }, spec: restarting });
+    await quiet(60_000);
+    expect(stepsNow()).toEqual(["TRUST_BOTH", "TRUST_BOTH"]);
+    const fingerprint = new X509Certificate(root).fingerprint256.replaceAll(":", "").toLowerCase();
+    const ratings = await podsOf("cluster-1", "ratings");
+    await changeMesh({ ...trusting, metadata: { ...trusting.metadata, annotations: text(fingerprint) }, spec: restarting });
+    await eventually(async () => expect(await installedRoots()).toEqual([root, root]));
+    await eventually(() => expect(statesNow()).toEqual(["ISSUED", "FINISHED"]));
+    expect(reportOf("cluster-1")?.status?.left).toEqual(["bookinfo/ratings-v1"]);
+    expect(await podsOf("cluster-1", "ratings")).toEqual(ratings);
+    await eventually(async () => {
+      expect((await conditionOf("TrustInForce")).status).toBe("False");
+      expect((await conditionOf("TrustInForce")).message).toMatch(/left out of the change of root .*: bookinfo\/ratings-v1/);
+    });
+    // An agent that starts again knows it as well.
+    await fleet.stopAgent("cluster-1");
+    fleet.startAgent("cluster-1");
+    await quiet(60_000);
+    expect(reportOf("cluster-1")?.status?.left).toEqual(["bookinfo/ratings-v1"]);
+    for (const name of ratings)
+      await first.delete({ apiVersion: "v1", kind: "Pod", name, namespace: "bookinfo", clusterName: "cluster-1" });
+    await eventually(() => expect(statesNow()).toEqual(["FINISHED", "FINISHED"]));
+    await eventually(async () => expect((await conditionOf("TrustInForce")).status).toBe("True"));
     ending.abort();
     await istiod;
   });

@@ -1,6 +1,7 @@
 import { type AnyResource, type Clock, type Kind, kindKeyOf, type Resource, type ResourceRef, refOf } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
 import { withoutAbsent } from "./apply/json.ts";
+import { evictUnlessForbidden } from "./evictions.ts";
 import { type Call, type Fault, FaultPlan, unreachable, type Verb } from "./faults.ts";
 import { simulatedKindOf } from "./kinds.ts";
 import { getObject, listObjects, ParsedObjects } from "./reads.ts";
@@ -142,8 +143,7 @@ export function simulatedCluster(options: SimulatedClusterOptions): SimulatedClu
     update: (resource, signal) => answer("update", refOf(resource), signal, () => updateObject(state, resource)),
     updateStatus: (resource, signal) => answer("updateStatus", refOf(resource), signal, () => updateObjectStatus(state, resource)),
     delete: (ref, preconditions = {}, signal) => answer("delete", ref, signal, () => deleteObject(state, ref, preconditions)),
-    // Of budgets it knows nothing: a fault stands for one.
-    evict: (pod, preconditions = {}, signal) => answer("evict", pod, signal, () => deleteObject(state, pod, preconditions)),
+    evict: (pod, preconditions = {}, signal) => answer("evict", pod, signal, () => evictUnlessForbidden(state, pod, preconditions)),
 
     serve: (kind) => state.serve(simulatedKindOf(kind)),
     unserve: (kind) => state.unserve(kindKeyOf(kind)),

@@ -8,6 +8,7 @@ import type { Entry } from "../plane/certificates/entries.ts";
 import { ADMIN_HELP, type AdminFlags, adminPages, checkAdminFlags, withAdmin } from "./adminOptions.ts";
 import { type CommandRuntime, inManagement } from "./commandRuntime.ts";
 import { doneOrTried, dryRunOption } from "./dryRun.ts";
+import { terminalColumns } from "./terminal.ts";
 
 interface CertOptions extends ManagementTarget, AdminFlags {
   readonly output: CertFormat;
@@ -16,6 +17,8 @@ interface CertOptions extends ManagementTarget, AdminFlags {
 interface RotateOptions extends CertOptions {
   readonly plan?: true;
   readonly abort?: true;
+  readonly leave: readonly string[];
+  readonly yes?: true;
   readonly dryRun?: true;
   readonly workloadContext: readonly string[];
 }
@@ -40,6 +43,13 @@ export function certCommand(runtime: CommandRuntime): Command {
       .description("Have the CA of a mesh issued again, or move the meshes of a VirtualMesh to another generated root.")
       .option("--plan", "only print what will restart, how long it takes, and what blocks it")
       .option("--abort", "go back to the root before, as long as every mesh still trusts it")
+      .option(
+        "--leave <namespace/workload>",
+        "continue a running change of root without this workload of the mesh; says what it costs, and asks; can be repeated",
+        collect,
+        [],
+      )
+      .option("-y, --yes", "do not ask, with --leave")
       .option(
         "--workload-context <cluster=context>",
         "context of a cluster, to read its PodDisruptionBudgets; can be repeated; default: those of meshctl config view",
@@ -99,9 +109,12 @@ function isDue({ state }: Entry): boolean {
 
 async function rotate(name: string, options: RotateOptions, runtime: CommandRuntime): Promise<void> {
   const { io, connect, now, finish } = runtime;
-  const { plan: isPlan, abort: isAbort, dryRun, workloadContext, adminAddress: _, adminTokenFile: __, output: ___, ...place } = options;
+  const { plan: isPlan, abort: isAbort, leave, yes, dryRun, workloadContext, ...others } = options;
+  const { adminAddress: _, adminTokenFile: __, output: ___, ...place } = others;
   const contexts = contextsIn(workloadContext);
-  if (isPlan === true && isAbort === true) throw new UsageError("--plan and --abort exclude each other");
+  if ([isPlan === true, isAbort === true, leave.length > 0].filter(Boolean).length > 1)
+    throw new UsageError("--plan, --abort and --leave exclude each other");
+  if (yes === true && leave.length === 0) throw new UsageError("--yes needs --leave: nothing else is asked");
   const { entries } = await readEntries(options, runtime);
   const { namedEntry } = await import("../plane/certificates/entries.ts");
   const entry = namedEntry(entries, name);
@@ -112,14 +125,38 @@ async function rotate(name: string, options: RotateOptions, runtime: CommandRunt
   if (contexts.size > 0) throw new UsageError("--workload-context needs --plan");
   const { rotateCertificate } = await import("../plane/certificates/rotateCertificate.ts");
   const { abortRotation } = await import("../plane/certificates/abortRotation.ts");
+  const leaving = leave.length === 0 ? undefined : await agreedLeaving(entry, { entries, leave }, { dryRun, yes }, runtime);
+  const { leaveWorkloads } = await import("../plane/certificates/leaveWorkloads.ts");
   const order = (cluster: Cluster, signal: AbortSignal): Promise<string> =>
-    isAbort === true ? abortRotation(cluster, entry, entries, signal) : rotateCertificate(cluster, entry, { entries, now: now() }, signal);
+    leaving !== undefined
+      ? leaveWorkloads(cluster, leaving, signal)
+      : isAbort === true
+        ? abortRotation(cluster, entry, entries, signal)
+        : rotateCertificate(cluster, entry, { entries, now: now() }, signal);
   let ordered = "";
   const isDone = await doneOrTried(io, dryRun, async (within) => {
     ordered = await inManagementCluster(place, connect, (cluster, signal) => order(within(cluster), signal));
   });
   if (isDone) io.note(`${ordered}\nIt is ordered, and not done yet: the status of the VirtualMesh says how far each mesh is.\n`);
   finish(0);
+}
+
+/** Says what leaving workloads out costs, and asks. Throws UsageError unless the user agrees. */
+async function agreedLeaving(
+  entry: Entry,
+  { entries, leave }: { readonly entries: readonly Entry[]; readonly leave: readonly string[] },
+  { dryRun, yes }: { readonly dryRun: true | undefined; readonly yes: true | undefined },
+  { io }: CommandRuntime,
+) {
+  const { leavingOf } = await import("../plane/certificates/leaveWorkloads.ts");
+  const { wrapped } = await import("../output/fit.ts");
+  const leaving = leavingOf(entry, entries, leave);
+  const columns = io.columns ?? terminalColumns();
+  io.err(leaving.costs.map((line) => `${wrapped(line, columns).join("\n")}\n`).join(""));
+  if (dryRun === true || yes === true) return leaving;
+  if (io.ask === undefined) throw new UsageError("nothing was ordered: this is no terminal to ask on: add --yes");
+  if (!(await io.ask("Leave them out?"))) throw new UsageError("nothing was ordered");
+  return leaving;
 }
 
 async function printPlan(
@@ -192,11 +229,15 @@ A CA is issued again below the same root, and nothing restarts. Another generate
 and all workloads with a proxy restart; the root before stays in its Secret, and --abort goes back to it, before the last round. A root of
 your own you rotate by naming another Secret; --abort goes back to the one that annotation isthmus.mesh/previous-roots names.
 
-Exit codes: 0 ordered, or with --plan nothing blocks; 1 with --plan: something blocks; 2 usage error or no answer; 3 with --plan: nothing
-that was looked at blocks, and budgets of some clusters were not looked at.
+A workload that cannot restart holds the change up, such as by a PodDisruptionBudget that allows nothing. With --leave the change continues
+without it, and calls to and from its pods fail as is said before you are asked, until you restart them.
+
+Exit codes: 0 ordered, or with --plan nothing blocks; 1 with --plan: something blocks; 2 usage error, no answer, or not confirmed; 3 with
+--plan: nothing that was looked at blocks, and budgets of some clusters were not looked at.
 
 Examples:
   meshctl cert rotate meshRoot/bookinfo.gloo-mesh --plan --workload-context east=east --workload-context west=west
   meshctl cert rotate meshRoot/bookinfo.gloo-mesh
   meshctl cert rotate meshRoot/bookinfo.gloo-mesh.root-2 --abort
-  meshctl cert rotate meshIntermediate/istiod-istio-system-east`;
+  meshctl cert rotate meshIntermediate/istiod-istio-system-east
+  meshctl cert rotate meshIntermediate/istiod-istio-system-east --leave bookinfo/ratings-v1`;

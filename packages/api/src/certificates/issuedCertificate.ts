@@ -32,6 +32,10 @@ const requestedTrust = fields(
     reissue: Type.String({
       description: "On demand of a user: a certificate authority that was issued with another value is issued again.",
     }),
+    leave: strings({
+      description:
+        "On demand of a user: workloads, as namespace/name, whose pods are neither restarted nor waited for in the change to this root.",
+    }),
     problem: Type.String({ description: "Reason for which no root can be used." }),
     term: Type.String({ description: "Identifies this request, and the connection in which it was made." }),
   },
@@ -114,6 +118,9 @@ export const IssuedCertificate = defineKind({
       podsToRestart: strings({ description: "Pods that use earlier certificates, the first 20 as namespace/name." }),
       podsToRestartCount: uint32({ description: "Number of these pods." }),
       restart: Type.String({ description: "What the agent restarts now, or why it does not." }),
+      left: strings({
+        description: "Workloads in spec.trust.leave with pods that use earlier certificates, as namespace/name, until they are restarted.",
+      }),
       isMultiRoot: Type.Boolean({
         description:
           "All replicas of the control plane have ISTIO_MULTIROOT_MESH: they and their proxies take over a change of roots while they run.",

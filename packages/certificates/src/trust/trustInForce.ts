@@ -39,10 +39,19 @@ export function podsToRestart<P extends ProxyPod>(generations: readonly TrustGen
   return pods.filter(({ createdAt }) => isChange(lastSince(generations, createdAt)));
 }
 
-/** The generations that some proxy may still have. One that is read and changes no trust is none of its own: certificates are renewed without end. */
-export function generationsInUse(generations: readonly TrustGeneration[], pods: readonly ProxyPod[]): readonly TrustGeneration[] {
-  const oldest = [lastSince(generations, Number.POSITIVE_INFINITY), ...pods.map(({ createdAt }) => lastSince(generations, createdAt))];
-  const possible = generations.slice(Math.min(...oldest));
+/**
+ * The generations that some proxy may still have. One that is read and changes no trust is none of its own: certificates are renewed without end.
+ * `left`: pods that nobody waits for. Of theirs the oldest stays alone, so that it is known of them that they have an earlier one.
+ */
+export function generationsInUse(
+  generations: readonly TrustGeneration[],
+  pods: readonly ProxyPod[],
+  left: readonly ProxyPod[] = [],
+): readonly TrustGeneration[] {
+  const last = lastSince(generations, Number.POSITIVE_INFINITY);
+  const start = Math.min(last, ...pods.map(({ createdAt }) => lastSince(generations, createdAt)));
+  const startOfLeft = Math.min(last, ...left.map(({ createdAt }) => lastSince(generations, createdAt)));
+  const possible = [...(startOfLeft < start ? generations.slice(startOfLeft, startOfLeft + 1) : []), ...generations.slice(start)];
   const kept: TrustGeneration[] = [];
   for (const one of possible) {
     // The last one is not read yet. An earlier one that never was, as it was soon replaced, is of no consequence either if it changed nothing.

@@ -46,11 +46,13 @@ import {
 import { certificateReport, type MeshReport, requestReport } from "./certificateReports.ts";
 import { CLOCK_SKEW_MS, outdatedPods, reloads, unreadBy } from "./controlPlaneReads.ts";
 import { type ExternalOffer, externalAuthorities } from "./externalAuthorities.ts";
+import { problemOfCluster } from "./installProblems.ts";
 import type { InternalResources } from "./internalResources.ts";
 import type { ReadLeafValidity } from "./leafRenewals.ts";
-import { type ControlPlanes, haveRootsArrived, type MeshPods, rootsHandedOut } from "./meshProxies.ts";
+import { type ControlPlanes, haveRootsArrived, type MeshPods, rootsHandedOut, withoutLeft } from "./meshProxies.ts";
 import { meshRestarts } from "./meshRestarts.ts";
 import { multiRootMeshes, type Renewal, renewingText, withOtherBytes, withTextOf } from "./multiRoot.ts";
+import { workloadOf } from "./podRestarts.ts";
 import type { NotedGeneration } from "./trustTimes.ts";
 import type { VaultAuthority } from "./vaultAuthority.ts";
 
@@ -105,7 +107,8 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
     let pods: Promise<MeshPods> | undefined;
     for (const orders of ordersBySecret(ordered.values())) {
       const [order] = orders;
-      const podsOf = (place: ControlPlanes) => (pods ??= multiRoot.pods(place));
+      const leave = order.spec?.trust?.leave ?? [];
+      const podsOf = (place: ControlPlanes) => (pods ??= multiRoot.pods(place).then((found) => withoutLeft(found, leave)));
       const report = isOneDemand(orders)
         ? await restarted(order, await reportOn(order, ordered, podsOf), podsOf)
         : { state: "FAILED" as const, error: contradictionOf(orders) };
@@ -167,8 +170,13 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
     const own = restart.filter(({ isOfOther }) => isOfOther !== true);
     try {
       const { proxies, controlPlane } = await podsOf(controlPlanesOfOrder(order));
-      const all = [...controlPlane, ...proxies];
-      const restarting = await restarts.next(order.metadata.name, { all, outdated: unread.length > 0 ? unread : own });
+      const isControlPlane = unread.length > 0;
+      const restarting = await restarts.next(order.metadata.name, {
+        all: [...controlPlane, ...proxies],
+        outdated: isControlPlane ? unread : own,
+        leave: order.spec.trust?.leave ?? [],
+        isControlPlane,
+      });
       return restarting === undefined ? report : { ...report, restarting };
     } catch (error) {
       if (signal.aborted || !(error instanceof ClusterError)) throw error;
@@ -284,7 +292,7 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
       // Which pods are younger can be said once the write has a time.
       return observed(await note([...record.generations.slice(0, -1), settled]), ref, podsOf);
     }
-    const generations = generationsInUse(record.generations, pods.proxies);
+    const generations = generationsInUse(record.generations, pods.proxies, pods.left);
     return generations.length === record.generations.length ? found : note(generations);
   }
 
@@ -414,7 +422,7 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
     const isInForce = generations.length === 1 && generations[0]?.since !== undefined;
     const last = generations.at(-1);
     const pods = isInForce ? NO_PODS : await podsOf();
-    const { proxies, controlPlane } = pods;
+    const { proxies, controlPlane, left = [] } = pods;
     const outdated = podsToRestart(generations, proxies);
     const isRenewing = renewal === "write" || renewal === "wait";
     const unread = unreadBy(controlPlane, generations, trust?.step);
@@ -424,6 +432,7 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
       inForce: trustInForce([...generations, ...ordered], proxies),
       restart: isRenewing ? [] : outdated,
       unread: multiRoot.isBeingRead(pods, generations, place) ? [] : unread,
+      left: [...new Set(podsToRestart(generations, left).map(workloadOf))].sort(),
       ...(isRenewing ? { restarting: renewingText(outdated.length) } : {}),
       ...(await multiRoot.isMultiRootIn(place)),
       ...(last === undefined ? {} : { restartsCountFrom: last.since ?? last.installedAt + CLOCK_SKEW_MS }),
@@ -456,22 +465,6 @@ function isExternal({ spec }: Order): boolean {
 /** A root that was read before counts on, with why it was not read again. */
 function offeredIn({ offered, problem }: ExternalOffer): Pick<MeshReport, "offered"> {
   return offered === undefined ? {} : { offered: { ...offered, ...(problem === undefined ? {} : { problem }) } };
-}
-
-function problemOfCluster({ spec, metadata: { clusterName = "" } }: Order, error: ClusterError): string {
-  const namespace = spec?.issuedCertificateSecret?.namespace ?? "";
-  if (error.code === "NotFound") {
-    return (
-      `Secret ${namespace}/cacerts cannot be written in ${clusterName}: ${error.message}: install istiod in namespace ${namespace} again, ` +
-      "or remove the mesh from spec.meshes of the VirtualMesh"
-    );
-  }
-  if (error.code !== "Forbidden")
-    return `the CA of the mesh cannot be installed in Secret ${namespace}/cacerts of ${clusterName}: ${error.message}`;
-  return (
-    `the agent of ${clusterName} may not do what the CA of the mesh in namespace ${namespace} needs: ${error.message}: add ${namespace} to ` +
-    "the value meshCertificates.namespaces of its chart, or grant it the roles of docs/reference/rbac.md"
-  );
 }
 
 function withNewline(text: string): string {

@@ -34,8 +34,8 @@ export function isOneDemand([first, ...others]: SharedOrders): boolean {
 
 function demandOf({ spec = {} }: Order): object {
   const { hosts, certOptions, trust = {} } = spec;
-  const { step, signer, rootCertificates, reissue, isRenewable, problem } = trust;
-  return { hosts, certOptions, step, signer, rootCertificates, reissue, isRenewable, problem };
+  const { step, signer, rootCertificates, reissue, isRenewable, leave, problem } = trust;
+  return { hosts, certOptions, step, signer, rootCertificates, reissue, isRenewable, leave, problem };
 }
 
 /** What is wrong with orders that want several things of one Secret. */

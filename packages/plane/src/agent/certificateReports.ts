@@ -19,6 +19,8 @@ export interface MeshReport {
   readonly unread?: readonly RestartablePod[];
   /** Since when a pod that starts counts as restarted, in milliseconds since 1970. */
   readonly restartsCountFrom?: number;
+  /** Workloads that are left out of the change of root and have pods that use earlier certificates. */
+  readonly left?: readonly string[];
   /** What is restarted, or why it is not. */
   readonly restarting?: string;
   /** Whether the control plane takes over several roots while it runs; undefined: unknown. */
@@ -28,7 +30,7 @@ export interface MeshReport {
 /** An order as the agent follows it, with what came of it. It repeats the order: so the server knows which one is meant. */
 export function certificateReport({ metadata, spec }: IssuedCertificate, report: MeshReport): IssuedCertificate {
   const { name, namespace = "", clusterName = "" } = metadata;
-  const { state, error, facts, inForce, offered, restart = [], unread = [], restarting, isMultiRoot } = report;
+  const { state, error, facts, inForce, offered, restart = [], unread = [], left = [], restarting, isMultiRoot } = report;
   const pods = restart.slice(0, MOST_NAMED).map((pod) => `${pod.namespace}/${pod.name}`);
   return {
     apiVersion: IssuedCertificate.apiVersion,
@@ -44,6 +46,7 @@ export function certificateReport({ metadata, spec }: IssuedCertificate, report:
       ...(unread.length > 0 ? { isControlPlaneOutdated: true } : {}),
       ...(pods.length === 0 ? {} : { podsToRestart: pods, podsToRestartCount: restart.length }),
       ...(restarting === undefined ? {} : { restart: restarting }),
+      ...(left.length === 0 ? {} : { left: left.slice(0, MOST_NAMED) }),
       ...(isMultiRoot === undefined ? {} : { isMultiRoot }),
     },
   };

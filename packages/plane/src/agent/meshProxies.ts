@@ -2,11 +2,13 @@ import { ConfigMap, Mesh, Pod, REVISION_ANNOTATION, SIDECAR_STATUS_ANNOTATION } 
 import { type AnyResource, matchesLabels } from "@isthmus/core";
 import { istioSidecar } from "@isthmus/translators";
 import type { Cluster } from "../ports/clusterPort.ts";
-import type { RestartablePod } from "./podRestarts.ts";
+import { type RestartablePod, workloadOf } from "./podRestarts.ts";
 
 /** What runs of a mesh in its cluster, by the API server's word of this moment. */
 export interface MeshPods {
   readonly proxies: readonly RestartablePod[];
+  /** Pods with a proxy that are left out of a change of root: nobody waits for them. Default: none. */
+  readonly left?: readonly RestartablePod[];
   readonly controlPlane: readonly RestartablePod[];
   /** Whether all replicas of the control plane take over several roots while they run. */
   readonly isMultiRoot: boolean;
@@ -104,16 +106,30 @@ function meshOf({ name, namespace, labels }: ControlPlane): Mesh {
 
 function restartable(pod: Pod): RestartablePod {
   const { name, namespace = "", uid = "", creationTimestamp, deletionTimestamp } = pod.metadata;
-  const { ownerReferences } = pod.metadata;
+  const { ownerReferences, labels } = pod.metadata;
   const owner = Array.isArray(ownerReferences) ? ownerReferences.find(({ controller }) => controller === true) : undefined;
   const isTerminating = deletionTimestamp !== undefined;
   const isReady = !isTerminating && conditionsOf(pod).some(({ type, status }) => type === "Ready" && status === "True");
   const { podIP } = statusOf(pod);
   const known = {
-    ...(owner === undefined ? {} : { owner: { kind: owner.kind, name: owner.name } }),
+    ...(owner === undefined ? {} : { owner: workloadOwner(owner, labels) }),
     ...(typeof podIP === "string" && podIP !== "" ? { address: podIP } : {}),
   };
   return { namespace, name, uid, createdAt: createdAt(creationTimestamp), isReady, isTerminating, ...known };
+}
+
+/** The Deployment behind a ReplicaSet, whose name is that of the Deployment and the hash of its pod template. */
+function workloadOwner({ kind, name }: { readonly kind: string; readonly name: string }, labels: Pod["metadata"]["labels"]) {
+  const suffix = `-${labels?.["pod-template-hash"] ?? ""}`;
+  const isOfDeployment = kind === "ReplicaSet" && suffix.length > 1 && name.length > suffix.length && name.endsWith(suffix);
+  return isOfDeployment ? { kind: "Deployment", name: name.slice(0, -suffix.length) } : { kind, name };
+}
+
+/** Sorts out the proxies of workloads, `namespace/name`, that are left out of a change of root. */
+export function withoutLeft(pods: MeshPods, workloads: readonly string[]): MeshPods {
+  if (workloads.length === 0) return pods;
+  const isLeft = (pod: RestartablePod) => workloads.includes(workloadOf(pod));
+  return { ...pods, proxies: pods.proxies.filter((pod) => !isLeft(pod)), left: pods.proxies.filter(isLeft) };
 }
 
 interface PodStatus {

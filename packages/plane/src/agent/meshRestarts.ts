@@ -1,14 +1,21 @@
-import { type Clock, type Log, messageOf } from "@isthmus/core";
+import { type Clock, type Log, messageOf, uptimeOf } from "@isthmus/core";
 import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
-import { nextRestart, type RestartablePod, unreplacedPods, type WorkloadRestart } from "./podRestarts.ts";
+import { nextRestart, type RestartablePod, unreplacedPods, type WorkloadRestart, workloadOf } from "./podRestarts.ts";
 
 /** Restarts the pods of meshes by evictions, so that PodDisruptionBudgets hold. */
 export interface MeshRestarts {
   /** Evicts the next of the outdated pods of a mesh, if any may go now; gives what is waited for, for users. */
-  next(
-    mesh: string,
-    pods: { readonly all: readonly RestartablePod[]; readonly outdated: readonly RestartablePod[] },
-  ): Promise<string | undefined>;
+  next(mesh: string, pods: OutdatedPods): Promise<string | undefined>;
+}
+
+/** What of a mesh may have to restart. */
+export interface OutdatedPods {
+  readonly all: readonly RestartablePod[];
+  readonly outdated: readonly RestartablePod[];
+  /** Workloads, `namespace/name`, that are left out of the change of root: nothing waits for them. */
+  readonly leave: readonly string[];
+  /** The outdated pods are those of the control plane, without which no change of root continues. */
+  readonly isControlPlane: boolean;
 }
 
 export interface MeshRestartsOptions {
@@ -24,52 +31,84 @@ export interface MeshRestartsOptions {
 export function meshRestarts({ cluster, clock, log }: MeshRestartsOptions, signal: AbortSignal): MeshRestarts {
   /** By mesh, the workload that was restarted last. */
   const last = new Map<string, WorkloadRestart & { readonly at: number }>();
+  /** By mesh, the workload that holds it up, and since when: only the time that passes counts, whatever clocks show. */
+  const held = new Map<string, { readonly workload: string; readonly since: number }>();
 
   /** A workload that was scaled down meanwhile is whole with fewer pods. */
-  function lastOf(mesh: string, all: readonly RestartablePod[]): WorkloadRestart | undefined {
+  function lastOf(mesh: string, { all, leave }: OutdatedPods): WorkloadRestart | undefined {
     const known = last.get(mesh);
-    if (known === undefined || clock.now() < known.at + LONGEST_GAP_MS) return known;
-    return { ...known, pods: all.filter(({ namespace, owner }) => `${namespace}/${owner?.name}` === known.workload).length };
+    if (known === undefined || leave.includes(known.workload)) return undefined;
+    if (clock.now() < known.at + LONGEST_GAP_MS) return known;
+    return { ...known, pods: all.filter((pod) => pod.owner !== undefined && workloadOf(pod) === known.workload).length };
   }
 
-  async function evict(pod: RestartablePod): Promise<"evicted" | string> {
+  async function evict(pod: RestartablePod): Promise<Outcome> {
     const ref = { apiVersion: "v1", kind: "Pod", name: pod.name, namespace: pod.namespace, clusterName: cluster.name };
+    const name = `pod ${pod.namespace}/${pod.name}`;
     try {
       await cluster.evict(ref, pod.uid === "" ? {} : { uid: pod.uid }, signal);
       log.info({ pod: `${pod.namespace}/${pod.name}` }, "evicted a pod that uses an earlier certificate");
-      return "evicted";
+      return { type: "evicted" };
     } catch (error) {
       if (!(error instanceof ClusterError)) throw error;
+      // It is gone, or another one has its name: the next round sees it.
+      if (error.code === "NotFound" || error.code === "Conflict") return { type: "gone", text: `${name} is being replaced` };
+      const refused = `${name} cannot be evicted: ${messageOf(error)}`;
       if (error.code === "Blocked") {
-        return `pod ${pod.namespace}/${pod.name} cannot be evicted: ${messageOf(error)}: it is tried again; let the PodDisruptionBudget allow one disruption, or add a replica`;
+        const remedy = "let the PodDisruptionBudget allow one disruption, or add a replica";
+        return { type: "held", text: `${refused}: it is tried again; ${remedy}` };
       }
-      if (error.code === "Forbidden") {
-        return (
-          `pod ${pod.namespace}/${pod.name} cannot be evicted: ${messageOf(error)}: set the value meshCertificates.restartPods of the agent's chart, ` +
-          "or restart the pods yourself"
-        );
-      }
-      // It is gone, or another one, or the API server does not answer: the next round sees it.
-      return `pod ${pod.namespace}/${pod.name} is being evicted`;
+      if (error.code !== "Forbidden") return { type: "held", text: `${refused}: it is tried again` };
+      const remedy = "set the value meshCertificates.restartPods of the agent's chart, or restart the pods yourself";
+      return { type: "gone", text: `${refused}: ${remedy}` };
     }
   }
 
+  /** What is said of a workload that holds a mesh up: after a while also how to continue without it. */
+  function heldBy(workload: string, text: string, { mesh, isControlPlane }: { mesh: string; isControlPlane: boolean }): string {
+    const known = held.get(mesh);
+    const since = known?.workload === workload ? known.since : uptimeOf(clock);
+    held.set(mesh, { workload, since });
+    if (uptimeOf(clock) < since + LONGEST_HOLD_MS) return text;
+    // Without the control plane no proxy gets other certificates.
+    if (isControlPlane) return `${text}; this has been so for ten minutes: no change of root continues without the control plane`;
+    return (
+      `${text}; this has been so for ten minutes: if neither helps, leave workload ${workload} out of this change of root, which breaks calls to and from it, as ` +
+      `the command says before it asks: meshctl cert rotate meshIntermediate/${mesh} --leave ${workload}`
+    );
+  }
+
   return {
-    async next(mesh, { all, outdated }) {
-      const step = nextRestart(all, outdated, lastOf(mesh, all));
-      if (step.type === "wait") return `workload ${step.workload} lacks a ready pod: no other pod is restarted before it is complete`;
+    async next(mesh, pods) {
+      const { all, outdated, isControlPlane } = pods;
+      const step = nextRestart(all, outdated, lastOf(mesh, pods));
+      if (step.type === "wait") {
+        const text = `workload ${step.workload} lacks a ready pod: no other pod is restarted before it is complete`;
+        return heldBy(step.workload, text, { mesh, isControlPlane });
+      }
       if (step.type === "none") {
         const left = unreplacedPods(outdated).map(({ namespace, name }) => `${namespace}/${name}`);
         if (left.length === 0) return undefined;
         return `nothing replaces these pods, so they are not evicted: ${left.slice(0, MOST_NAMED).join(", ")}: restart them yourself`;
       }
       const outcome = await evict(step.pod);
-      if (outcome !== "evicted") return outcome;
+      if (outcome.type === "held") return heldBy(step.restart.workload, outcome.text, { mesh, isControlPlane });
+      held.delete(mesh);
+      if (outcome.type === "gone") return outcome.text;
       last.set(mesh, { ...step.restart, at: clock.now() });
       return `workload ${step.restart.workload} is being restarted`;
     },
   };
 }
 
+type Outcome =
+  | { readonly type: "evicted" }
+  /** There is nothing to wait for. */
+  | { readonly type: "gone"; readonly text: string }
+  /** It is refused, and tried again. */
+  | { readonly type: "held"; readonly text: string };
+
 const LONGEST_GAP_MS = 600_000;
+// A budget that allows nothing at the moment may do so when a rollout is over.
+const LONGEST_HOLD_MS = 600_000;
 const MOST_NAMED = 5;

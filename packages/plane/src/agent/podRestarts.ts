@@ -12,7 +12,7 @@ export interface RestartablePod {
   readonly isOfOther?: true;
   /** Its IP address; undefined before it has one. */
   readonly address?: string;
-  /** What makes another one when it is gone; undefined: nothing does. */
+  /** What makes another one when it is gone, of a Deployment this itself; undefined: nothing does. */
   readonly owner?: { readonly kind: string; readonly name: string };
 }
 
@@ -70,9 +70,9 @@ function isWhole(pods: readonly RestartablePod[], count: number): boolean {
   return pods.length >= count && pods.every(({ isReady }) => isReady);
 }
 
-/** `namespace/owner`: of a Deployment it is the ReplicaSet of its pods. */
-function workloadOf({ namespace, owner }: RestartablePod): string {
-  return `${namespace}/${owner?.name ?? ""}`;
+/** `namespace/name` of the workload of a pod, as its users know it; a pod without an owner is its own. */
+export function workloadOf({ namespace, name, owner }: Pick<RestartablePod, "namespace" | "name" | "owner">): string {
+  return `${namespace}/${owner?.name ?? name}`;
 }
 
 function byPlace(a: RestartablePod, b: RestartablePod): number {
@@ -80,4 +80,4 @@ function byPlace(a: RestartablePod, b: RestartablePod): number {
   return (left ?? "") < (right ?? "") ? -1 : 1;
 }
 
-const REPLACING: ReadonlySet<string> = new Set(["ReplicaSet", "StatefulSet", "DaemonSet", "ReplicationController"]);
+const REPLACING: ReadonlySet<string> = new Set(["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "ReplicationController"]);

@@ -3,6 +3,7 @@ import { type PendingTrust, type TrustMember, type TrustRequest, trustPlan } fro
 import { displayName, equalJson, kindKeyOf, type ObjectRef, type ResourceRef, resourceKeyOf, type Snapshot } from "@isthmus/core";
 import { memoizeRow, type Translation } from "@isthmus/translators";
 import { earlierRoots } from "./earlierRoots.ts";
+import { leftWorkloads } from "./leaveAnnotation.ts";
 import { offeredRoot, type ReportedMember, reportedTrust } from "./offeredRoots.ts";
 import { reissueAnnotation } from "./reissueAnnotation.ts";
 import type { KnownRoot } from "./trustRoots.ts";
@@ -88,6 +89,7 @@ function orderOf(
   // An authority outside signs below its present root alone.
   const earlier = step?.step === "TRUST_BOTH" && spec.agentCa === undefined ? earlierRootOf(virtualMesh, step.signer, sources) : undefined;
   const reissue = reissueOf(virtualMesh, sharing.members);
+  const leave = leaveOf(virtualMesh, sharing.members, target);
   const hosts = [...new Set(sharing.members.flatMap((member) => member.spec.hosts ?? []))];
   const problem = sharing.problem ?? (target !== undefined && "problem" in target ? target.problem : undefined);
   const asOf = (number: number): IssuedCertificateSpec => {
@@ -99,6 +101,7 @@ function orderOf(
       ...asked,
       ...(earlier === undefined ? {} : { isRenewable: true }),
       ...(reissue === undefined ? {} : { reissue }),
+      ...(leave.length === 0 ? {} : { leave: [...leave] }),
     };
     return { ...spec, hosts, trust };
   };
@@ -177,6 +180,13 @@ function controlPlanesByCluster({ attached }: Translation): ReadonlyMap<string, 
 function reissueOf({ metadata }: VirtualMesh, members: readonly Member[]): string | undefined {
   const demands = members.flatMap(({ mesh }) => metadata.annotations?.[reissueAnnotation(mesh.metadata.name)] ?? []);
   return demands.sort().at(-1)?.slice(0, LONGEST_DEMAND);
+}
+
+/** What users leave out of the change to this very root, of any of the meshes: they share the CA, and the pods that are waited for. */
+function leaveOf(virtualMesh: VirtualMesh, members: readonly Member[], target: KnownRoot | undefined): readonly string[] {
+  if (target === undefined || "problem" in target) return [];
+  const found = members.flatMap(({ mesh }) => leftWorkloads(virtualMesh, mesh.metadata.name) ?? []);
+  return [...new Set(found.filter(({ root }) => root === target.root.fingerprint).flatMap(({ workloads }) => workloads))].sort();
 }
 
 /** Of several orders for the same trust the last one counts: it is answered last. */

@@ -34,6 +34,8 @@ function untyped(apiVersion: string, kind: string, plural: string, namespaced = 
 export const ContractConfigMap = untyped("v1", "ConfigMap", "configmaps");
 export const ContractNamespace = untyped("v1", "Namespace", "namespaces", false);
 export const ContractPod = untyped("v1", "Pod", "pods");
+/** A budget whose status only a test writes: no controller counts pods. */
+export const ContractBudget = untyped("policy/v1", "PodDisruptionBudget", "poddisruptionbudgets");
 const Service = untyped("v1", "Service", "services");
 export const ContractDeployment = untyped("apps/v1", "Deployment", "deployments");
 /** A kind that no API server knows. */

@@ -1,6 +1,7 @@
 import { type AnyResource, refOf } from "@isthmus/core";
 import { describe, expect, it } from "vitest";
 import {
+  ContractBudget,
   ContractNamespace,
   ContractPod,
   type Current,
@@ -127,6 +128,40 @@ export function writeContract(current: Current): void {
       await cluster.evict(ref, { uid: created.metadata.uid ?? "" });
       expect(await cluster.get(ContractPod, ref)).toBeUndefined();
       await rejectionOf(cluster.evict(ref), "NotFound");
+    });
+
+    it("evict no pod that a PodDisruptionBudget protects, and name the budget", async () => {
+      const subject = current();
+      const { cluster, namespace } = subject;
+      const [name, app] = [subject.name(), subject.name()];
+      const pod = await cluster.create({
+        apiVersion: "v1",
+        kind: "Pod",
+        metadata: { name, namespace, labels: { app } },
+        spec: { containers: [{ name: "web", image: "example.com/web:1" }] },
+      } as AnyResource);
+      const conditions = [{ type: "Ready", status: "True" }];
+      await cluster.updateStatus(changed(await live(subject, pod), { status: { phase: "Running", conditions } }));
+      const budget = await cluster.create({
+        apiVersion: ContractBudget.apiVersion,
+        kind: ContractBudget.kind,
+        metadata: { name: app, namespace },
+        spec: { minAvailable: 1, selector: { matchLabels: { app } } },
+      } as AnyResource);
+      const statusWith = (disruptionsAllowed: number) => ({
+        ...{ observedGeneration: budget.metadata["generation"], disruptionsAllowed },
+        ...{ currentHealthy: 1, desiredHealthy: 1, expectedPods: 1 },
+      });
+      await cluster.updateStatus(changed(budget, { status: statusWith(0) }));
+      const error = await rejectionOf(cluster.evict(refOf(pod)), "Blocked");
+      expect(error.message).toBe(`The disruption budget ${app} needs 1 healthy pods and has 1 currently`);
+      expect(await cluster.get(ContractPod, refOf(pod))).toBeDefined();
+      const closed = await cluster.get(ContractBudget, { name: app, namespace });
+      if (closed === undefined) throw new Error("the budget is gone");
+      await cluster.updateStatus(changed(closed, { status: statusWith(1) }));
+      await cluster.evict(refOf(pod));
+      const left = await cluster.get(ContractPod, refOf(pod));
+      expect(left?.metadata.deletionTimestamp ?? "gone").toMatch(/gone|Z$/);
     });
 
     it("give a new UID to an object that is made again", async () => {

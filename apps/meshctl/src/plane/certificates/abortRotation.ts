@@ -5,6 +5,7 @@ import type { Cluster } from "@isthmus/plane/ports";
 import { ROOT_GENERATION, rootGenerationOf } from "@isthmus/translators";
 import { changeVirtualMesh } from "./changeVirtualMesh.ts";
 import type { Entry } from "./entries.ts";
+import { withoutLeaving } from "./leaveWorkloads.ts";
 
 /** On a VirtualMesh: `N, before M`, where a rotation replaced generated root N by M. */
 export const PREVIOUS_GENERATION = "isthmus.mesh/previous-root-generation";
@@ -45,7 +46,7 @@ function generationBefore(found: VirtualMesh): { readonly next: VirtualMesh; rea
     );
   }
   const { [PREVIOUS_GENERATION]: _, ...others } = annotations;
-  const metadata = { ...found.metadata, annotations: { ...others, [ROOT_GENERATION]: before } };
+  const metadata = { ...found.metadata, annotations: { ...withoutLeaving(others), [ROOT_GENERATION]: before } };
   return { next: { ...found, metadata }, ordered: `${ROOT_GENERATION} is ${before} again` };
 }
 
@@ -64,6 +65,6 @@ function secretBefore(found: VirtualMesh): { readonly next: VirtualMesh; readonl
   }
   const mtlsConfig = { ...found.spec?.mtlsConfig, shared: { ...shared, rootCertificateAuthority: { secret: { name, namespace } } } };
   // While others are waited for, CAs below the root that was to come are renewed as well.
-  const metadata = { ...found.metadata, annotations: { ...annotations, [PREVIOUS_ROOTS]: `${place}/${now}` } };
+  const metadata = { ...found.metadata, annotations: { ...withoutLeaving(annotations), [PREVIOUS_ROOTS]: `${place}/${now}` } };
   return { next: { ...found, metadata, spec: { ...found.spec, mtlsConfig } }, ordered: `its root is in Secret ${before} again` };
 }

@@ -6,6 +6,7 @@ import { generationOfRoot, ROOT_GENERATION, rootGenerationOf } from "@isthmus/tr
 import { PREVIOUS_GENERATION } from "./abortRotation.ts";
 import { changeVirtualMesh } from "./changeVirtualMesh.ts";
 import type { Entry } from "./entries.ts";
+import { withoutLeaving } from "./leaveWorkloads.ts";
 
 /** Orders another CA, or another generated root, by an annotation of the VirtualMesh. Gives what was ordered, for users. Throws UsageError. */
 export async function rotateCertificate(
@@ -22,7 +23,8 @@ export async function rotateCertificate(
         : [reissueAnnotation(entry.name), new Date(now).toISOString()];
     // So that it can be aborted.
     const noted = entry.use === "meshRoot" ? { [PREVIOUS_GENERATION]: `${rootGenerationOf(found) ?? 1}, before ${value}` } : {};
-    const metadata = { ...found.metadata, annotations: { ...annotations, ...noted, [key]: value } };
+    const kept = entry.use === "meshRoot" ? withoutLeaving(annotations) : annotations;
+    const metadata = { ...found.metadata, annotations: { ...kept, ...noted, [key]: value } };
     return { next: { ...found, metadata }, ordered: `${key} is ${value}` };
   };
   return changeVirtualMesh(cluster, rotatable(entry, entries), change, signal);

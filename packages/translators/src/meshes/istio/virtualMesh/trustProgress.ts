@@ -61,8 +61,21 @@ function waiting(issued: IssuedCertificate): string {
   return waitsFor.length === 0 ? "" : `: it waits for ${waitsFor.join(", ")}`;
 }
 
-/** What has to restart in a mesh before its next step, or why that does not happen; undefined: nothing. */
-export function trustBlocker({ spec, status, metadata }: IssuedCertificate): string | undefined {
+/** What has to restart in a mesh before its next step, or why that does not happen, and what is left out of it; undefined: nothing. */
+export function trustBlocker(issued: IssuedCertificate): string | undefined {
+  const texts = [restartBlocker(issued), leftText(issued)].filter((text) => text !== undefined);
+  return texts.length === 0 ? undefined : texts.join("; ");
+}
+
+/** Workloads that nobody waits for: they are named until they are restarted. */
+function leftText({ status }: IssuedCertificate): string | undefined {
+  const { left = [] } = status ?? {};
+  if (left.length === 0) return undefined;
+  const named = `${left.slice(0, MOST_NAMED).join(", ")}${left.length > MOST_NAMED ? ", …" : ""}`;
+  return `restart these workloads, which were left out of the change of root and use certificates of before: ${named}`;
+}
+
+function restartBlocker({ spec, status, metadata }: IssuedCertificate): string | undefined {
   if (status?.restart !== undefined) return status.restart;
   const { isControlPlaneOutdated, podsToRestart = [], podsToRestartCount = podsToRestart.length } = status ?? {};
   const namespace = spec?.issuedCertificateSecret?.namespace ?? "";
