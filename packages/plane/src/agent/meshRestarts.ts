@@ -31,6 +31,8 @@ export interface MeshRestartsOptions {
 export function meshRestarts({ cluster, clock, log }: MeshRestartsOptions, signal: AbortSignal): MeshRestarts {
   /** By mesh, the workload that was restarted last. */
   const last = new Map<string, WorkloadRestart & { readonly at: number }>();
+  /** By mesh, the workload of which no pod is missing, and since when. */
+  const whole = new Map<string, { readonly workload: string; readonly since: number }>();
   /** By mesh, the workload that holds it up, and since when: only the time that passes counts, whatever clocks show. */
   const held = new Map<string, { readonly workload: string; readonly since: number }>();
 
@@ -78,11 +80,28 @@ export function meshRestarts({ cluster, clock, log }: MeshRestartsOptions, signa
     );
   }
 
+  /**
+   * Whether those who call a workload may not know its youngest pod yet: of one that was restarted last, and of the first one after a start of
+   * this agent, which does not know what was.
+   */
+  function isUnknownToCallers(
+    mesh: string,
+    { pod, restart }: { readonly pod: RestartablePod; readonly restart: WorkloadRestart },
+  ): boolean {
+    const before = last.get(mesh);
+    if (restart.pods < 2 || !pod.isReady || (before !== undefined && before.workload !== restart.workload)) return false;
+    const known = whole.get(mesh);
+    const since = known?.workload === restart.workload ? known.since : uptimeOf(clock);
+    whole.set(mesh, { workload: restart.workload, since });
+    return uptimeOf(clock) < since + SETTLING_MS;
+  }
+
   return {
     async next(mesh, pods) {
       const { all, outdated, isControlPlane } = pods;
       const step = nextRestart(all, outdated, lastOf(mesh, pods));
       if (step.type === "wait") {
+        whole.delete(mesh);
         const text = `workload ${step.workload} lacks a ready pod: no other pod is restarted before it is complete`;
         return heldBy(step.workload, text, { mesh, isControlPlane });
       }
@@ -91,9 +110,13 @@ export function meshRestarts({ cluster, clock, log }: MeshRestartsOptions, signa
         if (left.length === 0) return undefined;
         return `nothing replaces these pods, so they are not evicted: ${left.slice(0, MOST_NAMED).join(", ")}: restart them yourself`;
       }
+      if (isUnknownToCallers(mesh, step)) {
+        return `workload ${step.restart.workload} is complete: its next pod is restarted once those who call it know the last one, after ${SETTLING_MS / 1_000} s`;
+      }
       const outcome = await evict(step.pod);
       if (outcome.type === "held") return heldBy(step.restart.workload, outcome.text, { mesh, isControlPlane });
       held.delete(mesh);
+      whole.delete(mesh);
       if (outcome.type === "gone") return outcome.text;
       last.set(mesh, { ...step.restart, at: clock.now() });
       return `workload ${step.restart.workload} is being restarted`;
@@ -109,6 +132,9 @@ type Outcome =
   | { readonly type: "held"; readonly text: string };
 
 const LONGEST_GAP_MS = 600_000;
+// istiod collects changes of endpoints for up to 10 s before it pushes them (PILOT_DEBOUNCE_MAX), and a sidecar drains its connections for 5 s when its
+// pod ends (terminationDrainDuration). The 10 s also cover an endpoint that goes to other clusters by agents and server.
+const SETTLING_MS = 15_000;
 // A budget that allows nothing at the moment may do so when a rollout is over.
 const LONGEST_HOLD_MS = 600_000;
 const MOST_NAMED = 5;

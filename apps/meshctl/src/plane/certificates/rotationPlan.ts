@@ -51,6 +51,8 @@ function rootPlan({ name, cluster, forecast }: Entry, budgets: Budgets): MeshPla
   const { rounds, controlPlanePods, proxies, workloads, single, singleCount, autoRestartPods, controlPlaneNamespace } = forecast;
   if (forecast.sequence === "MULTI_ROOT") return multiRootPlan(name, cluster, forecast);
   const looked = budgets.get(cluster);
+  // Of pods of one workload each waits until callers know the one before.
+  const siblings = Math.max(0, proxies - workloads) + Math.max(0, controlPlanePods - 1);
   const notes = [
     ...(singleCount === 0 ? [] : [`${singleCount} workloads have one pod, and none while it restarts: ${named(single, singleCount)}`]),
     ...(autoRestartPods
@@ -61,7 +63,7 @@ function rootPlan({ name, cluster, forecast }: Entry, budgets: Budgets): MeshPla
   return {
     ...{ mesh: name, cluster, sequence: forecast.sequence, rounds, controlPlanePods, proxies, workloads, notes },
     restartedBy: autoRestartPods ? "agent" : "you",
-    seconds: rounds * ((controlPlanePods + proxies) * SECONDS_PER_POD + SECONDS_PER_ROUND),
+    seconds: rounds * ((controlPlanePods + proxies) * SECONDS_PER_POD + siblings * SECONDS_PER_SIBLING + SECONDS_PER_ROUND),
     blockers: [...blockersOf(name, cluster, forecast), ...(looked ?? [])],
   };
 }
@@ -129,6 +131,7 @@ function named(names: readonly string[], count: number): string {
 const NOT_EVICTED = ["cannot be evicted", "not evicted"];
 // Source: docs/decisions/0059, "10 s each".
 const SECONDS_PER_POD = 10;
+const SECONDS_PER_SIBLING = 15;
 const SECONDS_PER_ROUND = 30;
 // Until a kubelet has brought the Secret into istiod twice, and proxies have new certificates. Source: docs/decisions/0134.
 const SECONDS_PER_RENEWAL = 240;

@@ -1,0 +1,93 @@
+import type { AnyResource } from "@isthmus/core";
+import { type SimulatedCluster, simulatedCluster } from "@isthmus/simulator";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type MeshRestarts, meshRestarts } from "../src/agent/meshRestarts.ts";
+import type { RestartablePod } from "../src/agent/podRestarts.ts";
+import { recordingLog } from "./recordingLog.ts";
+import { clock } from "./virtualTime.ts";
+
+let cluster: SimulatedCluster;
+let restarts: MeshRestarts;
+let ending: AbortController;
+
+beforeEach(() => {
+  ending = new AbortController();
+  cluster = simulatedCluster({ name: "east", clock });
+  cluster.load([{ apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } }]);
+  restarts = restartsOf();
+});
+afterEach(() => ending.abort());
+
+function restartsOf(): MeshRestarts {
+  return meshRestarts({ cluster, clock, log: recordingLog() }, ending.signal);
+}
+
+function load(name: string): void {
+  cluster.load([{ apiVersion: "v1", kind: "Pod", metadata: { name, namespace: "shop" }, status: { phase: "Running" } } as AnyResource]);
+}
+
+const pod = (name: string, of: Partial<RestartablePod> = {}): RestartablePod => ({
+  ...{ namespace: "shop", name, uid: "", createdAt: 0, isReady: true, isTerminating: false },
+  owner: { kind: "Deployment", name: name.split("-")[0] ?? "" },
+  ...of,
+});
+
+const names = () =>
+  cluster
+    .objects()
+    .filter(({ kind }) => kind === "Pod")
+    .map(({ metadata }) => metadata.name);
+const next = (all: readonly RestartablePod[], outdated: readonly RestartablePod[], leave: readonly string[] = []) =>
+  restarts.next("istiod", { all, outdated, leave, isControlPlane: false });
+
+describe("evictions", () => {
+  test("give callers the time to learn of a pod before the next one of its workload goes", async () => {
+    for (const name of ["cart-1", "cart-2", "web-1"]) load(name);
+    const [first, second, web] = [pod("cart-1"), pod("cart-2"), pod("web-1")];
+    // Whether one of them was evicted a moment ago is not known after a start.
+    expect(await next([first, second, web], [first, second, web])).toMatch(/shop\/cart is complete: .* 15 s/);
+    await clock.advance(15_000);
+    expect(await next([first, second, web], [first, second, web])).toBe("workload shop/cart is being restarted");
+    expect(names()).toEqual(["cart-2", "web-1"]);
+    load("cart-3");
+    const fresh = pod("cart-3", { createdAt: 1 });
+    expect(await next([second, { ...fresh, isReady: false }, web], [second, web])).toMatch(/lacks a ready pod/);
+    const evictedAt = async () => {
+      const since = clock.now();
+      for (;;) {
+        await next([second, fresh, web], [second, web]);
+        if (!names().includes("cart-2")) return clock.now() - since;
+        await clock.advance(2_000);
+      }
+    };
+    expect(await evictedAt()).toBeGreaterThanOrEqual(15_000);
+    // Another workload is not waited for so long: nobody who calls it has to learn anything.
+    load("cart-4");
+    expect(await next([fresh, pod("cart-4", { createdAt: 1 }), web], [web])).toBe("workload shop/web is being restarted");
+    expect(names()).toEqual(["cart-3", "cart-4"]);
+  });
+
+  test("are tried again when an API server refuses them for another reason, which is named", async () => {
+    load("web-1");
+    cluster.faults.fail({
+      code: "Invalid",
+      message: 'admission webhook "guard" denied the request',
+      matches: ({ verb }) => verb === "evict",
+    });
+    expect(await next([pod("web-1")], [pod("web-1")])).toMatch(/cannot be evicted: admission webhook "guard" denied the request/);
+    expect(await next([pod("web-1")], [pod("web-1")])).toBe("workload shop/web is being restarted");
+  });
+
+  test("do not wait for a workload that is left out, however ill it is", async () => {
+    for (const name of ["cart-1", "cart-2", "web-1"]) load(name);
+    const all = [pod("cart-1"), pod("cart-2"), pod("web-1")];
+    await next(all, all);
+    await clock.advance(15_000);
+    await next(all, all);
+    const ill = [pod("cart-2", { isReady: false }), pod("web-1")];
+    expect(await next(ill, ill.slice(1))).toMatch(/shop\/cart lacks a ready pod/);
+    await clock.advance(600_000);
+    expect(await next(ill, ill.slice(1))).toMatch(/meshctl cert rotate meshIntermediate\/istiod --leave shop\/cart$/);
+    expect(await next(ill.slice(1), ill.slice(1), ["shop/cart"])).toBe("workload shop/web is being restarted");
+  });
+});
