@@ -131,6 +131,14 @@ const CERTIFICATE_RULES: ChartRules = {
       verbs: { create: "an eviction is a request that is created; unlike a deletion it keeps to PodDisruptionBudgets" },
     },
   ],
+  rolloutRules: [
+    {
+      about: "restarts of workloads by rollouts, where the chart has it; whoever may patch these may run any pod",
+      apiGroup: "apps",
+      resources: ["deployments", "statefulsets", "daemonsets"],
+      verbs: { get: "whether it can be rolled out, and has been", patch: "one annotation of its pod template" },
+    },
+  ],
 };
 
 // What the ClusterRole system:auth-delegator grants.

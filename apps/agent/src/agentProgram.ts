@@ -17,7 +17,7 @@ export interface AgentProgram {
   /** By which replicas elect the one that leads. */
   readonly lease: { readonly name: string; readonly namespace: string };
   /** How it gets at what certificates need outside of the cluster's API. */
-  readonly certificates: Pick<AgentOptions, "vault" | "leafValidity">;
+  readonly certificates: Pick<AgentOptions, "vault" | "leafValidity" | "restartsByRollout">;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
@@ -40,6 +40,7 @@ export function agentProgram(config: AgentConfig): AgentProgram {
     lease: { name: NAMES[generation].agent, namespace },
     certificates: {
       ...(vaultServers.length === 0 ? {} : { vault: { http: httpClient, servers: vaultServers, accountToken } }),
+      restartsByRollout: config.restartsByRollout,
       leafValidity: (address, until) => leafValidity(address, {}, until),
     },
     clock,

@@ -55,6 +55,8 @@ export interface AgentConfig {
   readonly instance: string;
   /** What the management server may have done here at most. */
   readonly limits: AgentLimits;
+  /** Workloads that use earlier certificates of meshes are restarted by rollouts. */
+  readonly restartsByRollout: boolean;
   /** Servers of Vault that may be called to sign CAs of meshes, as https://host:port. */
   readonly vaultServers: readonly string[];
   /** Where the token of the agent's account that is made for Vault lies. */
@@ -88,6 +90,7 @@ interface Options
   readonly deleteBudgetObjects: number;
   readonly removalsPerHourPercent: number;
   readonly removalsPerHourObjects: number;
+  readonly restartByRollout?: boolean;
   readonly wasmFilters?: boolean;
   readonly registryCredentials?: string;
   readonly insecureRegistries: readonly string[];
@@ -192,6 +195,12 @@ export function readAgentConfig(argv: readonly string[]): AgentConfig {
         .argParser(objectCount),
     )
     .addOption(
+      new Option(
+        "--restart-by-rollout",
+        "restart workloads that use earlier certificates by rollouts, where this is possible, not by evictions",
+      ),
+    )
+    .addOption(
       new Option("--vault-servers <url...>", "Vault servers that the agent may call to have CAs of meshes signed; default: none").default(
         [],
       ),
@@ -246,6 +255,7 @@ export function readAgentConfig(argv: readonly string[]): AgentConfig {
     ),
     verifiesServer: !isOn(process.env["RELAY_DISABLE_SERVER_CERTIFICATE_VALIDATION"]),
     limits: limitsIn(options),
+    restartsByRollout: options.restartByRollout === true,
     vaultServers: options.vaultServers.map(serverUrl),
     vaultTokenFile: options.vaultTokenFile,
     instance: options.instance ?? NAMES[generation].agent,

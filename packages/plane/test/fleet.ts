@@ -43,6 +43,8 @@ export interface AgentSettings extends Omit<ServerSettings, "store" | "version" 
   readonly vault?: AgentOptions["vault"];
   /** How it asks proxies for the age of their certificates. Default: it does not. */
   readonly leafValidity?: AgentOptions["leafValidity"];
+  /** Restarts workloads by rollouts. Default: by evictions. */
+  readonly restartsByRollout?: boolean;
   /** What scrapes proxies. Default: nothing does. */
   readonly meshMetrics?: AgentOptions["meshMetrics"];
   /** How it calls the Services that serve schemas. Default: not at all. */
@@ -148,7 +150,18 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
   }
 
   function startAgentOf(clusterName: string, settings: AgentSettings = {}): void {
-    const { name = "", leadership, vault, leafValidity, meshMetrics, schemas, storesOrders, wasmFilters, over = (one) => one } = settings;
+    const {
+      name = "",
+      leadership,
+      vault,
+      leafValidity,
+      restartsByRollout = false,
+      meshMetrics,
+      schemas,
+      storesOrders,
+      wasmFilters,
+      over = (one) => one,
+    } = settings;
     const cluster = clusters[clusterName];
     if (cluster === undefined) throw new Error(`no cluster ${clusterName}`);
     const stop = quietController();
@@ -180,6 +193,7 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
         ...(leadership === undefined ? {} : { leadership }),
         ...(vault === undefined ? {} : { vault }),
         ...(leafValidity === undefined ? {} : { leafValidity }),
+        restartsByRollout,
         ...(meshMetrics === undefined ? {} : { meshMetrics }),
         ...(schemas === undefined ? {} : { schemas }),
         ...(storesOrders === undefined ? {} : { storesOrders }),

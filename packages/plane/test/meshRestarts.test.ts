@@ -18,8 +18,8 @@ beforeEach(() => {
 });
 afterEach(() => ending.abort());
 
-function restartsOf(): MeshRestarts {
-  return meshRestarts({ cluster, clock, log: recordingLog() }, ending.signal);
+function restartsOf(byRollout = false): MeshRestarts {
+  return meshRestarts({ cluster, byRollout, clock, log: recordingLog() }, ending.signal);
 }
 
 function load(name: string): void {
@@ -38,7 +38,10 @@ const names = () =>
     .filter(({ kind }) => kind === "Pod")
     .map(({ metadata }) => metadata.name);
 const next = (all: readonly RestartablePod[], outdated: readonly RestartablePod[], leave: readonly string[] = []) =>
-  restarts.next("istiod", { all, outdated, leave, isControlPlane: false });
+  restarts.next("istiod", { all, outdated, leave, isControlPlane: false, since: SINCE });
+
+const SINCE = Date.parse("2026-01-01T00:00:10Z");
+const TEXT = "2026-01-01T00:00:10.000Z";
 
 describe("evictions", () => {
   test("give callers the time to learn of a pod before the next one of its workload goes", async () => {
@@ -89,5 +92,70 @@ describe("evictions", () => {
     await clock.advance(600_000);
     expect(await next(ill, ill.slice(1))).toMatch(/meshctl cert rotate meshIntermediate\/istiod --leave shop\/cart$/);
     expect(await next(ill.slice(1), ill.slice(1), ["shop/cart"])).toBe("workload shop/web is being restarted");
+  });
+});
+
+describe("rollouts", () => {
+  const DEPLOYMENT = { apiVersion: "apps/v1", kind: "Deployment", name: "web", namespace: "shop" };
+  const web = pod("web-1");
+
+  async function deploy(spec: object = {}, annotations: Readonly<Record<string, string>> = {}): Promise<void> {
+    const template = {
+      metadata: { labels: { app: "web" }, annotations },
+      spec: { containers: [{ name: "web", image: "example.com/web:1" }] },
+    };
+    const object = { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "web", namespace: "shop" } };
+    await cluster.create({ ...object, spec: { selector: { matchLabels: { app: "web" } }, template, ...spec } } as AnyResource);
+    load("web-1");
+  }
+
+  function annotationsNow(): unknown {
+    const { template } = (cluster.object(DEPLOYMENT) as AnyResource & { spec: { template: { metadata: { annotations?: object } } } }).spec;
+    return template.metadata.annotations;
+  }
+
+  test("are ordered once, by one annotation of the pod template, and evict nothing", async () => {
+    restarts = restartsOf(true);
+    await deploy({}, { theirs: "kept" });
+    const text = "workload shop/web is being restarted by a rollout";
+    expect(await next([web], [web])).toBe(text);
+    expect(annotationsNow()).toEqual({ theirs: "kept", "isthmus.mesh/certificates-since": TEXT });
+    const { revision } = cluster;
+    await clock.advance(60_000);
+    expect(await next([web], [web])).toBe(text);
+    // Nor by an agent that starts again.
+    restarts = restartsOf(true);
+    expect(await next([web], [web])).toBe(text);
+    expect(cluster.revision).toBe(revision);
+    expect(names()).toEqual(["web-1"]);
+    await clock.advance(600_000);
+    expect(await next([web], [web])).toContain("--leave shop/web");
+  });
+
+  test("leave the template to a program that restores it: pods are evicted then, and the status says why", async () => {
+    restarts = restartsOf(true);
+    await deploy();
+    await next([web], [web]);
+    const found = cluster.object(DEPLOYMENT) as AnyResource & { spec: { template: { metadata: object } } };
+    const { metadata } = found.spec.template;
+    const template = { ...found.spec.template, metadata: { ...metadata, annotations: {} } };
+    await cluster.update({ ...found, spec: { ...found.spec, template } } as AnyResource);
+    expect(await next([web], [web])).toMatch(/by evictions, .* another program has restored the pod template of Deployment shop\/web/);
+    expect(annotationsNow() ?? {}).toEqual({});
+    expect(names()).toEqual([]);
+  });
+
+  test.each([
+    ["is paused", { paused: true }, "its rollouts are paused"],
+    ["the agent may not patch", {}, "deployments.apps is forbidden"],
+  ])("leave a workload to evictions that %s", async (_, spec, reason) => {
+    restarts = restartsOf(true);
+    await deploy(spec);
+    if (!("paused" in spec)) cluster.faults.fail({ code: "Forbidden", message: reason, times: 2, matches: ({ verb }) => verb === "apply" });
+    for (let round = 0; round < 2; round++) {
+      expect(await next([web], [web])).toContain(`by evictions, as it cannot be rolled out: ${reason}`);
+      expect(names()).toEqual([]);
+      load("web-1");
+    }
   });
 });

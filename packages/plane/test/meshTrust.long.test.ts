@@ -858,6 +858,48 @@ describe("a VirtualMesh with shared trust", () => {
     await istiod;
   });
 
+  it("restarts workloads by rollouts where the agent may: none is ever without a ready pod, whatever budgets allow", async () => {
+    for (const name of CLUSTERS) {
+      await fleet.stopAgent(name);
+      fleet.startAgent(name, { restartsByRollout: true });
+      clusterOf(name).load(
+        ["bookinfo", "istio-system"].map(
+          (namespace) =>
+            ({
+              apiVersion: "policy/v1",
+              kind: "PodDisruptionBudget",
+              metadata: { name: "nothing", namespace },
+              spec: { minAvailable: "100%", selector: {} },
+              status: { disruptionsAllowed: 0, currentHealthy: 1, desiredHealthy: 1 },
+            }) as AnyResource,
+        ),
+      );
+    }
+    await changeMesh({ ...trusting, spec: { ...trusting.spec, mtlsConfig: { ...trusting.spec?.mtlsConfig, autoRestartPods: true } } });
+    const ending = new AbortController();
+    const istiod = Promise.all(CLUSTERS.map((name) => istiods[name]?.serve(ending.signal)));
+    const without = new Set<string>();
+    const watching = (async () => {
+      while (!ending.signal.aborted) {
+        await clock.sleep(100, ending.signal).catch(() => undefined);
+        for (const name of CLUSTERS) {
+          for (const one of clusterOf(name).objects()) {
+            const { readyReplicas = 0 } = (one["status"] ?? {}) as { readonly readyReplicas?: number };
+            if (one.kind === "Deployment" && readyReplicas < 1) without.add(`${one.metadata.namespace}/${one.metadata.name}`);
+          }
+        }
+      }
+    })();
+    await eventually(() => expect(statesNow()).toEqual(["FINISHED", "FINISHED"]));
+    expect(await installedRoots()).toEqual(await generatedRootAlone());
+    expect([...without]).toEqual([]);
+    const ratings = (await clusterOf("cluster-1").get(Deployment, { name: "ratings-v1", namespace: "bookinfo" })) ?? fail();
+    // Once for each of the three steps.
+    expect(ratings.metadata["generation"]).toBe(4);
+    ending.abort();
+    await Promise.all([istiod, watching]);
+  });
+
   it("gives revisions of istiod that read one Secret one CA with the identities of all, and waits for each of them", async () => {
     await addControlPlane("cluster-1", { revision: "canary", namespace: "istio-system" });
     await changeMesh(withMesh(CANARY));

@@ -96,6 +96,11 @@ export const variants: readonly Variant[] = [
     values: { relay: agent, meshCertificates: { namespaces: ["default", "kube-public"], restartPods: true } },
   },
   {
+    name: "agent that rolls workloads out",
+    chart: "gloo-mesh-agent",
+    values: { relay: agent, meshCertificates: { namespaces: ["default"], restartPods: true, restartByRollout: true } },
+  },
+  {
     name: "agent with everything about its pod",
     chart: "gloo-mesh-agent",
     values: {

@@ -335,6 +335,15 @@
     - create # an eviction is a request that is created; unlike a deletion it keeps to PodDisruptionBudgets
 {{- end }}
 
+{{- define "gloo-mesh-agent.rolloutRules" -}}
+# restarts of workloads by rollouts, where the chart has it; whoever may patch these may run any pod
+- apiGroups: ["apps"]
+  resources: [deployments, statefulsets, daemonsets]
+  verbs:
+    - get # whether it can be rolled out, and has been
+    - patch # one annotation of its pod template
+{{- end }}
+
 {{- define "gloo-mesh-agent.electionRules" -}}
 # leader election among replicas
 - apiGroups: ["coordination.k8s.io"]

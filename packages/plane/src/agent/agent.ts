@@ -30,6 +30,8 @@ export interface AgentOptions extends AgentParts {
   readonly vault?: Pick<VaultAuthorityOptions, "http" | "servers" | "accountToken">;
   /** Asks proxies how old their certificates are. Default: nobody does, and each change of roots restarts them. */
   readonly leafValidity?: ReadLeafValidity;
+  /** Restarts workloads that use earlier certificates by rollouts. Default: by evictions. */
+  readonly restartsByRollout?: boolean;
   /** Calls the Services that serve schemas of APIs. Default: nobody does, as where no agent runs in the cluster. */
   readonly schemas?: { readonly http: HttpClient };
   /** Takes in what is removed, and why. Default: a log of its own. */
@@ -173,6 +175,7 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
         internal: () => loops?.internal,
         vault,
         leafValidity: options.leafValidity,
+        restartsByRollout: options.restartsByRollout === true,
         clock,
         log,
       },

@@ -29,6 +29,8 @@ export interface CertificateAgentOptions {
   readonly vault?: Pick<VaultAuthorityOptions, "http" | "servers" | "accountToken">;
   /** Asks proxies how old their certificates are. Default: nobody does, and each change of roots restarts them. */
   readonly leafValidity?: ReadLeafValidity;
+  /** Restarts workloads that use earlier certificates by rollouts. Default: by evictions. */
+  readonly restartsByRollout?: boolean;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
@@ -36,7 +38,7 @@ export interface CertificateAgentOptions {
 
 /** Works while this replica leads, until `signal` is aborted. Nothing is carried over from one turn of leading to the next but what stands in the cluster. */
 export function startCertificateAgent(options: CertificateAgentOptions, signal: AbortSignal): CertificateAgent {
-  const { namespace, owners, leadership, identity, leafValidity, clock, random, log } = options;
+  const { namespace, owners, leadership, identity, leafValidity, restartsByRollout = false, clock, random, log } = options;
   const cluster = leaderOnlyCluster(options.cluster, leadership);
   let objects: OrderObjects | undefined;
 
@@ -44,7 +46,10 @@ export function startCertificateAgent(options: CertificateAgentOptions, signal: 
     const orders = orderObjects({ cluster, namespace, owners, identity, changed: () => loop.changed(), clock, random, log }, term);
     objects = orders;
     const vault = options.vault && vaultAuthority({ ...options.vault, namespace, tokenIn: (ref) => vaultToken(cluster, ref, term) });
-    const loop = startCertificateLoop({ cluster, namespace, internal: () => orders, vault, leafValidity, clock, log }, term);
+    const loop = startCertificateLoop(
+      { cluster, namespace, internal: () => orders, vault, leafValidity, restartsByRollout, clock, log },
+      term,
+    );
     return { ended: Promise.all([orders.ended, loop.ended]).then(() => undefined) };
   }
 

@@ -76,6 +76,8 @@ export interface CertificateLoopOptions {
   readonly vault: VaultAuthority | undefined;
   /** Asks proxies how old their certificates are; undefined: nobody does, and each change of roots restarts them. */
   readonly leafValidity: ReadLeafValidity | undefined;
+  /** Restarts workloads by rollouts. Default: by evictions. */
+  readonly restartsByRollout?: boolean;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -93,7 +95,7 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
   /** Signing a request costs the more, the longer its key. */
   const requests = new Map<string, { readonly key: string; readonly subject: RequestSubject; readonly request: string }>();
   const firstFound = new Map<string, { readonly what: string; readonly since: number }>();
-  const restarts = meshRestarts({ cluster, clock, log }, signal);
+  const restarts = meshRestarts({ cluster, byRollout: options.restartsByRollout === true, clock, log }, signal);
   const multiRoot = multiRootMeshes({ cluster, leafValidity, lookedFor, clock }, signal);
   let isSettled = true;
   let isRestarting = false;
@@ -176,6 +178,7 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
         outdated: isControlPlane ? unread : own,
         leave: order.spec.trust?.leave ?? [],
         isControlPlane,
+        since: restartsCountFrom,
       });
       return restarting === undefined ? report : { ...report, restarting };
     } catch (error) {

@@ -1,10 +1,11 @@
 import { type Clock, type Log, messageOf, uptimeOf } from "@isthmus/core";
 import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
 import { nextRestart, type RestartablePod, unreplacedPods, type WorkloadRestart, workloadOf } from "./podRestarts.ts";
+import { rolloutRestarts } from "./rolloutRestarts.ts";
 
-/** Restarts the pods of meshes by evictions, so that PodDisruptionBudgets hold. */
+/** Restarts the pods of meshes: by evictions, so that PodDisruptionBudgets hold, or by rollouts, where the agent may. */
 export interface MeshRestarts {
-  /** Evicts the next of the outdated pods of a mesh, if any may go now; gives what is waited for, for users. */
+  /** Restarts the next of the outdated pods of a mesh, if any may go now; gives what is waited for, for users. */
   next(mesh: string, pods: OutdatedPods): Promise<string | undefined>;
 }
 
@@ -16,10 +17,14 @@ export interface OutdatedPods {
   readonly leave: readonly string[];
   /** The outdated pods are those of the control plane, without which no change of root continues. */
   readonly isControlPlane: boolean;
+  /** Since when a pod that starts counts as restarted, in milliseconds since 1970. */
+  readonly since: number;
 }
 
 export interface MeshRestartsOptions {
   readonly cluster: Cluster;
+  /** Restarts workloads by rollouts, and evicts only pods of those that cannot be rolled out. */
+  readonly byRollout: boolean;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -28,7 +33,8 @@ export interface MeshRestartsOptions {
  * Restarts one workload after the other, and keeps in memory, per mesh, which was the last: the next one waits until it is complete again.
  * `next` rejects with the reason of `signal` when that is aborted.
  */
-export function meshRestarts({ cluster, clock, log }: MeshRestartsOptions, signal: AbortSignal): MeshRestarts {
+export function meshRestarts({ cluster, byRollout, clock, log }: MeshRestartsOptions, signal: AbortSignal): MeshRestarts {
+  const rollouts = byRollout ? rolloutRestarts({ cluster, log }, signal) : undefined;
   /** By mesh, the workload that was restarted last. */
   const last = new Map<string, WorkloadRestart & { readonly at: number }>();
   /** By mesh, the workload of which no pod is missing, and since when. */
@@ -110,6 +116,12 @@ export function meshRestarts({ cluster, clock, log }: MeshRestartsOptions, signa
         if (left.length === 0) return undefined;
         return `nothing replaces these pods, so they are not evicted: ${left.slice(0, MOST_NAMED).join(", ")}: restart them yourself`;
       }
+      const rollout = await rollouts?.restart(step.pod, pods.since);
+      if (rollout?.type === "rolling") {
+        last.set(mesh, { ...step.restart, at: clock.now() });
+        return heldBy(step.restart.workload, `workload ${step.restart.workload} is being restarted by a rollout`, { mesh, isControlPlane });
+      }
+      const why = rollout?.reason === undefined ? "" : `, by evictions, as it cannot be rolled out: ${rollout.reason}`;
       if (isUnknownToCallers(mesh, step)) {
         return `workload ${step.restart.workload} is complete: its next pod is restarted once those who call it know the last one, after ${SETTLING_MS / 1_000} s`;
       }
@@ -119,7 +131,7 @@ export function meshRestarts({ cluster, clock, log }: MeshRestartsOptions, signa
       whole.delete(mesh);
       if (outcome.type === "gone") return outcome.text;
       last.set(mesh, { ...step.restart, at: clock.now() });
-      return `workload ${step.restart.workload} is being restarted`;
+      return `workload ${step.restart.workload} is being restarted${why}`;
     },
   };
 }

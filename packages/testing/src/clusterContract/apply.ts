@@ -1,4 +1,5 @@
 import type { AnyResource, JsonObject } from "@isthmus/core";
+import { ClusterError } from "@isthmus/plane/ports";
 import { describe, expect, it } from "vitest";
 import {
   type Current,
@@ -135,6 +136,30 @@ export function applyContract(current: Current): void {
       const created = await subject.cluster.apply(wanted, alice);
       await subject.cluster.apply(changed(wanted, { data: { key: "wet" } }), { ...alice, dryRun: true });
       expect((await live(subject, wanted)).metadata.resourceVersion).toBe(created.metadata.resourceVersion);
+    });
+
+    it("of one annotation of a pod template changes nothing else, and only of the very object that was looked at", async () => {
+      const subject = current();
+      const { cluster, namespace } = subject;
+      const created = await cluster.create(deployment(subject));
+      const { apiVersion, kind } = created;
+      const { name, uid = "" } = created.metadata;
+      const annotating = (of: string, annotated: string) =>
+        ({
+          ...{ apiVersion, kind, metadata: { name: annotated, namespace, uid: of } },
+          spec: { template: { metadata: { annotations: { "isthmus.mesh/test": "now" } } } },
+        }) as AnyResource;
+      const other = annotating("00000000-0000-0000-0000-000000000000", name);
+      await expect(cluster.apply(other, { ...alice, force: true })).rejects.toBeInstanceOf(ClusterError);
+      const applied = await cluster.apply(annotating(uid, name), { ...alice, force: true });
+      expect(applied.metadata.generation).toBe(2);
+      const [before, { template, ...after }] = [specOf(created), specOf(applied)] as readonly [
+        Readonly<Record<string, unknown>>,
+        Readonly<Record<string, unknown>> & { readonly template?: { readonly metadata?: object } },
+      ];
+      const { template: old, ...rest } = before as typeof before & { readonly template?: { readonly metadata?: object } };
+      expect(after).toEqual(rest);
+      expect(template).toEqual({ ...old, metadata: { ...old?.metadata, annotations: { "isthmus.mesh/test": "now" } } });
     });
 
     it("treats labels and annotations one by one", async () => {
