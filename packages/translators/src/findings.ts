@@ -1,4 +1,5 @@
 import type { Report, ResourceRef } from "@isthmus/core";
+import { GLOBAL_ACCESS_FINDINGS } from "./globalAccessFindings.ts";
 import { VIRTUAL_DESTINATION_FINDINGS } from "./virtualDestinationFindings.ts";
 import { WORKLOAD_FINDINGS } from "./workloadFindings.ts";
 
@@ -207,6 +208,7 @@ export const FINDINGS = {
       'ConfigMap istio-system/istio, data.mesh: trustDomain: "*" is not a DNS name such as cluster.local; the last known one, cluster-1.example, is still used',
   },
   // Access policies
+  ...GLOBAL_ACCESS_FINDINGS,
   TrustDomainUnknown: {
     meaning: "The trust domain of a cluster is unknown, so its identities cannot be named.",
     example:

@@ -28,7 +28,9 @@ function discovered(...given: Parameters<typeof fleet>) {
   return { mesh: output?.resource as Mesh | undefined, messages: reports.map(({ message }) => message) };
 }
 
-const { mesh: published } = discovered("trustDomain: a.example\ndefaultConfig: {proxyMetadata: {ISTIO_META_DNS_CAPTURE: 'true'}}\n");
+const { mesh: published } = discovered(
+  "trustDomain: a.example\nrootNamespace: istio-config\ndefaultConfig: {proxyMetadata: {ISTIO_META_DNS_CAPTURE: 'true'}}\n",
+);
 if (published === undefined) throw new Error("there is no mesh");
 const memory = lastKnownMeshOf(published);
 if (memory === undefined) throw new Error("nothing is remembered");
@@ -54,7 +56,7 @@ test.each(Object.entries(BROKEN))("with %s in its configuration, a mesh keeps it
 
 test("what can't be read at all leaves what else was known of the mesh", () => {
   const { mesh } = discovered("{{", memory as unknown as AnyResource);
-  expect(mesh?.spec?.istio?.smartDnsProxyingEnabled).toBe(true);
+  expect(mesh?.spec?.istio).toMatchObject({ smartDnsProxyingEnabled: true, rootNamespace: "istio-config" });
 });
 
 test("another good trust domain takes the place of the last one", () => {

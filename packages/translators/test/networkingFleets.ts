@@ -27,7 +27,7 @@ export function networkingFleets(): fc.Arbitrary<readonly AnyResource[]> {
       trafficPolicies: fc.array(trafficPolicy(), { maxLength: 5 }),
       accessPolicies: fc.array(accessPolicy(), { maxLength: 3 }),
       virtualMeshes: fc.array(virtualMesh(), { maxLength: 2 }),
-      userObjects: fc.array(userObject(), { maxLength: 2 }),
+      userObjects: fc.array(fc.oneof(userObject(), userAuthorization()), { maxLength: 3 }),
       virtualDestinations: fc.array(virtualDestination(), { maxLength: 3 }),
       serviceDependencies: fc.array(serviceDependency(), { maxLength: 3 }),
       accessLogRecords: fc.array(accessLogRecord(), { maxLength: 3 }),
@@ -102,10 +102,11 @@ function external(cluster: string): AnyResource {
 }
 
 function workload(): fc.Arbitrary<AnyResource> {
-  return fc.tuple(fc.constantFrom(...SERVICES), fc.constantFrom(...CLUSTERS)).map(([name, cluster]) =>
+  const isGateway = fc.constantFrom({}, {}, { gateway: true });
+  return fc.tuple(fc.constantFrom(...SERVICES), fc.constantFrom(...CLUSTERS), isGateway).map(([name, cluster, gateway]) =>
     object(DISCOVERY, "Workload", `${name}-shop-${cluster}-deployment`, {
       spec: {
-        kubernetes: { controller: service(name, cluster), podLabels: { app: name }, serviceAccountName: name },
+        kubernetes: { controller: service(name, cluster), podLabels: { app: name }, serviceAccountName: name, ...gateway },
         mesh: { name: `mesh-${cluster}`, namespace: "gloo-mesh" },
       },
     }),
@@ -385,6 +386,17 @@ function userSidecar(): fc.Arbitrary<AnyResource> {
     kind: "Sidecar",
     metadata: { name, namespace: "shop", clusterName },
     spec: { ...spec, egress: [{ hosts: ["./*"] }] },
+  }));
+}
+
+/** What says who may call gateways, where access is closed. */
+function userAuthorization(): fc.Arbitrary<AnyResource> {
+  const spec = fc.constantFrom({}, { selector: { matchLabels: { app: "cart" } } }, { action: "DENY" });
+  return fc.tuple(fc.constantFrom("shop", "istio-system"), spec, fc.constantFrom(...CLUSTERS)).map(([namespace, ofUser, clusterName]) => ({
+    apiVersion: "security.istio.io/v1",
+    kind: "AuthorizationPolicy",
+    metadata: { name: "mine", namespace, clusterName },
+    spec: ofUser,
   }));
 }
 

@@ -38,6 +38,9 @@ const istioMesh = fields({
   installation: meshInstallation,
   trustDomain: text("SPIFFE trust domain. Empty: cluster.local."),
   trustDomainProblem: text("Why the mesh configuration, or its trust domain, is not used. The last known one is used instead."),
+  rootNamespace: text(
+    "Root namespace of the mesh configuration: policies in it are about the whole mesh. Empty: the namespace of the control plane.",
+  ),
   istiodServiceAccount: text("Service account of istiod; the identity in its CA certificate."),
   ingressGateways: Type.Array(ingressGateway, { description: "Deprecated: gateways are selected in the VirtualMesh." }),
   smartDnsProxyingEnabled: Type.Boolean({ description: "Whether sidecars proxy DNS for hosts of ServiceEntries." }),

@@ -11,6 +11,7 @@ const workloadSpec = fields(
       podLabels: labels,
       serviceAccountName: text("Service account of the pod template. Empty: the default of the namespace."),
       hostNetwork: Type.Boolean({ description: "Whether its pods have the network of their nodes." }),
+      gateway: Type.Boolean({ description: "Whether its pods are a gateway of the mesh: they run nothing but its proxy." }),
     }),
     mesh: objectRef,
     appMesh: fields({

@@ -5,7 +5,7 @@ import { podSelector } from "./fragments.ts";
 import { SECURITY_VERSIONS } from "./versions.ts";
 
 const source = fields({ principals: strings(), namespaces: strings() });
-const operation = fields({ paths: strings(), methods: strings(), ports: strings() });
+const operation = fields({ paths: strings(), methods: strings(), ports: strings(), notPorts: strings() });
 const rule = fields({ from: listOf(fields({ source })), to: listOf(fields({ operation })) });
 
 /** Who may call which pods. Source: istio.io/docs/reference/config/security/authorization-policy. */

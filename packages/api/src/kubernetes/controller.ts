@@ -37,13 +37,16 @@ export function projectedController<C extends Controller>(controller: C): Contro
 /** Says of pods, as label or as annotation, whether they get a sidecar. Source: istio.io/docs/setup/additional-setup/sidecar-injection. */
 export const SIDECAR_INJECT = "sidecar.istio.io/inject";
 
+/** Names of the injector's templates that pods are made with; `gateway` is one of Istio's own. Source: as above, Custom templates. */
+export const INJECTION_TEMPLATES = "inject.istio.io/templates";
+
 interface TemplateMetadata {
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-// The latter two where a sidecar was injected into the template itself, as by `istioctl kube-inject`.
-const KEPT_ANNOTATIONS = [SIDECAR_INJECT, REVISION_ANNOTATION, SIDECAR_STATUS_ANNOTATION];
+// The last two where a sidecar was injected into the template itself, as by `istioctl kube-inject`.
+const KEPT_ANNOTATIONS = [SIDECAR_INJECT, INJECTION_TEMPLATES, REVISION_ANNOTATION, SIDECAR_STATUS_ANNOTATION];
 
 function projectedTemplateMetadata({ labels, annotations = {} }: TemplateMetadata): { readonly metadata?: TemplateMetadata } {
   const kept = KEPT_ANNOTATIONS.flatMap((key) => (annotations[key] === undefined ? [] : [[key, annotations[key]] as const]));

@@ -1,29 +1,19 @@
-import {
-  AccessLogRecord,
-  type Destination,
-  IssuedCertificate,
-  type KubeService,
-  Mesh,
-  Pod,
-  Secret,
-  type VirtualMesh,
-  Workload,
-} from "@isthmus/api";
+import { AccessLogRecord, type Destination, IssuedCertificate, Mesh, Pod, Secret, type VirtualMesh, Workload } from "@isthmus/api";
 import { equalJson, exactly, internList, keyOf, keyOfResource, matchesLabels, type Resource, type Snapshot } from "@isthmus/core";
 import { derived, type RowSources } from "../incremental/derived.ts";
 import { inputKind, inputTable, join, unionOf } from "../incremental/join.ts";
 import { entriesOf, type MapEntry } from "../incremental/lookupTable.ts";
-import { memoizeLast } from "../incremental/memoizeRow.ts";
 import type { DestinationInputs, FailoverPeer, MeshInputs, TranslationContext, VirtualMeshInputs } from "../meshes/inputs.ts";
 import { meshTranslators } from "../meshes/meshTranslators.ts";
 import { generatedRootName } from "../policy/generatedRoots.ts";
 import { serviceKeyOf } from "../policy/hostnames.ts";
-import { byMesh, byPodLabel, byService, destinationsByCluster, podLabelKey } from "../policy/indexes.ts";
+import { byMesh, byPodLabel, bySelector, byService, destinationsByCluster } from "../policy/indexes.ts";
 import { podNetworkOf } from "../policy/podNetwork.ts";
 import { meshCluster, type PolicyLimit, policyScopeFrom } from "../policy/policyScope.ts";
 import { recordsIn } from "./accessLogRecords/matching.ts";
 import type { AttachedPolicies } from "./attachedPolicies.ts";
 import { byCallers, byPlaceOfTrust, isSameTrust } from "./callingMeshes.ts";
+import { closedAccessInputs, closedAccessJoins, noClosedAccess } from "./closedAccess.ts";
 import {
   type AttachedSources,
   attachedPoliciesJoin,
@@ -177,6 +167,7 @@ export const meshInputs = derived({
     rootSecrets: join({ from: virtualMesh.source, key: byRootSecret, to: secrets, index: bySecretName }),
     gateways: join({ from: meshes, to: attachedMeshes, select: ({ gateways }) => gateways }),
     workloads: join({ from: meshes, to: workloads, index: byMesh }),
+    ...closedAccessJoins,
     issued: join({ from: meshes, key: byIssuedCertificate, to: issuedCertificates }),
     offline: join({ from: meshes, key: byCluster, to: offlineClusters }),
     accessLogRecords: join({ from: meshes, to: inputKind<AttachedSources, AccessLogRecord>(AccessLogRecord), matching: recordsIn }),
@@ -193,6 +184,7 @@ export const meshInputs = derived({
         meshes: NONE,
         gateways: NONE,
         workloads: NONE,
+        ...noClosedAccess,
         rootSecret: undefined,
         issued: undefined,
         isOffline: false,
@@ -206,6 +198,7 @@ export const meshInputs = derived({
       meshes: lookup("meshes"),
       gateways: lookup("gateways")[0] ?? NONE,
       workloads: lookup("workloads"),
+      ...closedAccessInputs(virtualMesh, lookup),
       rootSecret: secretOfPlane(lookup("rootSecrets"), translationContext),
       issued: lookup("issued")[0],
       isOffline: lookup("offline").length > 0,
@@ -337,16 +330,6 @@ function workloadsAmong(candidates: readonly Workload[], { spec }: Destination):
   if (Object.keys(workloadSelectorLabels).length < 2) return candidates;
   return exactly(candidates.filter((workload) => matchesLabels(workloadSelectorLabels, workload.spec?.kubernetes?.podLabels)));
 }
-
-/** Destinations by one label pair, in their place, that their Service selects workloads by. */
-export function bySelector({ spec }: Destination): readonly string[] {
-  return spec?.kubeService === undefined ? NONE : selectorKeysOf(spec.kubeService);
-}
-
-const selectorKeysOf = memoizeLast(({ ref, workloadSelectorLabels = {} }: KubeService): readonly string[] => {
-  const [first] = Object.entries(workloadSelectorLabels);
-  return ref === undefined || first === undefined ? NONE : [podLabelKey(ref, ...first)];
-});
 
 // One list for all that have nothing.
 const NONE: readonly never[] = [];

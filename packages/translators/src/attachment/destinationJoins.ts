@@ -18,7 +18,8 @@ export interface AttachedSources {
 
 /** Destinations whose statuses have the applied federation only. */
 export const destinations = inputTable(({ attachment }: AttachedSources) => attachment.known, keyOfResource);
-const standings = inputTable(
+/** Of each Destination, what policies say of it. */
+export const attachedPoliciesTable = inputTable(
   ({ attachment }: AttachedSources) => attachment.attachedPolicies,
   ({ key }) => key,
 );
@@ -32,7 +33,7 @@ const supportsOfPolicies = inputTable(
 );
 
 /** Destination → its attached policies. */
-export const attachedPoliciesJoin = join({ from: destinations, to: standings });
+export const attachedPoliciesJoin = join({ from: destinations, to: attachedPoliciesTable });
 
 /** Destination → the TrafficPolicies that refer to a part of its pods. */
 export const subsetPolicies = join({ from: destinations, key: byService, to: trafficPolicies, index: bySubsetService });

@@ -40,19 +40,19 @@ const NONE: readonly never[] = [];
  */
 export function translateWorkload(inputs: WorkloadInputs): DiscoveryResult<Workload> {
   const { controller, pods, meshes } = inputs;
-  const workloadIn = (mesh: Mesh): DiscoveryResult<Workload> => ({
-    output: { resource: workloadOf(inputs, inputs.countsAs(mesh)), parents: [refOf(controller)] },
-    reports: NONE,
-  });
+  const workloadIn = ({ mesh, detector }: Injection): DiscoveryResult<Workload> => {
+    const resource = workloadOf(inputs, { mesh: inputs.countsAs(mesh), isGateway: detector.isGateway?.(controller) });
+    return { output: { resource, parents: [refOf(controller)] }, reports: NONE };
+  };
   if (pods.length === 0) {
-    const mesh = meshToCome(inputs);
-    return mesh === undefined ? { reports: NONE } : workloadIn(mesh);
+    const toCome = injectionToCome(inputs);
+    return toCome === undefined ? { reports: NONE } : workloadIn(toCome);
   }
   let stray: Report | undefined;
   for (const pod of pods) {
     for (const detector of sidecarDetectors.filter(({ isInjected }) => isInjected(pod))) {
       const mesh = detector.meshOf(pod, meshes);
-      if (mesh !== undefined) return workloadIn(mesh);
+      if (mesh !== undefined) return workloadIn({ mesh, detector });
       stray ??= strayPod(controller, pod, detector);
     }
   }
@@ -60,7 +60,7 @@ export function translateWorkload(inputs: WorkloadInputs): DiscoveryResult<Workl
 }
 
 /** The mesh of a controller without pods: of the sidecar that its template has itself, else of the one that is injected. */
-function meshToCome({ controller, meshes, toCome }: WorkloadInputs): Mesh | undefined {
+function injectionToCome({ controller, meshes, toCome }: WorkloadInputs): Injection | undefined {
   // Its pods bear the label of their revision, and are never injected.
   if (meshes.length === 0 || isControlPlane(controller)) return undefined;
   const { metadata, spec } = controller.spec?.template ?? {};
@@ -72,12 +72,12 @@ function meshToCome({ controller, meshes, toCome }: WorkloadInputs): Mesh | unde
   };
   for (const detector of sidecarDetectors) {
     const mesh = detector.isInjected(pod) ? detector.meshOf(pod, meshes) : undefined;
-    if (mesh !== undefined) return mesh;
+    if (mesh !== undefined) return { mesh, detector };
   }
   const pods = toCome();
   for (const detector of sidecarDetectors) {
     const mesh = detector.meshToCome(pods, meshes);
-    if (mesh !== undefined) return mesh;
+    if (mesh !== undefined) return { mesh, detector };
   }
   return undefined;
 }
@@ -88,7 +88,18 @@ function strayPod(controller: Controller, pod: Pod, { name }: SidecarDetector): 
   return finding(refOf(controller), "WARNING", "SidecarWithoutMesh", message);
 }
 
-function workloadOf({ controller, owner, namespace }: WorkloadInputs, mesh: Mesh): Workload {
+/** The mesh of a controller's pods, and who found it. */
+interface Injection {
+  readonly mesh: Mesh;
+  readonly detector: SidecarDetector;
+}
+
+interface WorkloadParts {
+  readonly mesh: Mesh;
+  readonly isGateway: boolean | undefined;
+}
+
+function workloadOf({ controller, owner, namespace }: WorkloadInputs, { mesh, isGateway }: WorkloadParts): Workload {
   const { metadata, spec } = controller.spec?.template ?? {};
   return {
     apiVersion: Workload.apiVersion,
@@ -100,6 +111,7 @@ function workloadOf({ controller, owner, namespace }: WorkloadInputs, mesh: Mesh
         podLabels: metadata?.labels,
         serviceAccountName: spec?.serviceAccountName,
         hostNetwork: spec?.hostNetwork,
+        gateway: isGateway,
       }),
       mesh: meshRefOf(mesh),
     },

@@ -124,6 +124,12 @@ export interface MeshInputs {
   readonly gateways: readonly IngressGatewayRef[];
   /** Its workloads, in key order. */
   readonly workloads: readonly Workload[];
+  /** Where access is closed, the Services in front of its gateways, in key order; else none. */
+  readonly gatewayServices: readonly Destination[];
+  /** `keyOf` those of them on which AccessPolicies bear. */
+  readonly guardedServices: readonly string[];
+  /** Where access is closed, the objects of users that say who may call, in its root namespace and in those of these Services, perhaps some twice. */
+  readonly userAccess: readonly Resource[];
   /** The Secret `<name>.<namespace>` of its VirtualMesh's generated root in the plane's namespace, when it exists. */
   readonly rootSecret: Secret | undefined;
   /** What its agent reports of its certificates. */

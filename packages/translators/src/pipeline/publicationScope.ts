@@ -1,8 +1,8 @@
 import { Destination, Mesh, Workload } from "@isthmus/api";
 import { keyOf, keyOfResource, kindKeyOf, matchesLabels, type Resource, type ResourceRef, refOf } from "@isthmus/core";
-import { bySelector, workloadsBehind } from "../attachment/assembly.ts";
+import { workloadsBehind } from "../attachment/assembly.ts";
 import { versionsOf } from "../incremental/changes.ts";
-import { podLabelKey } from "../policy/indexes.ts";
+import { bySelector, podLabelKey } from "../policy/indexes.ts";
 import type { Translation } from "./translate.ts";
 
 /** How much of what was discovered is to be written to the management cluster: `Settings.spec.discovery.publish`. */

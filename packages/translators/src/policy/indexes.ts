@@ -1,6 +1,6 @@
-import { Destination, Workload } from "@isthmus/api";
+import { Destination, type KubeService, Workload } from "@isthmus/api";
 import { type CooperativeTask, keyOf, type ObjectRef, type Snapshot } from "@isthmus/core";
-import { memoizeRow } from "../incremental/memoizeRow.ts";
+import { memoizeLast, memoizeRow } from "../incremental/memoizeRow.ts";
 import { serviceKeyOf } from "./hostnames.ts";
 import { keyIn } from "./indexKeys.ts";
 
@@ -53,6 +53,16 @@ export function byPodLabel({ spec }: Workload): readonly string[] {
 export function podLabelKey(place: { readonly namespace: string; readonly clusterName: string }, key: string, value: string): string {
   return keyIn(place, labelKey(key, value));
 }
+
+/** Destinations by one label pair, in their place, that their Service selects workloads by. */
+export function bySelector({ spec }: Destination): readonly string[] {
+  return spec?.kubeService === undefined ? NONE : selectorKeysOf(spec.kubeService);
+}
+
+const selectorKeysOf = memoizeLast(({ ref, workloadSelectorLabels = {} }: KubeService): readonly string[] => {
+  const [first] = Object.entries(workloadSelectorLabels);
+  return ref === undefined || first === undefined ? NONE : [podLabelKey(ref, ...first)];
+});
 
 /** A label pair as `byLabel` has it, and as Kubernetes writes it in selectors: `key=value`. */
 export function labelKey(key: string, value: string): string {

@@ -47,6 +47,7 @@ function detectIstio(inputs: ControlPlaneInputs): DetectedMesh {
     installation,
     trustDomain: config.trustDomain,
     trustDomainProblem: problem === undefined ? "" : problem.message,
+    rootNamespace: config.rootNamespace === installation.namespace ? "" : config.rootNamespace,
     istiodServiceAccount: deployment.spec?.template?.spec?.serviceAccountName,
     ingressGateways: gateways,
     smartDnsProxyingEnabled: config.isDnsCaptured,
@@ -54,18 +55,24 @@ function detectIstio(inputs: ControlPlaneInputs): DetectedMesh {
   return { spec: { istio, ...(agentNamespace === "" ? {} : { agentInfo: { agentNamespace } }) }, reports };
 }
 
-type TrustConfig = Pick<MeshConfig, "trustDomain" | "isDnsCaptured">;
+type UsedConfig = Pick<MeshConfig, "trustDomain" | "rootNamespace" | "isDnsCaptured">;
 
 /** Of a mesh that is known: a mistake in its configuration takes nothing away that others rely on. */
-function lastConfig({ lastKnown }: ControlPlaneInputs): TrustConfig | undefined {
-  return lastKnown && { trustDomain: lastKnown.trustDomain, isDnsCaptured: lastKnown.smartDnsProxyingEnabled };
+function lastConfig({ lastKnown }: ControlPlaneInputs): UsedConfig | undefined {
+  return (
+    lastKnown && {
+      trustDomain: lastKnown.trustDomain,
+      rootNamespace: lastKnown.rootNamespace,
+      isDnsCaptured: lastKnown.smartDnsProxyingEnabled,
+    }
+  );
 }
 
 /** The configuration with a trust domain that principals can be made of: the last known one, where it names none. */
 function trusted(
   config: MeshConfig,
   { deployment, configMap, lastKnown }: ControlPlaneInputs,
-): { readonly config: TrustConfig; readonly problem?: Report } {
+): { readonly config: UsedConfig; readonly problem?: Report } {
   const { trustDomain } = config;
   const last = lastKnown?.trustDomain ?? "";
   if (isTrustDomain(trustDomain) || (trustDomain === "" && last === "")) return { config };

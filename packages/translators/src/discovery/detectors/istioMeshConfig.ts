@@ -1,5 +1,5 @@
 import { type ConfigMap, MESH_CONFIG_KEY } from "@isthmus/api";
-import { type LabelRequirement, type LabelSelector, messageOf } from "@isthmus/core";
+import { isClusterName, type LabelRequirement, type LabelSelector, messageOf } from "@isthmus/core";
 import { type YamlOptions, yamlValue } from "@isthmus/core/yaml";
 
 /** What we read of an Istio MeshConfig. Source: istio.io/docs/reference/config/istio.mesh.v1alpha1. */
@@ -8,6 +8,8 @@ export interface MeshConfig {
   readonly trustDomain: string;
   /** Trust domains that count as its own. What is no text is left out. */
   readonly trustDomainAliases: readonly string[];
+  /** Where policies are about the whole mesh. */
+  readonly rootNamespace: string;
   /** Whether sidecars answer DNS for hosts of ServiceEntries. */
   readonly isDnsCaptured: boolean;
   /** The namespaces that istiod looks into; empty: all. */
@@ -53,6 +55,7 @@ function read(text: string | undefined): MeshConfig | MeshConfigProblem {
     return {
       trustDomain: string("trustDomain", config["trustDomain"] ?? config["trust_domain"] ?? ""),
       trustDomainAliases: textsIn(config["trustDomainAliases"] ?? config["trust_domain_aliases"]),
+      rootNamespace: namespace("rootNamespace", config["rootNamespace"] ?? config["root_namespace"] ?? DEFAULT_ROOT_NAMESPACE),
       isDnsCaptured: proxyMetadata["ISTIO_META_DNS_CAPTURE"] === "true",
       discoverySelectors: list("discoverySelectors", config["discoverySelectors"] ?? config["discovery_selectors"] ?? []).map(selector),
     };
@@ -60,6 +63,16 @@ function read(text: string | undefined): MeshConfig | MeshConfigProblem {
     // Whatever the text is, it is the user's: the message goes into a report.
     return { problem: messageOf(error) };
   }
+}
+
+// Whatever the namespace of istiod is. Source: istio.io/istio pkg/config/mesh, DefaultMeshConfig; Istio's charts name that of istiod.
+const DEFAULT_ROOT_NAMESPACE = "istio-system";
+
+/** Istio reads "" like a field that is not there. */
+function namespace(path: string, value: unknown): string {
+  const name = string(path, value) || DEFAULT_ROOT_NAMESPACE;
+  if (!isClusterName(name)) throw mistyped(path, "the name of a namespace", value);
+  return name;
 }
 
 /** Nothing that is translated depends on it: a mistake in it must not keep the rest from being used. */

@@ -1,4 +1,4 @@
-import { type Mesh, type Pod, REVISION_ANNOTATION, SIDECAR_STATUS_ANNOTATION } from "@isthmus/api";
+import { type Controller, INJECTION_TEMPLATES, type Mesh, type Pod, REVISION_ANNOTATION, SIDECAR_STATUS_ANNOTATION } from "@isthmus/api";
 import { DEFAULT_REVISION, revisionToCome } from "./istioInjection.ts";
 import { REVISION_LABEL } from "./istioMesh.ts";
 import type { SidecarDetector } from "./sidecar.ts";
@@ -21,6 +21,7 @@ export const istioSidecar: SidecarDetector = {
     const revision = revisionToCome(pods);
     return revision === undefined ? undefined : meshOfRevision(pods.revisionOfTag(revision) ?? revision, meshes);
   },
+  isGateway,
 };
 
 function meshOfRevision(revision: string | undefined, meshes: readonly Mesh[]): Mesh | undefined {
@@ -37,3 +38,23 @@ function revisionOf(pod: Pod): string | undefined {
   const annotations = pod.metadata.annotations ?? {};
   return annotations[REVISION_ANNOTATION] ?? /"revision":"([^"]*)"/.exec(annotations[SIDECAR_STATUS_ANNOTATION] ?? "")?.[1];
 }
+
+// What the pods of a waypoint have: they stand before Services of the mesh, not at its edge. Source: istio.io, Gateway API, managed Gateways.
+const MANAGED_BY = "gateway.istio.io/managed";
+const WAYPOINT = "istio.io-mesh-controller";
+const PROXY_CONTAINER = "istio-proxy";
+
+/**
+ * Whether pods run Istio's proxy and nothing else, or ask the injector for a proxy that is a gateway. Not by the label `istio: ingressgateway` or by
+ * what a Gateway selects: those may be on any application.
+ */
+function isGateway({ spec }: Controller): boolean {
+  const { metadata, spec: pods } = spec?.template ?? {};
+  if (metadata?.labels?.[MANAGED_BY] === WAYPOINT) return false;
+  if ((metadata?.annotations?.[INJECTION_TEMPLATES] ?? "").split(",").some((template) => template.trim() === "gateway")) return true;
+  const containers = pods?.containers ?? [];
+  // The injector sets the image of a container of this name.
+  return containers.length > 0 && containers.every(({ name, image = "" }) => name === PROXY_CONTAINER || PROXY_IMAGE.test(image));
+}
+
+const PROXY_IMAGE = /(^|\/)proxyv2(-[^/]*)?([:@]|$)/;

@@ -10,6 +10,8 @@ import { DISCOVERED_CLUSTER_LABEL } from "../metadata.ts";
 export interface LastKnownMesh extends Resource {
   readonly cluster: string;
   readonly trustDomain: string;
+  /** "" for the namespace of the control plane. */
+  readonly rootNamespace: string;
   readonly smartDnsProxyingEnabled: boolean;
 }
 
@@ -27,7 +29,7 @@ export const LastKnownMesh: Kind<LastKnownMesh> = {
 export function lastKnownMeshOf(published: Resource): LastKnownMesh | undefined {
   if (kindKeyOf(published) !== kindKeyOf(Mesh)) return undefined;
   const { metadata, spec } = published as Mesh;
-  const { trustDomain = "", smartDnsProxyingEnabled = false } = spec?.istio ?? {};
+  const { trustDomain = "", rootNamespace = "", smartDnsProxyingEnabled = false } = spec?.istio ?? {};
   const { name, namespace = "", labels = {} } = metadata;
   if (spec?.istio === undefined) return undefined;
   const { apiVersion, kind } = LastKnownMesh;
@@ -37,6 +39,7 @@ export function lastKnownMeshOf(published: Resource): LastKnownMesh | undefined 
     metadata: { name, namespace },
     cluster: labels[DISCOVERED_CLUSTER_LABEL] ?? "",
     trustDomain,
+    rootNamespace,
     smartDnsProxyingEnabled,
   };
 }

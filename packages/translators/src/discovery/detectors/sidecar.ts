@@ -19,4 +19,6 @@ export interface SidecarDetector {
   meshOf(pod: Pod, meshes: readonly Mesh[]): Mesh | undefined;
   /** The mesh whose injector will put such a sidecar into pods to come; undefined: none, or none that anything known tells of. */
   meshToCome(pods: PodsToCome, meshes: readonly Mesh[]): Mesh | undefined;
+  /** Whether the pods of a controller are a gateway of the mesh. Absent: its gateways are not known. */
+  readonly isGateway?: (controller: Controller) => boolean;
 }

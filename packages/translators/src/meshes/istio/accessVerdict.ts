@@ -7,6 +7,7 @@ import { accessRules } from "./authorizationPolicies.ts";
 import { trustDomainOf } from "./callers.ts";
 import { istioDestinationEffect } from "./destinationEffect.ts";
 import { MUTUAL } from "./features/mtls.ts";
+import { rootNamespaceOf } from "./rootNamespace.ts";
 import { all, any, type Identity, type Match, ruleMatch } from "./ruleMatches.ts";
 
 /**
@@ -111,7 +112,7 @@ function appliesTo({ metadata, spec }: AuthorizationPolicy, labels: Labels, { in
   const { targetRef, targetRefs } = (spec ?? {}) as { readonly targetRef?: unknown; readonly targetRefs?: unknown };
   if (targetRef !== undefined || targetRefs !== undefined) return false;
   const place = metadata.namespace ?? "";
-  const isThere = place === destination.spec?.kubeService?.ref?.namespace || place === mesh.spec?.istio?.installation?.namespace;
+  const isThere = place === destination.spec?.kubeService?.ref?.namespace || place === rootNamespaceOf(mesh);
   return isThere && matchesLabels(spec?.selector?.matchLabels ?? {}, labels);
 }
 

@@ -10,6 +10,7 @@ import { translateIstioDestination } from "./istio.ts";
 import { policiesBehind } from "./policiesBehind.ts";
 import { findingsOfRules, referencesOfRules } from "./policyFields.ts";
 import { requestFindings } from "./requestFindings.ts";
+import { rootNamespaceOf } from "./rootNamespace.ts";
 import { allowsHeaderOperators } from "./routeContext.ts";
 import { sidecarFor } from "./sidecars.ts";
 import { hostsOf } from "./userObjects.ts";
@@ -43,6 +44,7 @@ export const istioTranslator: MeshTranslator = {
   hasSubsets: true,
   federation: { refusals: federationRefusals, meshesThatResolve, objectsAtHome, eastWestGateways, notedGateways, withoutNotedGateways },
   userObjects: { kinds: [VirtualService, DestinationRule], hostsOf },
+  userAccess: { kind: AuthorizationPolicy, rootNamespaceOf },
   trustDomainOf,
   effectOf: istioDestinationEffect,
   accessVerdict: istioAccessVerdict,

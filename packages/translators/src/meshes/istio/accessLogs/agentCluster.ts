@@ -3,13 +3,14 @@ import { agentAddress } from "../../../policy/agentAddress.ts";
 import { meshCluster } from "../../../policy/policyScope.ts";
 import { emptyTranslation, type MeshInputs, type TargetTranslation } from "../../inputs.ts";
 import { originOf, outputOf } from "../../outputMetadata.ts";
+import { rootNamespaceOf } from "../rootNamespace.ts";
 
 /**
  * The agent as a cluster of Envoy in all proxies of a mesh, while an AccessLogRecord can be about its workloads. In Istio's root namespace,
  * where a filter without selector is about the whole mesh. Source: istio.io/docs/reference/config/networking/envoy-filter.
  */
 export function agentClusterOf({ mesh, accessLogRecords, translationContext }: MeshInputs): TargetTranslation {
-  const { namespace = "" } = mesh.spec?.istio?.installation ?? {};
+  const namespace = rootNamespaceOf(mesh);
   const clusterName = meshCluster(mesh);
   const agentNamespace = mesh.spec?.agentInfo?.agentNamespace ?? "";
   const address = agentAddress(translationContext, { clusterName, agentNamespace });

@@ -3,6 +3,7 @@ import { formatRef, keyOfResource, refOf } from "@isthmus/core";
 import { type Finding, warningFinding } from "../../../findings.ts";
 import { meshCluster } from "../../../policy/policyScope.ts";
 import type { DestinationInputs } from "../../inputs.ts";
+import { rootNamespaceOf } from "../rootNamespace.ts";
 import { isJoinedTo, isOfSameName, meshesLetIn, namedClusters } from "./callers.ts";
 import { labelsWithoutIdentity } from "./identityLabels.ts";
 
@@ -17,7 +18,12 @@ export function reasonsAgainst(inputs: DestinationInputs, intended: IntendedPoli
   const { destination, mesh, ownGateways, pods, translationContext } = inputs;
   const { ref } = destination.spec?.kubeService ?? {};
   const namespace = ref?.namespace ?? "";
-  const isReserved = ["kube-system", mesh.spec?.istio?.installation?.namespace, translationContext.namespace].includes(namespace);
+  const isReserved = [
+    "kube-system",
+    mesh.spec?.istio?.installation?.namespace,
+    rootNamespaceOf(mesh),
+    translationContext.namespace,
+  ].includes(namespace);
   const isGateway = ownGateways.some((gateway) => keyOfResource(gateway.destination) === keyOfResource(destination));
   const notedAs = mesh.spec?.istio?.ingressGateways?.some((gateway) => gateway.name === ref?.name && gateway.namespace === namespace);
   const name = formatRef(refOf(destination));
