@@ -122,6 +122,43 @@ describe("meshctl translate", () => {
     expect(virtualService?.spec?.http?.[0]?.timeout).toBe("5s");
   });
 
+  it("prints nothing over an object that somebody else has under the name, and says so as agents do", async () => {
+    const theirs = (labels: string) => `---
+apiVersion: networking.istio.io/v1beta1
+kind: VirtualService
+metadata: {name: cart, namespace: shop, clusterName: east, labels: {${labels}}}
+spec: {hosts: [partners.example], http: [{route: [{destination: {host: partners.example}}]}]}
+---
+apiVersion: networking.istio.io/v1
+kind: DestinationRule
+metadata: {name: cart, namespace: shop, clusterName: east, labels: {${labels}}}
+spec: {host: partners.example}
+`;
+    const args = ["-f", file("in.yaml", `${DISCOVERED}---${policy("slow", "5s")}${theirs("team: shop")}`)];
+    const { code, out, err } = await translate([...args, "--status"]);
+    expect(code).toBe(1);
+    expect(documents(out).map(named)).not.toContain("VirtualService cart east");
+    expect(documents(out).map(named)).not.toContain("DestinationRule cart east");
+    const [route, rule] = ["VirtualService", "DestinationRule"].map(
+      (kind) =>
+        `${kind} shop/cart in east cannot be written (Conflict): ${kind} shop/cart in east exists and is not managed by us, so it is not changed: delete or rename it, or add our owner label to let us manage it`,
+    );
+    expect(err).toContain(`TrafficPolicy shop/slow: ${route} (on Destination gloo-mesh/cart-shop-east) [WriteFailed]`);
+    expect(err).toContain(`Destination gloo-mesh/cart-shop-east: ${rule} [WriteFailed]`);
+    const status = documents(out).find(({ kind }) => kind === "TrafficPolicy")?.status;
+    expect(status).toMatchObject({ state: "FAILED" });
+    const validated = recordedIo("");
+    expect(await meshctl(["validate", ...args], validated)).toBe(1);
+    expect(validated.written.err).toContain(rule);
+    // What bears our label is ours, as when all that was printed is read again.
+    const ours = theirs("owner.networking.mesh.gloo.solo.io: gloo-mesh");
+    const again = await translate(["-f", file("in.yaml", `${DISCOVERED}---${policy("slow", "5s")}${ours}`)]);
+    expect({ code: again.code, names: documents(again.out).map(named) }).toMatchObject({
+      code: 0,
+      names: expect.arrayContaining(["VirtualService cart east", "DestinationRule cart east"]),
+    });
+  });
+
   it("gives the same as YAML, as one JSON List, from standard input and from a folder", async () => {
     const text = `${DISCOVERED}---${policy("slow", "5s")}`;
     const asYaml = await translate(["-f", file("in.yaml", text), "--status"]);

@@ -51,6 +51,7 @@ export { discoveredName, isClusterName, sanitizedName } from "./names.ts";
 export { nearestName } from "./nearestName.ts";
 export { abortedWith, onAbort } from "./onAbort.ts";
 export { emptyOutputSet, isOwnedBy, type Output, type OutputSet, type Owner, outputSet } from "./outputSet.ts";
+export { type OwnershipConflict, ownershipConflict } from "./ownershipConflict.ts";
 export {
   type ClusterObjectRef,
   clusterNameIn,

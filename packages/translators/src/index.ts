@@ -24,6 +24,7 @@ export { generationOfRoot, ROOT_GENERATION, rootGenerationOf, rootOptionsOf } fr
 export { registrationFindings } from "./policy/ineffective.ts";
 export type { AgeSource } from "./policy/precedence.ts";
 export { NOT_REPORTED } from "./statuses/approval.ts";
+export { refusalReports } from "./statuses/delivery.ts";
 export { lastKnownRequests } from "./statuses/lastKnownRequests.ts";
 export { newReports } from "./statuses/newReports.ts";
 export { reportTables } from "./statuses/reportTables.ts";

@@ -22,6 +22,7 @@ import { parseDocuments, type Unreadable } from "./documents.ts";
 import { offlineFindings, statusReports } from "./findings.ts";
 import { type InputFile, readInputFiles } from "./inputFiles.ts";
 import { type Intake, intake, type Note, type RejectedObject } from "./intake.ts";
+import { type RefusedOutputs, refusedOutputs } from "./objectsOfUsers.ts";
 import { type InputObject, unfold } from "./unfold.ts";
 
 /** What is read, and how it is translated. */
@@ -43,6 +44,8 @@ export interface CheckedFiles {
   /** How many objects were read. */
   readonly count: number;
   readonly translation: Translation;
+  /** What of it is not written, because an object of the input that is not ours has the name, by `resourceKeyOf`. */
+  readonly refused: RefusedOutputs["conflicts"];
   readonly statuses: readonly UserObjectStatusUpdate[];
   readonly rejected: readonly RejectedObject[];
   readonly findings: readonly ReportedFinding[];
@@ -76,14 +79,16 @@ async function checked(options: CheckOptions, io: Io): Promise<CheckedFiles> {
   const agent = agentCluster === undefined ? {} : { agentCluster };
   const translation = { namespace, stage, ages, disallowIntersectingConfig, ...agent };
   const world = translate(snapshotOf(resources), translation);
-  const statuses = statusUpdates(world, stage);
+  const refused = refusedOutputs(world, resources, namespace);
+  const statuses = statusUpdates(world, refused, stage);
   const known = knownObjects({ resources, given, rejected, translation: world, namespace, isOneCluster: agentCluster !== undefined });
   const findings = offlineFindings({ notes: [...notes, ...homeless(resources, options)], rejected, sourceOf }, [
     ...withNearMisses([...world.reports, ...rejectedMistakes({ rejected, given }, world, translation)], known),
-    ...statusReports(statuses, world.reports),
+    ...refused.reports,
+    ...statusReports(statuses, [...world.reports, ...refused.reports]),
     ...[...placementDoubts(known, resources), ...referenceDoubts(known)].map(doubtReport),
   ]);
-  return { count, translation: world, statuses, rejected, findings, given, sourceOf };
+  return { count, translation: world, refused: refused.conflicts, statuses, rejected, findings, given, sourceOf };
 }
 
 function doubtReport({ object, code, message }: Doubt): Report {
@@ -142,9 +147,9 @@ function homeless(resources: readonly Resource[], { stage, agentCluster }: Check
 const RUNNING: ReadonlySet<string> = new Set([Deployment, DaemonSet, StatefulSet, Service].map(({ kind }) => kind));
 
 /** Discovery alone does not judge what users ask for. */
-function statusUpdates(world: Translation, stage: CheckOptions["stage"]): readonly UserObjectStatusUpdate[] {
+function statusUpdates(world: Translation, { delivery }: RefusedOutputs, stage: CheckOptions["stage"]): readonly UserObjectStatusUpdate[] {
   const asked = new Set(userStatusKinds().map(kindKeyOf));
-  return statusesOf(world).filter(({ ref }) => stage !== "discovery" || !asked.has(kindKeyOf(ref)));
+  return statusesOf(world, delivery).filter(({ ref }) => stage !== "discovery" || !asked.has(kindKeyOf(ref)));
 }
 
 /** `1 object`, `2 objects`. */

@@ -2,7 +2,7 @@ import { KubernetesCluster, Mesh, meshClusters } from "@isthmus/api";
 import { isClusterName, type ResourceRef, resourceKeyOf, UsageError } from "@isthmus/core";
 import type { Translation, UserObjectStatusUpdate } from "@isthmus/translators";
 import type { ExitCode, Io } from "../io.ts";
-import { checkFiles, counted, exitCodeOf } from "./check.ts";
+import { type CheckedFiles, checkFiles, counted, exitCodeOf } from "./check.ts";
 import type { Intake, RejectedObject } from "./intake.ts";
 import { writeClusterFiles } from "./outDir.ts";
 import { inOneCluster, inOrder, type Printable, printed } from "./print.ts";
@@ -17,8 +17,8 @@ export async function translateFiles(options: TranslateCommandOptions, io: Io): 
   if (options.cluster !== undefined && !isClusterName(options.cluster)) {
     throw new UsageError(`--cluster ${options.cluster}: must be a DNS label: at most 63 lower-case letters, digits and hyphens`);
   }
-  const { count, translation, statuses, rejected, findings, given } = await checkFiles(options, io);
-  const outputs = inOrder(outputsOf(translation, options.stage));
+  const { count, translation, refused, statuses, rejected, findings, given } = await checkFiles(options, io);
+  const outputs = inOrder(outputsOf(translation, options.stage, refused));
   const { cluster, outDir } = options;
   const isForKubectl = cluster !== undefined || outDir !== undefined;
   const own: ReadStatus = isForKubectl ? (update) => wholeObject(update, given) : (update) => [statusAlone(update)];
@@ -50,9 +50,14 @@ function expectKnown(cluster: string, { inputs }: Translation, outputs: readonly
 
 const MOST_NAMES = 20;
 
-function outputsOf({ discovery, networking }: Translation, stage: TranslateCommandOptions["stage"]): readonly Printable[] {
+/** What is refused is not printed either: kubectl would write it over the object that is there. */
+function outputsOf(
+  { discovery, networking }: Translation,
+  stage: TranslateCommandOptions["stage"],
+  refused: CheckedFiles["refused"],
+): readonly Printable[] {
   const sets = stage === "all" ? [discovery, networking] : [stage === "discovery" ? discovery : networking];
-  return sets.flatMap((set) => [...set].map(({ resource }) => resource));
+  return sets.flatMap((set) => [...set.entries()].flatMap(([key, { resource }]) => (refused.has(key) ? [] : [resource])));
 }
 
 /** What is printed of an object of the input that has a status. */

@@ -9,6 +9,7 @@ import {
   messageOf,
   noMeter,
   type Owner,
+  ownershipConflict,
   type Resource,
   type ResourceRef,
   refOf,
@@ -203,13 +204,8 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
     const ref = refOf(resource);
     // Read afresh: what is not ours must not become ours because a watch was a moment late.
     const existing = await cluster.get(kind, ref, signal);
-    if (existing !== undefined && !bearsLabelOf(existing, owners)) {
-      return {
-        ref,
-        code: "Conflict",
-        message: `${formatRef(ref)} exists and is not managed by us, so it is not changed: delete or rename it, or add our owner label to let us manage it`,
-      };
-    }
+    const conflict = existing && ownershipConflict(existing, { desired: resource, owners });
+    if (conflict !== undefined) return { ref, ...conflict };
     const served = await versions.asServed(kind, resource, signal);
     // It may be desired no longer, or otherwise, since the API server was asked.
     if (wanted.get(key) !== resource) return undefined;

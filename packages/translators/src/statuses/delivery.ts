@@ -9,6 +9,7 @@ import {
   type Report,
   type ResourceRef,
   refOf,
+  resourceKeyOf,
   SortedMap,
   type Table,
 } from "@isthmus/core";
@@ -39,6 +40,8 @@ export type DeliveryState =
 
 /** What agents have said of the objects that they were sent, at one instant. Immutable. */
 export interface Delivery {
+  /** Set where nothing is delivered, and only refusals are known: of files. */
+  readonly isOffline?: true;
   stateOf(ref: ResourceRef): DeliveryState;
   /** The outputs (`resourceKeyOf`) whose state may not be as it was; where nobody can say, it may be any. */
   changedSince?(older: Delivery): Iterable<string> | undefined;
@@ -137,13 +140,31 @@ function deliveredOf({ key, inputs, outputs }: TranslatedTarget, world: Translat
       tally.failed++;
       const message =
         clusterName === ref.clusterName
-          ? `${formatRef(ref)} cannot be written${inWords(ref, state)}`
+          ? refusedInWords(ref, state)
           : `a ${ref.kind} cannot be written in another cluster: contact the operators of the management plane`;
-      reports.push({ subject, target, state: "FAILED", code: "WriteFailed", message });
+      reports.push({ subject, target, ...WRITE_FAILED, message });
     }
   }
   // Of most targets there is the same to tell.
   return tallies.size === 0 ? undefined : { key, tallies: intern([...tallies.values()]), reports: exactly(reports) };
+}
+
+const WRITE_FAILED = { state: "FAILED", code: "WriteFailed" } as const;
+
+/** What is to be said of outputs (by `resourceKeyOf`) that were refused, each to whom it concerns: also where that is no user's object. */
+export function refusalReports(
+  { networking, cache: { targets } }: Translation,
+  refusals: ReadonlyMap<string, Extract<DeliveryState, { readonly code: string }>>,
+): readonly Report[] {
+  return [...refusals].flatMap(([key, state]) => {
+    const output = networking.at(key);
+    const of = output && targets.row(output.target);
+    if (output === undefined || of === undefined) return [];
+    const message = refusedInWords(refOf(output.resource), state);
+    const { subjects, target } = reportTargetsOf(of.inputs, output);
+    const at = (subject: ResourceRef) => (resourceKeyOf(subject) === resourceKeyOf(target) ? {} : { target });
+    return subjects.map((subject): Report => ({ subject, ...at(subject), ...WRITE_FAILED, message }));
+  });
 }
 
 /** How far each subject's objects have come, by `userKeyOf`: sums that follow what changed. */
@@ -178,6 +199,10 @@ function summed(left: DeliveryProgress["pending"], right: DeliveryProgress["pend
   const sums: Record<string, number> = { ...left };
   for (const [place, count] of Object.entries(right)) sums[place] = (sums[place] ?? 0) + sign * count;
   return Object.fromEntries(Object.entries(sums).filter(([, count]) => count !== 0));
+}
+
+function refusedInWords(ref: ResourceRef, state: Extract<DeliveryState, { readonly code: string }>): string {
+  return `${formatRef(ref)} cannot be written${inWords(ref, state)}`;
 }
 
 /** An agent's message about an object without the object's name at its start: the finding names it already. */

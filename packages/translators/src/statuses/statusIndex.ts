@@ -61,7 +61,7 @@ export function* updateStatusIndex(
     groups: groupsOf(world, before),
     delivered,
     progress: yield* progressAfter(delivered, before),
-    context: contextOf(world, delivery !== undefined, before?.context),
+    context: contextOf(world, delivery !== undefined && delivery.isOffline !== true, before?.context),
   };
 }
 
