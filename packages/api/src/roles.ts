@@ -122,7 +122,7 @@ const ROLES: readonly Role[] = [
   { kind: DestinationRule, tasks: ["watchedByAgent", "inDiscoveryScope", "delivered"] },
   // Endpoints of other clusters, without their order, get as much traffic as those of the own.
   { kind: ServiceEntry, tasks: ["watchedByAgent", "inDiscoveryScope", "delivered"], refersTo: [DestinationRule] },
-  { kind: Gateway, tasks: ["watchedByAgent", "inDiscoveryScope", "delivered"], keptFor: CONSOLE },
+  { kind: Gateway, tasks: ["watchedByAgent", "inDiscoveryScope", "delivered"] },
   { kind: AuthorizationPolicy, tasks: ["watchedByAgent", "inDiscoveryScope", "delivered"] },
   // A proxy that is limited to hosts before they exist loses them for a moment.
   { kind: Sidecar, tasks: ["watchedByAgent", "inDiscoveryScope", "delivered"], refersTo: [ServiceEntry, DestinationRule] },

@@ -10,6 +10,7 @@ import { translate } from "../src/index.ts";
 // Between them they have an object of each kind that translation reads.
 const FOLDERS = [
   "globalAccess",
+  "cilium",
   "discovery",
   "osm",
   "userObjects",

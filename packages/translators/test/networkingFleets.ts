@@ -27,7 +27,7 @@ export function networkingFleets(): fc.Arbitrary<readonly AnyResource[]> {
       trafficPolicies: fc.array(trafficPolicy(), { maxLength: 5 }),
       accessPolicies: fc.array(accessPolicy(), { maxLength: 3 }),
       virtualMeshes: fc.array(virtualMesh(), { maxLength: 2 }),
-      userObjects: fc.array(fc.oneof(userObject(), userAuthorization()), { maxLength: 3 }),
+      userObjects: fc.array(fc.oneof(userObject(), userAuthorization(), userRoute()), { maxLength: 3 }),
       virtualDestinations: fc.array(virtualDestination(), { maxLength: 3 }),
       serviceDependencies: fc.array(serviceDependency(), { maxLength: 3 }),
       accessLogRecords: fc.array(accessLogRecord(), { maxLength: 3 }),
@@ -386,6 +386,26 @@ function userSidecar(): fc.Arbitrary<AnyResource> {
     kind: "Sidecar",
     metadata: { name, namespace: "shop", clusterName },
     spec: { ...spec, egress: [{ hosts: ["./*"] }] },
+  }));
+}
+
+/** What leads gateways to services. */
+function userRoute(): fc.Arbitrary<AnyResource> {
+  const host = fc.constantFrom("cart.shop.svc.cluster.local", "stock");
+  const gateways = fc.constantFrom({ gateways: ["istio-system/public"] }, { gateways: ["mesh"] }, {});
+  const virtualService = fc.tuple(host, gateways).map(([to, read]) => ({
+    kind: "VirtualService",
+    spec: { hosts: ["shop.example"], ...read, http: [{ route: [{ destination: { host: to } }] }] },
+  }));
+  const gateway = fc.constantFrom("AUTO_PASSTHROUGH", "SIMPLE").map((mode) => ({
+    kind: "Gateway",
+    spec: { servers: [{ port: { number: 15443, name: "tls", protocol: "TLS" }, hosts: ["*.local"], tls: { mode } }] },
+  }));
+  return fc.tuple(fc.oneof(virtualService, gateway), fc.constantFrom(...CLUSTERS)).map(([{ kind, spec }, clusterName]) => ({
+    apiVersion: "networking.istio.io/v1",
+    kind,
+    metadata: { name: "route", namespace: "shop", clusterName },
+    spec,
   }));
 }
 

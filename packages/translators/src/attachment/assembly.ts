@@ -25,6 +25,7 @@ import {
   virtualDestinations,
 } from "./destinationJoins.ts";
 import { byFailoverName, failoverPeersOf, isSameEntrance, isSameFromOutside, isSameSpec } from "./failoverPeers.ts";
+import { distinctRoutes, gatewayRoutes } from "./gatewayRoutes.ts";
 import type { AttachedMesh } from "./meshes.ts";
 import { selectedPods } from "./podSelections.ts";
 import { referredServiceKeys } from "./policyReferences.ts";
@@ -70,6 +71,7 @@ const destinationJoins = {
     isShared: true,
     isSame: (before, after) => equalJson(before.spec, after.spec),
   }),
+  gatewayRoutes,
   gateways: join({ from: destinations, key: byMesh, when: isFederated, to: attachedMeshes, select: ({ gateways }) => gateways }),
   namesakes,
   meshesOfNamesakes: join({ from: namesakes.source, key: byMesh, to: attachedMeshes, isSame: isSameEntrance }),
@@ -122,6 +124,7 @@ export const destinationInputs = derived({
       joinedBy: hasCilium ? lookup("joinedBy")[0] : undefined,
       ownGateways: hasCilium ? (lookup("ownGateways")[0] ?? NONE) : NONE,
       gatewayWorkloads: hasCilium ? lookup("gatewayWorkloads") : NONE,
+      gatewayRoutes: hasCilium ? distinctRoutes(lookup("gatewayRoutes")) : NONE,
       gateways: lookup("gateways")[0] ?? NONE,
       failoverPeers: failoverPeersAmong(lookup, { known, mesh, before: before?.failoverPeers }),
       virtualIp: before !== undefined && equalJson(before.virtualIp, virtualIp) ? before.virtualIp : virtualIp,

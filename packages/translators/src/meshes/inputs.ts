@@ -66,6 +66,11 @@ export interface DestinationInputs {
   readonly ownGateways: readonly IngressGatewayRef[];
   /** Workloads that may be behind those gateways. */
   readonly gatewayWorkloads: readonly Workload[];
+  /**
+   * What may lead gateways to it beside its federation, where its cluster has Cilium: VirtualDestinations that take it, VirtualServices of users
+   * that gateways read, and Gateways of users that pass connections to the service that they ask for.
+   */
+  readonly gatewayRoutes: readonly Resource[];
   /** Through which other clusters reach it; empty when it is not federated. */
   readonly gateways: readonly IngressGatewayRef[];
   /** Services of the same name and namespace in other clusters that its mesh may call, where it fails over to them; in key order. */

@@ -18,8 +18,16 @@ export interface CallerPlaces {
   readonly callingMeshes: readonly Mesh[];
   /** `keyOf` the meshes of its VirtualMesh; undefined without one. */
   readonly joined: ReadonlySet<string> | undefined;
-  /** The gateways through which those meshes reach it. */
+  /** The gateways through which callers of those meshes may reach it; none where nothing leads them there. */
   readonly gateways: readonly CiliumPeer[];
+  /** Who gateways on the network of their nodes are in the mesh: Cilium knows them only as nodes. */
+  readonly gatewaysOnNodes: readonly MeshIdentity[];
+}
+
+/** By namespace and service account. */
+export interface MeshIdentity {
+  readonly namespace: string;
+  readonly account: string;
 }
 
 /** Pods with an identity of their own in Cilium, or all that is on other nodes without one: processes, and pods with hostNetwork. */
@@ -47,11 +55,14 @@ export function callerPeers(selector: SourceSelector, places: CallerPlaces): rea
 
 /** Pods of one cluster, or of every one for "". */
 function inPlaces(clusterName: string, namespaces: readonly string[], account: string, places: CallerPlaces): readonly CiliumPeer[] {
-  const { mesh, cilium, gateways, joined } = places;
+  const { mesh, cilium, gateways, gatewaysOnNodes, joined } = places;
   const own = cilium.clusterMesh === true ? [cilium.clusterName ?? ""] : [];
   const ofPods = (cluster: string | undefined) => namespaces.map((namespace) => podsOf({ namespace, account, cluster }));
   if (namespaces.length === 0) return [];
-  if (clusterName === "") return [...ofPods(own.length === 0 ? undefined : ""), ...(joined === undefined ? [] : gateways)];
+  if (clusterName === "") {
+    const ofNodes: readonly CiliumPeer[] = gatewaysOnNodes.some((one) => isNamed(one, namespaces, account)) ? [OTHER_NODES] : [];
+    return [...ofPods(own.length === 0 ? undefined : ""), ...(joined === undefined ? [] : gateways), ...ofNodes];
+  }
   return meshesLetIn(clusterName, places).flatMap((one) => {
     if (meshCluster(one) === meshCluster(mesh)) return ofPods(own[0]);
     return [
@@ -59,6 +70,11 @@ function inPlaces(clusterName: string, namespaces: readonly string[], account: s
       ...(joined?.has(keyOfResource(one)) === true ? gateways : []),
     ];
   });
+}
+
+/** Whether a gateway is among the callers itself, as it is for what it sends on with its own identity. */
+function isNamed(gateway: MeshIdentity, namespaces: readonly string[], account: string): boolean {
+  return (account === "" || account === gateway.account) && namespaces.some((one) => one === "" || one === gateway.namespace);
 }
 
 /**
@@ -135,6 +151,20 @@ export function gatewayPeers(
     if (behind.length === 0) return [podsOfAccount(ref.namespace, "", cilium)];
     return behind.map(({ spec: { kubernetes } = {} }) =>
       kubernetes?.hostNetwork === true ? OTHER_NODES : podsOfAccount(ref.namespace, kubernetes?.serviceAccountName || "default", cilium),
+    );
+  });
+}
+
+/** Those of them that have the network of their nodes, as the mesh knows them. */
+export function gatewaysOnNodes({
+  ownGateways,
+  gatewayWorkloads,
+}: Pick<DestinationInputs, "ownGateways" | "gatewayWorkloads">): readonly MeshIdentity[] {
+  return ownGateways.flatMap(({ destination }) => {
+    const { ref, workloadSelectorLabels = {} } = destination.spec?.kubeService ?? {};
+    const behind = gatewayWorkloads.filter((workload) => ref !== undefined && isBehind(workload, ref.namespace, workloadSelectorLabels));
+    return behind.flatMap(({ spec: { kubernetes } = {} }) =>
+      kubernetes?.hostNetwork === true ? [{ namespace: ref?.namespace ?? "", account: kubernetes.serviceAccountName || "default" }] : [],
     );
   });
 }

@@ -12,7 +12,8 @@ import { isUnderstoodCaller } from "../../../policy/ineffective.ts";
 import { type DestinationInputs, emptyTranslation, type TargetTranslation } from "../../inputs.ts";
 import { type OutputOrigin, outputOf } from "../../outputMetadata.ts";
 import { auditFindings } from "./audit.ts";
-import { type CallerPlaces, callerPeers, gatewayPeers, OTHER_NODES, podsOfAccount } from "./callers.ts";
+import { type CallerPlaces, callerPeers, gatewayPeers, gatewaysOnNodes, OTHER_NODES, podsOfAccount } from "./callers.ts";
+import { isReachedThroughGateways } from "./gatewayRoutes.ts";
 import { doubtsAbout, reasonsAgainst } from "./open.ts";
 
 /** What of an AccessPolicy is in force on a Destination: the form of it, and what the mesh makes of that. */
@@ -46,7 +47,8 @@ export function ciliumNetworkPolicyFor(
       inputs.joinedBy === undefined
         ? undefined
         : new Set((inputs.joinedBy.spec?.meshes ?? []).map((ref) => keyOf({ name: "", namespace: "", ...ref, clusterName: "" }))),
-    gateways: gatewayPeers(inputs, cilium),
+    gateways: isReachedThroughGateways(inputs) ? gatewayPeers(inputs, cilium) : [],
+    gatewaysOnNodes: gatewaysOnNodes(inputs),
   };
   const allowed = allowFrom.filter(isUnderstoodCaller).map((one) => ruleOfAllowed(one, places));
   const rules = withoutDoubles([...access.flatMap((one) => rulesOf(one, places)), ...allowed]);
