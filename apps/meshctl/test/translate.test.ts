@@ -134,7 +134,7 @@ kind: DestinationRule
 metadata: {name: cart, namespace: shop, clusterName: east, labels: {${labels}}}
 spec: {host: partners.example}
 `;
-    const args = ["-f", file("in.yaml", `${DISCOVERED}---${policy("slow", "5s")}${theirs("team: shop")}`)];
+    const args = ["-f", file("in.yaml", `${SETTINGS}${DISCOVERED}---${policy("slow", "5s")}${theirs("team: shop")}`)];
     const { code, out, err } = await translate([...args, "--status"]);
     expect(code).toBe(1);
     expect(documents(out).map(named)).not.toContain("VirtualService cart east");
@@ -152,7 +152,7 @@ spec: {host: partners.example}
     expect(validated.written.err).toContain(rule);
     // What bears our label is ours, as when all that was printed is read again.
     const ours = theirs("owner.networking.mesh.gloo.solo.io: gloo-mesh");
-    const again = await translate(["-f", file("in.yaml", `${DISCOVERED}---${policy("slow", "5s")}${ours}`)]);
+    const again = await translate(["-f", file("in.yaml", `${SETTINGS}${DISCOVERED}---${policy("slow", "5s")}${ours}`)]);
     expect({ code: again.code, names: documents(again.out).map(named) }).toMatchObject({
       code: 0,
       names: expect.arrayContaining(["VirtualService cart east", "DestinationRule cart east"]),

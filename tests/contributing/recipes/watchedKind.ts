@@ -30,7 +30,7 @@ export const HTTPRoute = defineKind({
     ),
     insertAfter(
       ROLES,
-      '{ kind: AuthorizationPolicy, tasks: ["watchedByAgent", "inDiscoveryScope", "delivered"], keptFor: CONSOLE },',
+      '{ kind: AuthorizationPolicy, tasks: ["watchedByAgent", "inDiscoveryScope", "delivered"] },',
       '\n  { kind: HTTPRoute, tasks: ["watchedByAgent", "inDiscoveryScope"], keptFor: CONSOLE },',
     ),
     insertBefore(

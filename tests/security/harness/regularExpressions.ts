@@ -208,6 +208,10 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
   "packages/plane/src/server/storeKey.ts": {
     "/^[A-Za-z0-9+/_-]{1,1366}={0,2}$/": { bound: OBJECT, worst: ended("a", "!") },
   },
+  "packages/plane/src/server/leaveAnnotation.ts": {
+    "/^(.+) to ([0-9a-f]{64})$/": { bound: 6_450, worst: filled(" to 0") },
+    "/^[a-z0-9]([-a-z0-9]*[a-z0-9])?\\/[a-z0-9]([-.a-z0-9]*[a-z0-9])?$/": { bound: 317, worst: ended("a", "-") },
+  },
   "packages/plane/src/identity/joinTokens.ts": { "/^[a-z0-9]{12}$/": { bound: OBJECT, worst: filled("a") } },
   "apps/ui/src/config.ts": { "/^\\[|\\]$/g": flag },
   "packages/console/src/events/hub.ts": { "/^([\\w]{1,64})-(\\d{1,15})$/": { bound: HEADERS, worst: filled("a-1") } },
@@ -352,6 +356,7 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
   },
   "packages/translators/src/discovery/detectors/istioSidecar.ts": {
     '/"revision":"([^"]*)"/': { bound: OBJECT, worst: (length) => `"revision":"${filled("a")(length)}` },
+    "/(^|\\/)proxyv2(-[^/]*)?([:@]|$)/": { bound: OBJECT, worst: filled("/proxyv2-a") },
   },
   "packages/translators/src/discovery/image.ts": {
     "new RegExp(\n  `^(?:${HOST}/)?${COMPONENT}(?:/${COMPONENT})*(?::(?<tag>\\\\w[\\\\w.-]{0,127}))?(?:@(?<algorithm>[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*):(?<hex>[0-9a-fA-F]{32,}))?$`,\n)":

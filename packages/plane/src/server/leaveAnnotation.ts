@@ -33,7 +33,7 @@ export function leftWorkloads({ metadata }: VirtualMesh, meshName: string): Left
 
 /** Whether a text is `namespace/name`, both as Kubernetes has names. */
 export function isWorkloadName(text: string): boolean {
-  return WORKLOAD.test(text) && text.length <= LONGEST_NAME;
+  return text.length <= LONGEST_NAME && WORKLOAD.test(text);
 }
 
 /** More than a few are no exception any more. */

@@ -1,5 +1,6 @@
 import { type ConnectionPolicy, DestinationRule, type Subset } from "@isthmus/api";
 import type { DestinationInputs } from "../inputs.ts";
+import { rootNamespaceOf } from "./rootNamespace.ts";
 import { objectNameFor, type Source } from "./source.ts";
 import { hostsOf, userConflicts } from "./userObjects.ts";
 
@@ -16,8 +17,7 @@ export function usersRulesInForce(inputs: Inputs, source: Source): readonly Dest
   const { clusterDomains } = translationContext;
   const rules = userConflicts(inputs, { kind: "DestinationRule", source }).filter(isDestinationRule);
   if (rules.length === 0) return [];
-  const installation = (source.remoteMesh ?? mesh).spec?.istio?.installation;
-  for (const namespace of [objectNameFor(destination, source).namespace, installation?.namespace]) {
+  for (const namespace of [objectNameFor(destination, source).namespace, rootNamespaceOf(source.remoteMesh ?? mesh)]) {
     const there = rules.filter(({ metadata }) => metadata.namespace === namespace);
     const widths = there.map((rule) => widthOf(hostsOf(rule, clusterDomains)[0] ?? "*"));
     if (there.length > 0) return there.filter((_, i) => widths[i] === Math.min(...widths));
