@@ -71,7 +71,7 @@ export const UNSUPPORTED_KINDS: readonly UnsupportedGroup[] = [
       // admin.gloo.solo.io
       Workspace: "use VirtualMesh of networking.mesh.gloo.solo.io/v1 to group meshes",
       WorkspaceSettings: "use VirtualMesh of networking.mesh.gloo.solo.io/v1 to group and federate meshes",
-      RootTrustPolicy: "give the control planes intermediate CA certificates of a common root yourself (Istio, Plug in CA Certificates)",
+      RootTrustPolicy: "use VirtualMesh of networking.mesh.gloo.solo.io/v1 (mtlsConfig.shared)",
       KubernetesCluster: "use KubernetesCluster of multicluster.solo.io/v1alpha1, which registration creates",
       ExtAuthServer: "use an extension provider and an AuthorizationPolicy of Istio (action CUSTOM)",
       RateLimitServerConfig: RATE_LIMITS,
@@ -79,7 +79,7 @@ export const UNSUPPORTED_KINDS: readonly UnsupportedGroup[] = [
       IstioLifecycleManager: "install Istio with its own Helm charts or istioctl",
       GatewayLifecycleManager: "install gateways with Istio's own Helm charts or istioctl",
       WaypointLifecycleManager: "use Gateway of gateway.networking.k8s.io with Istio's waypoint class",
-      Dashboard: NOTHING_ELSE,
+      Dashboard: "the console needs no object: set glooUi.enabled in the chart of the management server",
       // networking.gloo.solo.io
       VirtualGateway: INGRESS,
       RouteTable: TRAFFIC,

@@ -158,6 +158,11 @@ export const FINDINGS = {
     example:
       "Destination gloo-mesh/reviews-bookinfo-cluster-1: calls from cluster-2 fail, because their TLS mode is DISABLE and east-west gateways only forward ISTIO_MUTUAL: set mtls.istio.tlsMode: ISTIO_MUTUAL in the Settings, or in a TrafficPolicy for it",
   },
+  CallersWithoutIdentity: {
+    meaning: "An AccessPolicy names callers, and their TLS mode leaves them without an identity, so it lets none of them in.",
+    example:
+      "Destination gloo-mesh/reviews-bookinfo-cluster-1: callers in cluster-1 have no identity, because their TLS mode is DISABLE, so this policy lets none of them in: set mtls.istio.tlsMode: ISTIO_MUTUAL, or remove it, in the Settings or the TrafficPolicy that sets it",
+  },
   // Trust
   TrustModelMissing: {
     meaning: "The mTLS configuration has no trust model.",

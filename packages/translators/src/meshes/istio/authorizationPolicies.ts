@@ -8,6 +8,7 @@ import { type AccessTranslation, type EnforcedAccess, effectiveAccessPolicies, e
 import { type DestinationInputs, emptyTranslation, mergeTranslations, type TargetTranslation } from "../inputs.ts";
 import { type OutputOrigin, outputOf } from "../outputMetadata.ts";
 import { callersOf, trustDomainOf } from "./callers.ts";
+import { callersWithoutIdentity } from "./callersWithoutIdentity.ts";
 import { ciliumNetworkPolicyFor } from "./cilium/networkPolicies.ts";
 
 /**
@@ -34,7 +35,11 @@ export function authorizationPolicyFor(inputs: DestinationInputs, origin: Output
   const { name = "", namespace = "", clusterName = "" } = kubeService.ref ?? {};
   const spec = { selector: { matchLabels }, ...(rules.length === 0 ? {} : { rules }) } satisfies AuthorizationPolicy["spec"];
   const access = results.map(({ policy, result }) => ({ policy, ...result }));
-  const ofMesh = { outputs: [outputOf({ name, namespace, clusterName, origin }, AuthorizationPolicy, spec)], reports };
+  const withoutIdentity = callersWithoutIdentity(inputs, results);
+  const ofMesh = {
+    outputs: [outputOf({ name, namespace, clusterName, origin }, AuthorizationPolicy, spec)],
+    reports: [...reports, ...withoutIdentity],
+  };
   return mergeTranslations([ofMesh, ciliumNetworkPolicyFor(inputs, access, origin)]);
 }
 

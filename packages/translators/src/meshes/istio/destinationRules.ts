@@ -31,8 +31,8 @@ export function destinationRuleSpec(inputs: DestinationInputs, source: Source): 
   };
 }
 
-/** Policies count for the whole destination, whatever requests they are for, as long as they are for some from the source. */
-function connectionPolicyFrom(inputs: DestinationInputs, source: Source): ConnectionPolicy {
+/** How connections from one source are made. Policies count for the whole destination, whatever requests they are for, as long as they are for some from the source. */
+export function connectionPolicyFrom(inputs: DestinationInputs, source: Source): ConnectionPolicy {
   const { destination, trafficPolicies, translationContext } = inputs;
   let connections: ConnectionPolicy = defaultConnectionPolicy(translationContext.settings, source);
   const here = trafficPolicies.filter(({ spec }) => matchesFrom(source.clusterName, spec ?? {}) !== undefined);
