@@ -83,11 +83,16 @@ export const REPORTED_ROWS: readonly Derived<InsightTables, InsightRow>[] = repo
     context: ({ context }) => context,
     joins: {},
     make: (row, { key, before }) => {
-      const insights = reportsOf(row).flatMap((report) => (report.state === "ACCEPTED" ? [] : [insightOfReport(report)]));
+      const insights = reportsOf(row).flatMap((report) =>
+        report.state === "ACCEPTED" || IN_STATUSES_ALONE.has(report.code) ? [] : [insightOfReport(report)],
+      );
       return insights.length === 0 ? undefined : reuseIfEqual<InsightRow>({ key, insights }, before);
     },
   }),
 );
+
+/** What statuses say of work that is under way, such as an upgrade: it is no fault. */
+const IN_STATUSES_ALONE: ReadonlySet<string> = new Set<ReportCode>(["RevisionNotJoined"]);
 
 /** The code by which a report becomes an insight. */
 function reportedCodeOf({ code: reported, state, subject }: Report): ReportedCode {

@@ -197,6 +197,16 @@ spec:
   replicas: 2
   selector: {matchLabels: {app: legacy}}
   template: {metadata: {labels: {app: legacy}}, spec: {containers: [{name: app, image: 'example.com/legacy:1'}]}}
+---
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata: {name: legacy-1, namespace: shop, clusterName: east, ownerReferences: [{apiVersion: apps/v1, kind: Deployment, name: legacy, controller: true}]}
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  {name: legacy-1-a, namespace: shop, clusterName: east, labels: {app: legacy}, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: legacy-1, controller: true}]}
+spec: {containers: [{name: app, image: 'example.com/legacy:1'}]}
 `),
     code: "CFG1007",
     on: "Deployment shop/legacy in east",

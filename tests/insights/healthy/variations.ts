@@ -141,9 +141,8 @@ spec:
     ),
   },
   {
-    title: "two revisions of the control plane, of which one has no proxies yet, and which the VirtualMesh names both",
-    change: changes(
-      add(`
+    title: "two revisions of the control plane, of which one has no proxies yet",
+    change: add(`
 apiVersion: apps/v1
 kind: Deployment
 metadata: {name: istiod-canary, namespace: istio-system, clusterName: south}
@@ -154,11 +153,6 @@ spec:
     metadata: {labels: {app: istiod, istio: pilot, istio.io/rev: canary}}
     spec: {serviceAccountName: istiod, containers: [{name: discovery, image: 'docker.io/istio/pilot:1.28.0'}]}
 `),
-      patch(
-        "VirtualMesh gloo-mesh/all",
-        "spec: {meshes: [{name: istiod-istio-system-east, namespace: gloo-mesh}, {name: istiod-istio-system-west, namespace: gloo-mesh}, {name: istiod-istio-system-south, namespace: gloo-mesh}, {name: istiod-canary-istio-system-south, namespace: gloo-mesh}]}",
-      ),
-    ),
   },
   {
     title: "proxies begin TLS with a server outside, by the authorities of their operating system or by others",
