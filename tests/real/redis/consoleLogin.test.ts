@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { TrafficPolicy } from "@isthmus/api";
 import type { AnyResource, Log, Resource } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
 import { redisStore } from "@isthmus/store";
@@ -27,6 +28,14 @@ const soon = { timeout: 60_000, interval: 50 };
 const RBAC = "rbac.authorization.k8s.io/v1";
 const AUDIENCE = "gloo-mesh-console";
 const STREAM = "/api/v1/stream";
+
+/** What makes DestinationRules in the namespaces of Services. */
+const careful: TrafficPolicy = {
+  apiVersion: TrafficPolicy.apiVersion,
+  kind: TrafficPolicy.kind,
+  metadata: { name: "careful", namespace: "gloo-mesh" },
+  spec: { policy: { outlierDetection: { consecutiveErrors: 3 } } },
+};
 
 // API server, its authorization, Redis, the program and the browser are real; the clusters that are shown are simulated.
 describeReal("a login to the console", (components) => {
@@ -86,6 +95,7 @@ describeReal("a login to the console", (components) => {
       shown.startAgent(name);
     }
     await shown.management.create(bookinfoMesh);
+    await shown.management.create(careful);
     await vi.waitFor(async () => {
       for (const clusterName of ["cluster-1", "cluster-2"])
         expect(
