@@ -232,6 +232,7 @@ describeReal("charts that are installed with Helm, their programs with the token
     const namespaces = ["istio-system", "bookinfo"];
     await leaveOwnAuthority(east, namespaces);
     await applyAll(management, [trusting]);
+    await changeRestarts();
     const isBelowRoot = async () => {
       const cacerts = await east.get(Secret, { name: "cacerts", namespace: "istio-system" });
       if (cacerts === undefined) return false;
@@ -246,6 +247,19 @@ describeReal("charts that are installed with Helm, their programs with the token
     });
     expect(fleet.servers.east.planeRefusals()).toEqual([]);
   });
+
+  /** Lets a workload come and go while restarts are ordered: pods alone come and go without a change of what is ordered. */
+  async function changeRestarts(): Promise<void> {
+    await waitFor("the restarts", async () => (await east.list(PodBounceDirective)).items.length > 0);
+    const labels = { app: "late", "sidecar.istio.io/inject": "true" };
+    const template = { metadata: { labels }, spec: { containers: [{ name: "app", image: "late:1" }] } };
+    const late = { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "late", namespace: "bookinfo" } };
+    await applyAll(east, [{ ...late, spec: { replicas: 0, selector: { matchLabels: { app: "late" } }, template } }]);
+    await waitFor("them to change", async () =>
+      fleet.servers.east.planeVerbs().includes("certificates.mesh.gloo.solo.io/podbouncedirectives patch"),
+    );
+    await east.delete({ apiVersion: late.apiVersion, kind: late.kind, ...late.metadata, clusterName: "east" });
+  }
 
   it.each(["management", "east"] as const)("in %s: each verb that is left out is refused, on everything that is served", async (name) => {
     const account = { name: name === "east" ? "gloo-mesh-agent" : "gloo-mesh-mgmt-server", namespace };

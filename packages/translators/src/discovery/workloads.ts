@@ -76,7 +76,7 @@ function injectionToCome({ controller, meshes, toCome }: WorkloadInputs): Inject
   }
   const pods = toCome();
   for (const detector of sidecarDetectors) {
-    const mesh = detector.meshToCome(pods, meshes);
+    const mesh = detector.meshToCome?.(pods, meshes);
     if (mesh !== undefined) return { mesh, detector };
   }
   return undefined;

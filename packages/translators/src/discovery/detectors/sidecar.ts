@@ -17,8 +17,11 @@ export interface SidecarDetector {
   isInjected(pod: Pod): boolean;
   /** The mesh of a pod with such a sidecar, among the meshes of its cluster in key order. */
   meshOf(pod: Pod, meshes: readonly Mesh[]): Mesh | undefined;
-  /** The mesh whose injector will put such a sidecar into pods to come; undefined: none, or none that anything known tells of. */
-  meshToCome(pods: PodsToCome, meshes: readonly Mesh[]): Mesh | undefined;
+  /**
+   * The mesh whose injector will put such a sidecar into pods to come; undefined: none, or none that anything known tells of. Absent: nothing known
+   * tells of it, and workloads exist only while they have pods.
+   */
+  readonly meshToCome?: (pods: PodsToCome, meshes: readonly Mesh[]) => Mesh | undefined;
   /** Whether the pods of a controller are a gateway of the mesh. Absent: its gateways are not known. */
   readonly isGateway?: (controller: Controller) => boolean;
 }
