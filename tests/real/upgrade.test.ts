@@ -1,8 +1,8 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { KubernetesCluster, TrafficPolicy, VirtualMesh, VirtualService } from "@isthmus/api";
-import type { Kind, TimedCondition } from "@isthmus/core";
+import { KubernetesCluster, Settings, TrafficPolicy, VirtualMesh, VirtualService } from "@isthmus/api";
+import type { AnyResource, Kind, TimedCondition } from "@isthmus/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type App, startAgent, startManagementServer } from "./harness/apps.ts";
 import { secretDigests } from "./harness/backup.ts";
@@ -38,6 +38,14 @@ if ("missing" in earlier) {
   });
 } else for (const order of ORDERS) upgrade(order, earlier);
 
+// As the page on upgrades says: without a mode, this version deletes the rules that the one before wrote unasked.
+const settings: AnyResource = {
+  apiVersion: Settings.apiVersion,
+  kind: Settings.kind,
+  metadata: { name: "settings", namespace: "gloo-mesh" },
+  spec: { mtls: { istio: { tlsMode: "ISTIO_MUTUAL" } } },
+};
+
 /** One story: to this version and back, and a policy that is changed between the steps. */
 function upgrade({ title, order, hasRedis }: (typeof ORDERS)[number], old: Programs): void {
   describeReal(`an upgrade and a downgrade, ${title}`, (components) => {
@@ -61,7 +69,7 @@ function upgrade({ title, order, hasRedis }: (typeof ORDERS)[number], old: Progr
       slice = await startSlice(components, { relay, replicas: [more], programs: old });
       server = slice.server.app;
       agents = slice.agents;
-      await applyAll(slice.management, [virtualMesh(), shiftPolicy(75)]);
+      await applyAll(slice.management, [settings, virtualMesh(), shiftPolicy(75)]);
       await settled(75);
     });
     afterAll(async () => {
