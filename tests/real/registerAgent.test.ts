@@ -138,7 +138,7 @@ describeReal("a cluster is registered by one command", (components) => {
   async function setTimeoutTo(requestTimeout: string): Promise<void> {
     const { apiVersion, kind } = TrafficPolicy;
     const reviews = { kubeServiceMatcher: { namespaces: ["bookinfo"], labels: { app: "reviews" } } };
-    const spec = { destinationSelector: [reviews], policy: { requestTimeout } };
+    const spec = { destinationSelector: [reviews], policy: { requestTimeout, outlierDetection: {} } };
     await applyAll(management, [{ apiVersion, kind, metadata: { name: "timeout", namespace }, spec }]);
     await waitFor("the route", async () => (await timeout()) === requestTimeout);
   }

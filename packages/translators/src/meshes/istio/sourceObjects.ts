@@ -14,7 +14,7 @@ import { virtualServiceSpec } from "./virtualServices.ts";
 /**
  * The VirtualService and the DestinationRule for requests from one source to a Destination. Neither is written when a user's own
  * object is about the host and must not be met. A DestinationRule has the settings of those of users that it would put out of force, and
- * is not written where it can't have them.
+ * is not written where those are for some callers alone, unless routes need its subsets.
  */
 export type SourceObjects = (source: Source, origin: OutputOrigin) => readonly Output[];
 
@@ -35,7 +35,8 @@ export function sourceObjects(inputs: DestinationInputs): SourceObjects {
     }
     if (destinationRule !== undefined && isFree("DestinationRule", source)) {
       const theirs = usersRules(source);
-      if (canBeCarried(theirs)) outputs.push(outputOf(identity, DestinationRule, withUsersRules(destinationRule, theirs)));
+      // Policies on other Destinations may route to its subsets, which would answer 503 without a rule.
+      if (canBeCarried(theirs) || destinationRule.subsets !== undefined) outputs.push(outputOf(identity, DestinationRule, withUsersRules(destinationRule, theirs)));
     }
     return outputs;
   };

@@ -32,6 +32,11 @@ export function subsetsOf(destination: Destination): readonly Subset[] {
   return found;
 }
 
+/** Whether a policy shifts traffic to subsets of a Service. */
+export function asksForSubsetsOf(rules: TrafficPolicyRules, serviceKey: string): boolean {
+  return subsetLabels(rules.trafficShift, serviceKey).length > 0;
+}
+
 /** The label sets that a traffic shift asks for of one Service. */
 function subsetLabels(shift: TrafficShift | undefined, serviceKey: string): readonly Readonly<Record<string, string>>[] {
   return (shift?.destinations ?? []).flatMap(({ kubeService }) => {

@@ -39,8 +39,8 @@ interface Meeting {
   readonly place: Place;
   /** Whether the reader may know the object. */
   readonly isNamed: boolean;
-  /** What comes of it: ours beside it, ours with its settings, or none of ours. */
-  readonly outcome: "BESIDE" | "CARRIED" | "STANDS";
+  /** What comes of it: ours beside it, ours with its settings, none of ours, or none for this policy as that one is for some callers alone. */
+  readonly outcome: "BESIDE" | "CARRIED" | "STANDS" | "FOR_SOME";
 }
 
 /**
@@ -56,6 +56,11 @@ export function userConflictFinding(inputs: Inputs, object: UserObject, { place,
   switch (outcome) {
     case "STANDS":
       return refuse("UserConfigConflict", `${what}, so no ${place.kind} is written: remove that object, or this policy`);
+    case "FOR_SOME":
+      return refuse(
+        "UserConfigConflict",
+        `${what}, for some callers alone (exportTo, workloadSelector), so this policy is not in force there: remove that object, or this policy`,
+      );
     case "CARRIED":
       return warningFinding(
         "UserConfigConflict",

@@ -1,5 +1,5 @@
 import type { ConnectionPolicy, TrafficPolicy } from "@isthmus/api";
-import { equalJson, formatRef, type Resource, refOf } from "@isthmus/core";
+import { equalJson, formatRef, keyOf, type Resource, refOf } from "@isthmus/core";
 import { type Finding, warningFinding } from "../../../findings.ts";
 import { type PolicyScope, policyScopeFrom } from "../../../policy/policyScope.ts";
 import type { PolicyTarget } from "../../meshTranslator.ts";
@@ -8,6 +8,7 @@ import { bySources, covers, equalMatches, type Matches, matchesFrom } from "../m
 import { connectionFields, routeFields, type SourceContext } from "../policyFields.ts";
 import { referencesIn, routeContext } from "../routeContext.ts";
 import type { Source } from "../source.ts";
+import { asksForSubsetsOf } from "../subsets.ts";
 import { userConflict, userConflictFinding } from "../userObjects.ts";
 import { canBeCarried, usersRulesInForce } from "../usersRules.ts";
 import { FieldOwners } from "./fieldOwners.ts";
@@ -64,10 +65,13 @@ export class RouteFieldOwners {
     const { clusterName = this.#source.clusterName } = this.#reach.limitOf(policy);
     const isNamed = clusterName === this.#source.clusterName;
     const hasRoutes = this.#routes.some(({ owners }) => owners.first !== undefined);
-    const hasRule = Object.keys(this.#current).length > 0 || target.destination.status?.requiredSubsets !== undefined;
+    const { ref: service } = target.destination.spec?.kubeService ?? {};
+    const shiftsToOwnSubsets = service !== undefined && asksForSubsetsOf(policy.spec?.policy ?? {}, keyOf(service));
+    const hasRule = Object.keys(this.#current).length > 0 || shiftsToOwnSubsets;
     const asksForRule =
       target.translationContext.disallowIntersectingConfig ||
-      (this.#matchesOf(policy) !== undefined && Object.keys(connectionFields.fieldsOf(policy, this.#context)).length > 0);
+      (this.#matchesOf(policy) !== undefined &&
+        (shiftsToOwnSubsets || Object.keys(connectionFields.fieldsOf(policy, this.#context)).length > 0));
     const ofRule = hasRule ? this.#meeting(target, "DestinationRule", isNamed) : [];
     return [
       ...(hasRoutes ? this.#meeting(target, "VirtualService", isNamed) : []),
@@ -85,7 +89,7 @@ export class RouteFieldOwners {
     }
     const [inForce, ...others] = kind === "DestinationRule" ? usersRulesInForce(target, this.#source) : [];
     if (inForce === undefined) return [userConflictFinding(target, met, { place, isNamed, outcome: "BESIDE" })];
-    const outcome = canBeCarried([inForce, ...others]) ? "CARRIED" : "STANDS";
+    const outcome = canBeCarried([inForce, ...others]) ? "CARRIED" : "FOR_SOME";
     return [userConflictFinding(target, inForce, { place, isNamed, outcome })];
   }
 
