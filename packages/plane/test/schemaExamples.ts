@@ -305,6 +305,8 @@ const EXAMPLES: Readonly<Record<string, Readonly<Record<string, Example>>>> = {
     "spec.filters[].insertBeforeFilter": { value: "envoy.filters.http.cors" },
   },
   [KubernetesCluster.kind]: {
+    // Hosts are named where somebody says something of them.
+    "spec.clusterDomain": { beside: [objectSaying(TrafficPolicy, { "spec.policy.requestTimeout": "1s" })] },
     "spec.providerInfo": { isSilent: "describes the cluster for people and for tools of the published product; it asks for nothing" },
   },
   [Settings.kind]: {

@@ -161,7 +161,7 @@ export const FINDINGS = {
   CallersWithoutIdentity: {
     meaning: "An AccessPolicy names callers, and their TLS mode leaves them without an identity, so it lets none of them in.",
     example:
-      "Destination gloo-mesh/reviews-bookinfo-cluster-1: callers in cluster-1 have no identity, because their TLS mode is DISABLE, so this policy lets none of them in: set mtls.istio.tlsMode: ISTIO_MUTUAL, or remove it, in the Settings or the TrafficPolicy that sets it",
+      "Destination gloo-mesh/reviews-bookinfo-cluster-1: callers in its cluster have no identity, because their TLS mode is DISABLE, so this policy lets none of them in: set mtls.istio.tlsMode: ISTIO_MUTUAL, or remove it, in the Settings or the TrafficPolicy that sets it",
   },
   // Trust
   TrustModelMissing: {

@@ -1,3 +1,4 @@
+export { NEVER_INJECTED } from "./discovery/detectors/istioInjection.ts";
 export { meshConfigOf } from "./discovery/detectors/istioMeshConfig.ts";
 export { istioSidecar } from "./discovery/detectors/istioSidecar.ts";
 export { lastKnownMeshChanges, lastKnownMeshOf, lastKnownMeshRefOf } from "./discovery/detectors/lastKnownMesh.ts";

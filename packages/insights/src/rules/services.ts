@@ -1,5 +1,6 @@
 import { Deployment, Mesh, Namespace, Service, SIDECAR_INJECT, Workload } from "@isthmus/api";
 import { formatRef, type Index, keyOf, type Resource, refOf } from "@isthmus/core";
+import { NEVER_INJECTED } from "@isthmus/translators";
 import { kubectl } from "../insight.ts";
 import { defineRule, lookUp, type RuleFinding } from "../rule.ts";
 import { byMeshCluster, byObjectCluster } from "./places.ts";
@@ -21,7 +22,8 @@ const ownNamespace: Index<Resource> = ({ metadata: { namespace = "", clusterName
 ];
 
 /** Whether Istio injects sidecars in a namespace. */
-function isInjected({ metadata: { labels = {} } }: Namespace): boolean {
+function isInjected({ metadata: { name, labels = {} } }: Namespace): boolean {
+  if (NEVER_INJECTED.has(name)) return false;
   return labels["istio-injection"] === "enabled" || (labels["istio.io/rev"] !== undefined && labels["istio-injection"] !== "disabled");
 }
 

@@ -3,6 +3,8 @@ import { equalJson, keyOf, keyOfResource } from "@isthmus/core";
 import { inputKind, type JoinSource, join } from "../incremental/join.ts";
 import type { DiscoverySources } from "./sources.ts";
 
+const NONE: readonly never[] = [];
+
 /** The mesh under which what is in a mesh is discovered. */
 export type StandIn = (mesh: Mesh) => Mesh;
 
@@ -17,8 +19,9 @@ export function virtualMeshesNaming<R extends object>(from: JoinSource<Discovery
   });
 }
 
-/** VirtualMeshes by the meshes that they name. */
-function virtualMeshesByMember({ spec }: VirtualMesh): readonly string[] {
+/** VirtualMeshes by the meshes that they name. One of a workload cluster is the word of its agent, which says nothing of the workloads of others. */
+function virtualMeshesByMember({ metadata, spec }: VirtualMesh): readonly string[] {
+  if ((metadata.clusterName ?? "") !== "") return NONE;
   return (spec?.meshes ?? []).map(({ name = "", namespace = "" }) => keyOf({ name, namespace, clusterName: "" }));
 }
 

@@ -8,7 +8,7 @@ const INJECTION_LABEL = "istio-injection";
 /** The revision of a control plane that was installed without one, and the tag of the one that takes its place. */
 export const DEFAULT_REVISION = "default";
 /** Istio's injector leaves them alone, whatever their labels are. Source: istio.io/istio, pkg/kube/inject, IgnoredNamespaces. */
-const IGNORED = new Set(["kube-system", "kube-public", "kube-node-lease", "local-path-storage"]);
+export const NEVER_INJECTED: ReadonlySet<string> = new Set(["kube-system", "kube-public", "kube-node-lease", "local-path-storage"]);
 
 /**
  * The revision, or tag of one, whose injector pods to come will pass; undefined for none. As the selectors of the webhooks of Istio's charts say,
@@ -18,7 +18,7 @@ const IGNORED = new Set(["kube-system", "kube-public", "kube-node-lease", "local
  */
 export function revisionToCome({ controller, namespaceLabels = {} }: PodsToCome): string | undefined {
   const { metadata: { labels = {}, annotations = {} } = {}, spec } = controller.spec?.template ?? {};
-  if (spec?.hostNetwork === true || IGNORED.has(namespaceLocationOf(controller).namespace)) return undefined;
+  if (spec?.hostNetwork === true || NEVER_INJECTED.has(namespaceLocationOf(controller).namespace)) return undefined;
   // The label comes before the annotation, which no webhook sees: by itself it only refuses.
   if ((labels[SIDECAR_INJECT] ?? annotations[SIDECAR_INJECT]) === "false") return undefined;
   const injection = namespaceLabels[INJECTION_LABEL];

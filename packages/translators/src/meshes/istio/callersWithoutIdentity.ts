@@ -4,7 +4,7 @@ import { reportOf, warningFinding } from "../../findings.ts";
 import type { DestinationInputs } from "../inputs.ts";
 import { connectionPolicyFrom } from "./destinationRules.ts";
 import { MUTUAL } from "./features/mtls.ts";
-import { sourcesOf } from "./source.ts";
+import { localSource } from "./source.ts";
 
 /** An AccessPolicy and what is written of it. */
 interface Enforced {
@@ -12,24 +12,19 @@ interface Enforced {
   readonly result: { readonly rule: AuthorizationRule };
 }
 
-/** Warns of AccessPolicies that name callers, where a TLS mode that somebody wrote takes the identities of all callers away: nobody is let in. */
+/**
+ * Warns of AccessPolicies that name callers, where a TLS mode that somebody wrote takes the identities of those in its own cluster away: none of them is
+ * let in. Calls from other meshes don't arrive at all with such a mode, which `reachabilityFindings` says.
+ */
 export function callersWithoutIdentity(inputs: DestinationInputs, enforced: readonly Enforced[]): readonly Report[] {
-  const { destination, trafficPolicies, translationContext } = inputs;
-  const isModeWritten =
-    translationContext.settings?.spec?.mtls?.istio?.tlsMode !== undefined ||
-    trafficPolicies.some(({ spec }) => spec?.policy?.mtls !== undefined);
-  const naming = isModeWritten ? enforced.filter(({ result }) => result.rule.from !== undefined) : [];
+  const naming = enforced.filter(({ result }) => result.rule.from !== undefined);
   if (naming.length === 0) return [];
-  const modes = sourcesOf(inputs).flatMap((source) => {
-    const mode = connectionPolicyFrom(inputs, source).tls?.mode;
-    return mode === undefined || mode === MUTUAL ? [] : [{ clusterName: source.clusterName, mode }];
-  });
-  if (modes.length === 0) return [];
-  const clusters = [...new Set(modes.map(({ clusterName }) => clusterName))].join(", ");
-  const words = [...new Set(modes.map(({ mode }) => mode))].join(" or ");
+  const { destination } = inputs;
+  const mode = connectionPolicyFrom(inputs, localSource(destination)).tls?.mode;
+  if (mode === undefined || mode === MUTUAL) return [];
   const finding = warningFinding(
     "CallersWithoutIdentity",
-    `${formatRef(refOf(destination))}: callers in ${clusters} have no identity, because their TLS mode is ${words}, so this policy lets none of them in: set mtls.istio.tlsMode: ISTIO_MUTUAL, or remove it, in the Settings or the TrafficPolicy that sets it`,
+    `${formatRef(refOf(destination))}: callers in its cluster have no identity, because their TLS mode is ${mode}, so this policy lets none of them in: set mtls.istio.tlsMode: ISTIO_MUTUAL, or remove it, in the Settings or the TrafficPolicy that sets it`,
   );
   return naming.map(({ policy }) => reportOf(refOf(policy), finding, refOf(destination)));
 }

@@ -36,7 +36,8 @@ export function sourceObjects(inputs: DestinationInputs): SourceObjects {
     if (destinationRule !== undefined && isFree("DestinationRule", source)) {
       const theirs = usersRules(source);
       // Policies on other Destinations may route to its subsets, which would answer 503 without a rule.
-      if (canBeCarried(theirs) || destinationRule.subsets !== undefined) outputs.push(outputOf(identity, DestinationRule, withUsersRules(destinationRule, theirs)));
+      if (canBeCarried(theirs) || destinationRule.subsets !== undefined)
+        outputs.push(outputOf(identity, DestinationRule, withUsersRules(destinationRule, theirs)));
     }
     return outputs;
   };
