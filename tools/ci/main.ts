@@ -124,31 +124,41 @@ function vitest(config: string, files: readonly string[], workers: number): read
 const toRun = (planned: readonly PlannedFile[]): readonly string[] =>
   planned.filter(({ record }) => record === undefined).map(({ file }) => file);
 
-/** What keeps processors busy, one after the other, behind all else. */
+/** What keeps processors busy, behind all else. */
 async function computing(run: Run, planned: readonly PlannedFile[], shared: string): Promise<readonly SuiteResult[]> {
   const seed = String(Number.parseInt(commitOf(run.root).slice(0, 7), 16));
   const npm = (script: string, ...args: readonly string[]) => ["npm", "run", "--silent", script, "--", ...args];
-  const others = [
+  const beside = [
     { name: "check", command: npm("check") },
     // Other schedules and inputs with each commit, and the same ones when a commit is run again.
     { name: "test:faults", command: npm("test:faults", "--runs", "1000", "--seed", seed) },
-    { name: "fuzz", command: npm("fuzz", "--minutes", "1", "--seed", seed) },
-    { name: "bench", command: npm("bench", "--smoke") },
     existsSync(join(shared, "reference-cases"))
       ? { name: "conformance", command: npm("conformance", join(shared, "reference-cases")) }
       : { name: "conformance", command: ["echo", "0 passed, 0 failed, 1 skipped"] },
   ];
-  const results: SuiteResult[] = [];
-  const files = toRun(planned);
-  if (files.length > 0) {
-    // One at a time: what waits for a minute would wait longer behind more of them.
-    const command = vitest(LONG, files, 1);
-    results.push(await runVitest(run, { name: "test:long", command, env: measuring(run), niceness: BEHIND }));
-  }
-  for (const other of others) {
-    run.say(`replay: ${other.command.join(" ")}`);
-    results.push(await runOther(run, { ...other, niceness: BEHIND }));
-  }
+  // One goes on for a time and not for a number of inputs, and the other one measures: they come once there is little beside them.
+  const last = [
+    { name: "fuzz", command: npm("fuzz", "--minutes", "1", "--seed", seed) },
+    { name: "bench", command: npm("bench", "--smoke") },
+  ];
+  const [long, others] = await Promise.all([runLongTests(run, toRun(planned)), inTurn(beside, (other) => behind(run, other))]);
+  return [...long, ...others, ...(await Promise.all(last.map((other) => behind(run, other))))];
+}
+
+async function runLongTests(run: Run, files: readonly string[]): Promise<readonly SuiteResult[]> {
+  if (files.length === 0) return [];
+  // One at a time: what waits for a minute would wait longer behind more of them.
+  return [await runVitest(run, { name: "test:long", command: vitest(LONG, files, 1), env: measuring(run), niceness: BEHIND })];
+}
+
+function behind(run: Run, other: { readonly name: string; readonly command: readonly string[] }): Promise<SuiteResult> {
+  run.say(`replay: ${other.command.join(" ")}`);
+  return runOther(run, { ...other, niceness: BEHIND });
+}
+
+async function inTurn<T, R>(all: readonly T[], one: (item: T) => Promise<R>): Promise<readonly R[]> {
+  const results: R[] = [];
+  for (const item of all) results.push(await one(item));
   return results;
 }
 
