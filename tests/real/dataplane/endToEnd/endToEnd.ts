@@ -62,7 +62,7 @@ export interface EndToEnd extends UserObjects {
   /** What the proxies of pods (`cluster/deployment`) use now. */
   readonly certificatesOf: Testbed["certificatesOf"];
   /** Steady requests from whichever pod of a cluster's first client is ready. */
-  stream(from: ClusterName, host: string): Stream;
+  stream(from: ClusterName, host: string, requestsPerSecond?: number): Stream;
   /** Ends all steady requests, and starts those of our programs that do not run: what one case left does not reach the next one. */
   tidy(): Promise<void>;
   stop(): Promise<void>;
@@ -128,8 +128,8 @@ export async function endToEndOn(testbed: Testbed, { isStandard = false }: Pick<
         await waitFor(`answers of ${path.host}`, probe, { timeoutMs: IN_FORCE_MS, everyMs: EVERY_MS });
       },
       certificatesOf: testbed.certificatesOf,
-      stream(from, host) {
-        const stream = testbed.stream(from, host);
+      stream(from, host, requestsPerSecond) {
+        const stream = testbed.stream(from, host, requestsPerSecond);
         streams.push(stream);
         return stream;
       },

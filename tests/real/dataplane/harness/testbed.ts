@@ -75,7 +75,7 @@ export interface Testbed {
   /** Requests from a pod (`cluster/deployment`), one after the other, from now until they are stopped. */
   traffic(pod: string, host: string): Traffic;
   /** Requests from the ready pods of the first client of a cluster, from now until they are stopped. */
-  stream(from: ClusterName, host: string): Stream;
+  stream(from: ClusterName, host: string, requestsPerSecond?: number): Stream;
   /** What the proxies of pods (`cluster/deployment`) use now. */
   certificatesOf(pods: readonly string[]): Promise<Readonly<Record<string, ProxyCertificates>>>;
   /** Status line and headers of one answer, as text; header names in small letters. */
@@ -211,7 +211,7 @@ export async function startTestbed(options: TestbedOptions): Promise<Testbed> {
       return JSON.parse(out) as Answers;
     },
     traffic: (pod, host) => startTraffic({ host, command: ["python3", program, "exec", pod, "--"], env, directory }),
-    stream: (from, host) => startStream({ from, host, testbed, env, directory }),
+    stream: (from, host, requestsPerSecond) => startStream({ from, host, requestsPerSecond, testbed, env, directory }),
     async certificatesOf(pods) {
       const { out, err, code } = await run("certs-of", ...pods);
       if (code !== 0) throw new Error(err);
