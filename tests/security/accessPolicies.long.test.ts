@@ -1,4 +1,13 @@
-import { AccessPolicy, type AccessPolicySpec, AuthorizationPolicy, Destination, Mesh, Settings, VirtualMesh } from "@isthmus/api";
+import {
+  AccessPolicy,
+  type AccessPolicySpec,
+  AuthorizationPolicy,
+  Destination,
+  KubernetesCluster,
+  Mesh,
+  Settings,
+  VirtualMesh,
+} from "@isthmus/api";
 import { type AnyResource, kindKeyOf, type Resource, type ResourceRef, refOf } from "@isthmus/core";
 import type { SimulatedCluster } from "@isthmus/simulator";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -123,6 +132,8 @@ describe("an agent", () => {
     ["no trust domain", "{}\n"],
     ["what is no YAML", "trustDomain: [\n"],
     ["a trust domain that is no text", "trustDomain: {a: b}\n"],
+    ["another trust domain than before", "trustDomain: another.domain\n"],
+    ["the trust domain of another mesh", "trustDomain: cluster-1\n"],
   ])("opens nothing in other clusters by a mesh config with %s", async (_, mesh) => {
     await callers().update(meshConfig("cluster-2", mesh));
     const meshIn = async () => await plane.management.get(Mesh, meshOf("cluster-2"));
@@ -131,8 +142,10 @@ describe("an agent", () => {
     await expectNothingOpened();
   });
 
-  test("decides by a trust domain that can be one who its own callers are, and nothing else", async () => {
+  test("decides by a trust domain that the management cluster accepts who its own callers are, and nothing else", async () => {
     await callers().update(meshConfig("cluster-2", "trustDomain: another.domain\n"));
+    const registration = await plane.management.get(KubernetesCluster, { name: "cluster-2", namespace: NAMESPACE });
+    await plane.management.update({ ...registration, spec: { ...registration?.spec, trustDomain: "another.domain" } } as KubernetesCluster);
     const rules = JSON.stringify(RULES).replace("cluster-2/ns/*", "another.domain/ns/*");
     await until(async () => (await rulesOf("reviews", "bookinfo")) === rules, "its callers have another name");
     await comeAround({ plane, cluster: guarded(), service: "ratings" });

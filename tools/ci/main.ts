@@ -136,7 +136,7 @@ async function computing(run: Run, planned: readonly PlannedFile[], shared: stri
       ? { name: "conformance", command: npm("conformance", join(shared, "reference-cases")) }
       : { name: "conformance", command: ["echo", "0 passed, 0 failed, 1 skipped"] },
   ];
-  // One goes on for a time and not for a number of inputs, and the other one measures: they come once there is little beside them.
+  // One continues for a time and not for a number of inputs, and the other one measures: they come once there is little beside them.
   const last = [
     { name: "fuzz", command: npm("fuzz", "--minutes", "1", "--seed", seed) },
     { name: "bench", command: npm("bench", "--smoke") },

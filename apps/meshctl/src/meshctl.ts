@@ -14,6 +14,7 @@ import { clusterCommand } from "./commands/cluster.ts";
 import { clusterModeCommands } from "./commands/clusterMode.ts";
 import { connectRemote } from "./commands/clusterRegistration.ts";
 import { clusterStateCommands } from "./commands/clusterState.ts";
+import { trustDomainCommand } from "./commands/clusterTrustDomain.ts";
 import type { CommandRuntime } from "./commands/commandRuntime.ts";
 import { completeCommand, completionCommand } from "./commands/completion.ts";
 import { configCommand } from "./commands/config.ts";
@@ -132,7 +133,8 @@ function programOf(runtime: CommandRuntime, { toRemote, call }: { readonly toRem
 /** `meshctl cluster`: who may join, how those that have joined are, and whether anything is written in them. */
 function clusterGroup(runtime: CommandRuntime, toRemote: ConnectRemote): Command {
   const group = clusterCommand(runtime.io, runtime.connect, toRemote, runtime);
-  for (const command of [...clusterStateCommands(runtime), ...clusterModeCommands(runtime)]) group.addCommand(command);
+  for (const command of [...clusterStateCommands(runtime), ...clusterModeCommands(runtime), trustDomainCommand(runtime)])
+    group.addCommand(command);
   return group;
 }
 

@@ -76,7 +76,7 @@ export { Lease } from "./kubernetes/lease.ts";
 export { Namespace, RESUME_DELETES } from "./kubernetes/namespace.ts";
 export { KIND_NODE_IMAGE, Node } from "./kubernetes/node.ts";
 export { Pod, REVISION_ANNOTATION, SCRAPE_ANNOTATION, SCRAPE_PORT_ANNOTATION, SIDECAR_STATUS_ANNOTATION } from "./kubernetes/pod.ts";
-export { CLUSTER_ID_VARIABLE, ISTIOD_CONTAINER } from "./kubernetes/project.ts";
+export { CLUSTER_ID_VARIABLE, ISTIOD_CONTAINER, SKIP_TRUST_DOMAIN_VARIABLE } from "./kubernetes/project.ts";
 export { ReplicaSet } from "./kubernetes/replicaSet.ts";
 export { JOIN_TOKEN_LABEL, ROOT_OPTIONS, Secret } from "./kubernetes/secret.ts";
 export { type KubernetesServicePort, Service } from "./kubernetes/service.ts";

@@ -115,8 +115,12 @@ describe("what leaves a cluster", () => {
     ]);
   });
 
-  test("of istiod: what it calls its cluster, and no other variable; of other containers not even that", () => {
-    const env = [...container.env, { name: "CLUSTER_ID", value: "east" }];
+  test("of istiod: what it calls its cluster, whose callers it takes, and no other variable; of other containers not even that", () => {
+    const ofIstiod = [
+      { name: "CLUSTER_ID", value: "east" },
+      { name: "PILOT_SKIP_VALIDATE_TRUST_DOMAIN", value: "true" },
+    ];
+    const env = [...container.env, ...ofIstiod];
     const containers = [
       { ...container, name: "discovery", env },
       { ...container, env },
@@ -124,7 +128,7 @@ describe("what leaves a cluster", () => {
     const long = [{ name: "discovery", env: [{ name: "CLUSTER_ID", value: "x".repeat(254) }] }];
     const specOf = (template: object) => projected(Deployment, { metadata, spec: { template: { spec: template } } }).spec?.template?.spec;
     expect(specOf({ containers })?.containers).toEqual([
-      { name: "discovery", image: "app:1", env: [{ name: "CLUSTER_ID", value: "east" }] },
+      { name: "discovery", image: "app:1", env: ofIstiod },
       { name: "app", image: "app:1" },
     ]);
     expect(specOf({ containers: long })?.containers).toEqual([{ name: "discovery" }]);

@@ -25,14 +25,7 @@ import {
   istioTooOld,
 } from "./rules/control.ts";
 import { localityWithoutOutliers, ruleHostUnknown, subsetEmpty, subsetNowhere, subsetTwice } from "./rules/destinationRules.ts";
-import {
-  everythingExported,
-  federatedWithoutEndpoints,
-  portsDiffer,
-  singleBackend,
-  trustDomainsDiffer,
-  versionsApart,
-} from "./rules/federation.ts";
+import { everythingExported, federatedWithoutEndpoints, portsDiffer, singleBackend, versionsApart } from "./rules/federation.ts";
 import {
   gatewayHostOfAnybody,
   gatewayPortClosed,
@@ -48,6 +41,7 @@ import { proxiesOfOtherVersion } from "./rules/proxies.ts";
 import { deploymentWithoutSidecar, portNameMeansNothing, servicesDisagree } from "./rules/services.ts";
 import { suppressionEnded } from "./rules/suppressions.ts";
 import { mutualTlsSwitchedOff, serverNotVerified } from "./rules/tlsSettings.ts";
+import { trustDomainsDiffer } from "./rules/trustDomains.ts";
 import { mirrorHostUnknown, routeHostUnknown, routePortUnknown } from "./rules/virtualServiceHosts.ts";
 import { exportToMissing, retriesCutShort, routeNeverReached, weightsPointless } from "./rules/virtualServiceRoutes.ts";
 

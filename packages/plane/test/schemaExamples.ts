@@ -102,6 +102,17 @@ const CILIUM: readonly AnyResource[] = [
   },
   objectSaying(AccessPolicy, { "spec.destinationSelector": [{ kubeServiceMatcher: { namespaces: ["shop"] } }] }),
 ];
+/** Callers of a cluster that cannot be distinguished from those of another one. */
+const ONE_TRUST_DOMAIN: readonly AnyResource[] = [
+  VIRTUAL_MESH,
+  objectSaying(AccessPolicy, { "spec.sourceSelector": [{ kubeIdentityMatcher: { clusters: ["east"] } }] }),
+  {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name: "istio", namespace: "istio-system", clusterName: "west" },
+    data: { mesh: "trustDomain: east" },
+  },
+];
 const policyIn = (metadata: object): AnyResource => ({
   ...objectSaying(TrafficPolicy, TIMEOUT),
   metadata: { name: "contributed", namespace: "shop", ...metadata },
@@ -339,6 +350,7 @@ const EXAMPLES: Readonly<Record<string, Readonly<Record<string, Example>>>> = {
     "spec.policies.headerOperators": {
       beside: [objectSaying(TrafficPolicy, { "spec.policy.headerManipulation.appendRequestHeaders": { a: "%START_TIME%" } })],
     },
+    "spec.policies.sharedTrustDomain": { value: "WARN", beside: ONE_TRUST_DOMAIN },
     "spec.relay.sharedToken": { value: "ANY_NAME" },
     "spec.relay.registration": { value: "KNOWN_CLUSTERS" },
     "spec.workloadClusterResources": { beside: [policyIn({ clusterName: "east" })] },

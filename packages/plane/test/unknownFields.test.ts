@@ -86,6 +86,7 @@ const RESTRICTIVE: Readonly<Record<string, unknown>> = {
   "spec.workloadClusterResources.virtualMeshes": "REFUSED",
   "spec.relay.sharedToken": "NEW_NAMES",
   "spec.policies.headerOperators": "REFUSED",
+  "spec.policies.sharedTrustDomain": "REFUSE",
 };
 
 /** The fields that lead to one, itself included: each may be misspelt. No entries of lists or maps, whose names are users' own. */

@@ -1,4 +1,4 @@
-/** What is reported of gateways where access is closed: a part of the catalogue in `findings.ts`. */
+/** What is reported of gateways where access is closed, and of callers that Istio cannot tell apart: a part of the catalogue in `findings.ts`. */
 export const GLOBAL_ACCESS_FINDINGS = {
   GatewayClosed: {
     meaning:
@@ -11,5 +11,17 @@ export const GLOBAL_ACCESS_FINDINGS = {
       "A VirtualMesh requires AccessPolicies, and pods have the labels by which a gateway in the root namespace of their mesh is exempted. They are denied all calls, because they would be exempted with it.",
     example:
       "spec.globalAccessPolicy: all calls of apps/report in east are denied, because the labels istio: ingressgateway of the pods are those by which a gateway in root namespace istio-system is exempted, and Istio would exempt them as well: give them other labels",
+  },
+  TrustDomainShared: {
+    meaning:
+      "An AccessPolicy names callers of a cluster that Istio cannot tell from those of another one, because the trust domains of their meshes are equal or aliases of each other. They are not allowed, or, with a warning, the others are allowed too.",
+    example:
+      "spec.sourceSelector[0].kubeIdentityMatcher.clusters[0]: Istio cannot tell callers of cluster east from those of west, as both have trust domain cluster.local, so callers of east are not allowed: name all of these clusters, set a different trustDomain in the mesh configuration of each, or set policies.sharedTrustDomain: WARN in the Settings to allow them all",
+  },
+  TrustDomainLocal: {
+    meaning:
+      "An AccessPolicy names callers of a mesh with trust domain cluster.local, which Istio takes for that of the mesh that enforces the policy.",
+    example:
+      "spec.sourceSelector[0].kubeIdentityMatcher.clusters[0]: callers of cluster west are not allowed, because its mesh has trust domain cluster.local, which the mesh of the selected destination, with trust domain east.example, takes for its own: set another trustDomain in the mesh configuration of west",
   },
 } as const;

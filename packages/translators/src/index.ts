@@ -1,5 +1,4 @@
 export { NEVER_INJECTED } from "./discovery/detectors/istioInjection.ts";
-export { meshConfigOf } from "./discovery/detectors/istioMeshConfig.ts";
 export { istioSidecar } from "./discovery/detectors/istioSidecar.ts";
 export { lastKnownMeshChanges, lastKnownMeshOf, lastKnownMeshRefOf } from "./discovery/detectors/lastKnownMesh.ts";
 export { DISCOVERY_FINDINGS } from "./discovery/findings.ts";
@@ -24,6 +23,8 @@ export { translatedFieldsOf } from "./pipeline/translatedFields.ts";
 export { generationOfRoot, ROOT_GENERATION, rootGenerationOf, rootOptionsOf } from "./policy/generatedRoots.ts";
 export { registrationFindings } from "./policy/ineffective.ts";
 export type { AgeSource } from "./policy/precedence.ts";
+export { selectsDestination } from "./policy/selectors.ts";
+export { isTrustDomain } from "./policy/trustDomain.ts";
 export { NOT_REPORTED } from "./statuses/approval.ts";
 export { refusalReports } from "./statuses/delivery.ts";
 export { lastKnownRequests } from "./statuses/lastKnownRequests.ts";

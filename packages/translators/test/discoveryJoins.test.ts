@@ -59,7 +59,7 @@ const registration = object("multicluster.solo.io/v1alpha1", "KubernetesCluster"
 const appMesh = object("appmesh.k8s.aws/v1beta2", "Mesh", "/m", { status: { meshARN: "arn:aws:appmesh:r:1:mesh/m" } });
 const lastKnown: AnyResource = {
   ...object(LastKnownMesh.apiVersion, LastKnownMesh.kind, "gloo-mesh/istiod-istio-system-east", { metadata: { clusterName: "" } }),
-  ...{ cluster: "east", trustDomain: "last", smartDnsProxyingEnabled: false },
+  ...{ cluster: "east", trustDomain: "last", trustDomainAliases: [], smartDnsProxyingEnabled: false },
 };
 const settings = object("settings.mesh.gloo.solo.io/v1", "Settings", "gloo-mesh/settings", {
   metadata: { clusterName: "" },

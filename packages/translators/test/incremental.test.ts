@@ -179,6 +179,34 @@ test("a trust domain that comes, changes or goes bears on the policies that name
   ];
   checkTrace({ start, steps }, { namespace: NAMESPACE, stage: "networking" });
 
+  // Of a mesh that no policy names, whose callers Istio cannot distinguish, by its trust domain, by an alias, and in the VirtualMesh or not.
+  const joined = (...clusters: readonly string[]): AnyResource => ({
+    apiVersion: "networking.mesh.gloo.solo.io/v1",
+    kind: "VirtualMesh",
+    metadata: { name: "all", namespace: NAMESPACE },
+    spec: { meshes: clusters.map((cluster) => ({ name: `istiod-${cluster}`, namespace: NAMESPACE })) },
+  });
+  const other = mesh("north", "west.test");
+  const withAlias = {
+    ...mesh("east", "east.test"),
+    spec: { istio: { ...Object(mesh("east", "east.test")["spec"]).istio, trustDomainAliases: ["west.test"] } },
+  };
+  checkTrace(
+    {
+      start: [...start, mesh("west", "west.test")],
+      steps: [
+        { put: [other], remove: [] },
+        { put: [joined("east", "west", "north")], remove: [] },
+        { put: [mesh("north", "north.test")], remove: [] },
+        { put: [withAlias], remove: [] },
+        { put: [other, mesh("east", "east.test")], remove: [] },
+        { put: [joined("east", "west")], remove: [] },
+        { put: [], remove: [{ ...west, name: "istiod-north" }] },
+      ],
+    },
+    { namespace: NAMESPACE, stage: "networking" },
+  );
+
   const before = translate(snapshotOf(start.map(parsed)), { namespace: NAMESPACE, stage: "networking" });
   const given = before.cache.given.apply({ put: steps[0]?.put.map(parsed) ?? [], remove: [] });
   const after = translate(given, { namespace: NAMESPACE, stage: "networking" }, before);

@@ -59,10 +59,37 @@ test("what can't be read at all leaves what else was known of the mesh", () => {
   expect(mesh?.spec?.istio).toMatchObject({ smartDnsProxyingEnabled: true, rootNamespace: "istio-config" });
 });
 
-test("another good trust domain takes the place of the last one", () => {
+const registered = (spec: object): AnyResource => ({
+  apiVersion: "multicluster.solo.io/v1alpha1",
+  kind: "KubernetesCluster",
+  metadata: { name: "a", namespace: "gloo-mesh" },
+  spec,
+});
+
+test("another trust domain takes the place of the last one where no registration could say so", () => {
   const { mesh, messages } = discovered("trustDomain: b.example\n", memory as unknown as AnyResource);
   expect(mesh?.spec?.istio).toMatchObject({ trustDomain: "b.example" });
   expect(messages).toEqual([]);
+});
+
+test("of a cluster that is registered it does once its registration names it, and until then what is first seen stays", () => {
+  const known = memory as unknown as AnyResource;
+  const held = discovered("trustDomain: b.example\n", known, registered({}));
+  expect(held.mesh?.spec?.istio?.trustDomain).toBe("a.example");
+  expect(held.mesh?.spec?.istio?.trustDomainProblem).toBe(held.messages[0]);
+  expect(held.messages).toEqual([expect.stringContaining("meshctl cluster trust-domain accept a b.example")]);
+  const accepted = discovered("trustDomain: b.example\n", known, registered({ trustDomain: "b.example" }));
+  expect([accepted.mesh?.spec?.istio?.trustDomain, accepted.messages]).toEqual(["b.example", []]);
+  // Accepted before the mesh has it.
+  const early = discovered("trustDomain: a.example\n", known, registered({ trustDomain: "b.example" }));
+  expect([early.mesh?.spec?.istio?.trustDomain, early.messages]).toEqual(["a.example", []]);
+  expect(discovered("trustDomain: b.example\n", registered({})).mesh?.spec?.istio?.trustDomain).toBe("b.example");
+});
+
+test("a registration that names one before the mesh is first seen is the one that counts", () => {
+  const { mesh, messages } = discovered("trustDomain: b.example\n", registered({ trustDomain: "a.example" }));
+  expect(mesh?.spec?.istio?.trustDomain).toBeUndefined();
+  expect(messages[0]).toContain("AccessPolicies cannot name callers of this mesh");
 });
 
 test("a mesh that was never known has no trust domain but a good one", () => {

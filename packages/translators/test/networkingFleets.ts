@@ -17,7 +17,15 @@ export function networkingFleets(): fc.Arbitrary<readonly AnyResource[]> {
         .subarray([...CLUSTERS], { minLength: 1 })
         .chain((clusters) =>
           fc.tuple(
-            ...clusters.map((cluster) => fc.constantFrom(mesh(cluster), meshWithCilium(cluster, false), meshWithCilium(cluster, true))),
+            ...clusters.map((cluster) =>
+              fc.constantFrom(
+                mesh(cluster),
+                meshTrusting(cluster, "cluster.local"),
+                meshTrusting(cluster, cluster, ["east", "west"]),
+                meshWithCilium(cluster, false),
+                meshWithCilium(cluster, true),
+              ),
+            ),
           ),
         ),
       destinations: fc.array(destination(), { maxLength: 6 }),
@@ -44,6 +52,14 @@ function mesh(cluster: string): AnyResource {
       ? { osm: { installation } }
       : { istio: { installation, trustDomain: cluster, smartDnsProxyingEnabled: cluster === "east" } };
   return object(DISCOVERY, "Mesh", `mesh-${cluster}`, { spec: { ...spec, agentInfo: { agentNamespace: "gloo-mesh" } } });
+}
+
+/** The same mesh with another trust domain, or aliases. */
+function meshTrusting(cluster: string, trustDomain: string, trustDomainAliases: readonly string[] = []): AnyResource {
+  const plain = mesh(cluster);
+  const spec = plain["spec"] as { readonly istio?: object };
+  if (spec.istio === undefined) return plain;
+  return { ...plain, spec: { ...spec, istio: { ...spec.istio, trustDomain, trustDomainAliases } } } as AnyResource;
 }
 
 /** The same mesh in a cluster with Cilium, in a Cluster Mesh or not. */

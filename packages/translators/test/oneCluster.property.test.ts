@@ -3,8 +3,9 @@ import { type AnyResource, formatRef, type Resource, refOf, resourceKeyOf, snaps
 import { runs } from "@isthmus/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { lastKnownMeshOf } from "../src/discovery/detectors/lastKnownMesh.ts";
 import { statusesOf, type Translation, translate } from "../src/index.ts";
-import { HOSTILE, type TwoWorlds, twoWorlds, type WorldOptions, worldOptions } from "./oneClusterInputs.ts";
+import { distinct, HOSTILE, meshIn, type TwoWorlds, twoWorlds, type WorldOptions, worldOptions } from "./oneClusterInputs.ts";
 
 // How many worlds; more of them, for hours: ISTHMUS_WORLDS=1000000 npx vitest run packages/translators/test/oneCluster.property.test.ts
 const WORLDS = Number(process.env["ISTHMUS_WORLDS"] ?? runs(60));
@@ -32,7 +33,8 @@ test(
   () => {
     fc.assert(
       fc.property(twoWorlds(), worldOptions(), (worlds, options) => {
-        const [honest, hostile] = [worldOf(worlds.honest, options), worldOf(worlds.hostile, options)];
+        const memory = memoryOf(worlds.honest);
+        const [honest, hostile] = [worldOf(worlds.honest, options, memory), worldOf(worlds.hostile, options, memory)];
         const bearers = bearing(worlds);
         expect(viewOf(hostile, bearers)).toEqual(viewOf(honest, bearers));
       }),
@@ -43,7 +45,21 @@ test(
   60_000 + WORLDS * 1000,
 );
 
-function worldOf(objects: readonly AnyResource[], { settings, disallowIntersectingConfig }: WorldOptions): Translation {
+/**
+ * What is known of each mesh by the time that the agent lies: a server remembers what it sees first. That a mesh has the trust domain of another one when it is first seen is the
+ * agent's word, and normal: Istio's default is one for all (docs/decisions/0156).
+ */
+function memoryOf(objects: readonly AnyResource[]): readonly Resource[] {
+  // Whatever the settings leave out now.
+  const everything = worldOf(distinct([...objects, ...meshIn(HOSTILE)]), { settings: {}, disallowIntersectingConfig: false });
+  return [...everything.discovery].flatMap(({ resource }) => lastKnownMeshOf(resource) ?? []);
+}
+
+function worldOf(
+  objects: readonly AnyResource[],
+  { settings, disallowIntersectingConfig }: WorldOptions,
+  memory: readonly Resource[] = [],
+): Translation {
   const metadata = { name: "settings", namespace: "gloo-mesh" };
   const all = [...objects, { apiVersion: "settings.mesh.gloo.solo.io/v1", kind: "Settings", metadata, spec: settings }];
   const resources = all.map((one): Resource => {
@@ -51,7 +67,7 @@ function worldOf(objects: readonly AnyResource[], { settings, disallowIntersecti
     if (kind === undefined) throw new Error(`${one.kind} is no kind in roles.ts`);
     return kind.parse(one);
   });
-  return translate(snapshotOf(resources), { namespace: "gloo-mesh", stage: "all", disallowIntersectingConfig });
+  return translate(snapshotOf([...resources, ...memory]), { namespace: "gloo-mesh", stage: "all", disallowIntersectingConfig });
 }
 
 /** Policies of others that send traffic to services of the hostile cluster: what becomes of them there is theirs to bear. */

@@ -85,7 +85,8 @@ function workingCluster(clusterName: string): fc.Arbitrary<readonly AnyResource[
   return clusterObjects(clusterName).map((objects) => distinct([...meshIn(clusterName), ...gatewayIn(clusterName), ...objects]));
 }
 
-function meshIn(
+/** A mesh with its configuration: of its cluster, with a trust domain of its own. */
+export function meshIn(
   clusterName: string,
   namespace = "istio-system",
   mesh = `trustDomain: ${clusterName}\ndefaultConfig: { proxyMetadata: { ISTIO_META_DNS_CAPTURE: "true" } }\n`,
@@ -336,7 +337,7 @@ function placed(object: AnyResource, rename: (namespace: string) => string): Any
 }
 
 /** The first of several objects with one name. */
-function distinct(objects: readonly AnyResource[]): readonly AnyResource[] {
+export function distinct(objects: readonly AnyResource[]): readonly AnyResource[] {
   const byKey = new Map<string, AnyResource>();
   for (const object of objects) {
     const key = resourceKeyOf(refOf(object));

@@ -14,7 +14,7 @@ export const input: Recipe = {
     ),
     insertBefore(
       "packages/translators/src/attachment/assembly.ts",
-      "  callingMeshes: join({",
+      "  callingMeshes,\n",
       "  meshWorkloads: join({ from: destinations, key: byMesh, to: workloads, index: byMesh }),\n",
     ),
     insertBefore(

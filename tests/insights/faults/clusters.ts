@@ -95,10 +95,10 @@ spec: {meshes: [{name: istiod-istio-system-east, namespace: gloo-mesh}]}
     on: "VirtualMesh gloo-mesh/second",
   },
   {
-    title: "a control plane does not know the trust domain of another mesh",
+    title: "a control plane refuses callers with the trust domain of another mesh",
     change: patch(
-      "ConfigMap istio-system/istio in east",
-      "data: {mesh: '{trustDomain: east.example, trustDomainAliases: [west.example], defaultConfig: {proxyMetadata: {ISTIO_META_DNS_CAPTURE: \"true\"}}}'}",
+      "Deployment istio-system/istiod in east",
+      "spec: {template: {spec: {containers: [{name: discovery, image: 'docker.io/istio/pilot:1.27.1', env: [{name: CLUSTER_ID, value: east}]}]}}}",
     ),
     code: "FED1018",
     on: ALL,
@@ -107,10 +107,7 @@ spec: {meshes: [{name: istiod-istio-system-east, namespace: gloo-mesh}]}
     title: "sidecars do not answer DNS for federated hosts",
     change: changes(
       patch(ALL, "spec: {federation: {hostnameSuffix: corp}}"),
-      patch(
-        "ConfigMap istio-system/istio in east",
-        "data: {mesh: '{trustDomain: east.example, trustDomainAliases: [west.example, south.example]}'}",
-      ),
+      patch("ConfigMap istio-system/istio in east", "data: {mesh: '{trustDomain: east.example}'}"),
     ),
     code: "FED1016",
     on: ALL,
@@ -136,7 +133,7 @@ spec: {meshes: [{name: istiod-istio-system-east, namespace: gloo-mesh}]}
     title: "a control plane is too old",
     change: patch(
       "Deployment istio-system/istiod in south",
-      "spec: {template: {spec: {containers: [{name: discovery, image: 'docker.io/istio/pilot:1.16.1'}]}}}",
+      "spec: {template: {spec: {containers: [{name: discovery, image: 'docker.io/istio/pilot:1.16.1', env: [{name: PILOT_SKIP_VALIDATE_TRUST_DOMAIN, value: 'true'}]}]}}}",
     ),
     code: "UPG1001",
     on: "Mesh gloo-mesh/istiod-istio-system-south",
@@ -209,7 +206,7 @@ spec: {hosts: [details.bookinfo.svc.north.global], ports: [{number: 9080, name: 
     title: "istiod calls its cluster by the name that it has by default",
     change: patch(
       "Deployment istio-system/istiod in south",
-      "spec: {template: {spec: {containers: [{name: discovery, image: 'docker.io/istio/pilot:1.27.1', env: [{name: CLUSTER_ID, value: Kubernetes}]}]}}}",
+      "spec: {template: {spec: {containers: [{name: discovery, image: 'docker.io/istio/pilot:1.27.1', env: [{name: CLUSTER_ID, value: Kubernetes}, {name: PILOT_SKIP_VALIDATE_TRUST_DOMAIN, value: 'true'}]}]}}}",
     ),
     code: "FED1011",
     on: "Deployment istio-system/istiod in south",

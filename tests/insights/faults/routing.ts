@@ -215,7 +215,7 @@ spec: {containers: [{name: app, image: 'example.com/legacy:1'}]}
     title: "pods were not restarted after an upgrade of the control plane",
     change: patch(
       "Deployment istio-system/istiod in east",
-      "spec: {template: {spec: {containers: [{name: discovery, image: 'docker.io/istio/pilot:1.27.2'}]}}}",
+      "spec: {template: {spec: {containers: [{name: discovery, image: 'docker.io/istio/pilot:1.27.2', env: [{name: PILOT_SKIP_VALIDATE_TRUST_DOMAIN, value: 'true'}]}]}}}",
     ),
     code: "CFG1009",
     on: "Workload gloo-mesh/cart-v1-shop-east-deployment",

@@ -137,7 +137,7 @@ spec:
     title: "proxies have a variant of the image of the control plane's version",
     change: patch(
       "Deployment istio-system/istiod in east",
-      "spec: {template: {spec: {containers: [{name: discovery, image: 'docker.io/istio/pilot:1.27.1-distroless'}]}}}",
+      "spec: {template: {spec: {containers: [{name: discovery, image: 'docker.io/istio/pilot:1.27.1-distroless', env: [{name: PILOT_SKIP_VALIDATE_TRUST_DOMAIN, value: 'true'}]}]}}}",
     ),
   },
   {

@@ -85,7 +85,6 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
   "packages/insights/src/rules/clusters.ts": { "/[.:] (?=To |Narrow )/": { bound: OBJECT, worst: filled(". ") } },
   "packages/insights/src/rules/control.ts": { "/^(?:k8s|any)[:.]/": label("k8s:") },
   "packages/insights/src/rules/federation.ts": {
-    "/trust_?domain_?aliases/i": { bound: OBJECT, worst: filled("trust_domain_aliase") },
     "/^v?1\\.(\\d{1,4})(?:\\D|$)/": { bound: OBJECT, worst: ended("1.", "9".repeat(9)) },
   },
   "packages/insights/src/rules/proxies.ts": {

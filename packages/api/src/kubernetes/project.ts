@@ -41,8 +41,8 @@ export function projectedPodSpec(spec: PodSpec): PodSpec {
 
 function identity({ name, image, restartPolicy, env = [] }: Container): Container {
   const isIstiod = name === ISTIOD_CONTAINER;
-  const ofMesh = env.flatMap(({ name: variable, value = "" }) =>
-    variable === VIRTUAL_NODE_VARIABLE || (isIstiod && variable === CLUSTER_ID_VARIABLE && value.length <= LONGEST_ID)
+  const ofMesh = env.flatMap(({ name: variable = "", value = "" }) =>
+    variable === VIRTUAL_NODE_VARIABLE || (isIstiod && VARIABLES_OF_ISTIOD.has(variable) && value.length <= LONGEST_ID)
       ? [{ name: variable, value }]
       : [],
   );
@@ -58,4 +58,7 @@ function identity({ name, image, restartPolicy, env = [] }: Container): Containe
 export const ISTIOD_CONTAINER = "discovery";
 /** In istiod: what Istio calls the cluster. Source: istio.io/docs/reference/commands/pilot-discovery. */
 export const CLUSTER_ID_VARIABLE = "CLUSTER_ID";
+/** In istiod: whether proxies take callers of any trust domain below their root. Source: as above. */
+export const SKIP_TRUST_DOMAIN_VARIABLE = "PILOT_SKIP_VALIDATE_TRUST_DOMAIN";
+const VARIABLES_OF_ISTIOD: ReadonlySet<string> = new Set([CLUSTER_ID_VARIABLE, SKIP_TRUST_DOMAIN_VARIABLE]);
 const LONGEST_ID = 253;

@@ -13,6 +13,11 @@ export const KubernetesCluster = defineKind({
       {
         secretName: Type.String({ description: "Secret with a kubeconfig of the cluster. Not needed if an agent runs in the cluster." }),
         clusterDomain: Type.String({ description: "DNS domain of the cluster. Default cluster.local." }),
+        trustDomain: Type.String({
+          description:
+            "The trust domain that its Istio meshes have. Default: the one that each was first seen with. A mesh that names another one keeps the last " +
+            "known one until this says the new one, because AccessPolicies name callers by it.",
+        }),
         // Not an enum: a word of a later version must be read, as it means that nothing may be written.
         mode: Type.String({
           description:

@@ -169,6 +169,12 @@ const policies = userFields(
         "Envoy command operators, such as %REQ(x)%, in the values of headers that policies add. REFUSED, the default: such a header " +
         "is not added, with a warning; write %% for a percent sign. ALLOWED: Envoy evaluates them.",
     }),
+    sharedTrustDomain: oneOfWords(["REFUSE", "WARN"], {
+      description:
+        "Callers of one cluster that Istio cannot tell from those of another one that its VirtualMesh joins, because their trust domains are equal, " +
+        "or aliases of each other. REFUSE, the default: an AccessPolicy that names the one and not the other is INVALID, and allows neither. " +
+        "WARN: it allows both, with a warning.",
+    }),
   },
   { description: "Restrictions of TrafficPolicies and AccessPolicies." },
 );

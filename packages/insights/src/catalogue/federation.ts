@@ -150,15 +150,15 @@ export const FEDERATION = {
       "VirtualMesh gloo-mesh/all: Destination gloo-mesh/reviews-bookinfo-cluster-1: port feed (9090) is not federated: Istio does not support SCTP",
   },
   FED1018: {
-    severity: { rule: "info" },
-    title: "Trust domains differ",
+    severity: { rule: "warning" },
+    title: "Trust domain of callers is refused",
     meaning:
-      "The meshes of a VirtualMesh have different trust domains: each istiod must know those of the others for rules that users write by themselves.",
+      "The meshes of a VirtualMesh have different trust domains, and an istiod configures its proxies to take callers of its own alone.",
     consequence:
-      "A rule that names a caller with one trust domain does not match the same service account of another cluster: callers are refused, or a DENY rule does not apply to them.",
-    remedy: "set trustDomainAliases with the trust domains of all meshes in the mesh configuration of each istiod",
+      "Calls from the other meshes fail when TLS begins. With trustDomainAliases they would pass, and rules would take their callers for those of the own mesh: AccessPolicies that name one cluster would be refused.",
+    remedy: 'set PILOT_SKIP_VALIDATE_TRUST_DOMAIN: "true" in the environment of each istiod',
     example:
-      "VirtualMesh gloo-mesh/all: spec.meshes: the meshes have the trust domains cluster-1.example, cluster-2.example: AuthorizationPolicies of users that name one of them do not match callers of the others",
+      "VirtualMesh gloo-mesh/all: spec.meshes: Mesh gloo-mesh/istiod-istio-system-cluster-1 refuses callers with the trust domains cluster-2.example",
   },
   REL1001: {
     severity: { rule: "error" },

@@ -120,4 +120,13 @@ export const SECURITY = {
     example:
       "AccessPolicy bookinfo/readers: spec.sourceSelector[0].kubeServiceAccountRefs.serviceAccounts[0].name: no workload runs as service account bookinfo/productpag in cluster-1",
   },
+  SEC1017: {
+    severity: { status: "warning" },
+    title: "Callers of clusters cannot be distinguished",
+    meaning: "An AccessPolicy names callers of a cluster whose trust domain Istio takes for that of another mesh.",
+    consequence: "They are not allowed, because the callers of the other mesh would be; or, where the Settings say so, both are.",
+    remedy: "set a different trustDomain in the mesh configuration of each cluster",
+    example:
+      "AccessPolicy bookinfo/readers: spec.sourceSelector[0].kubeIdentityMatcher.clusters[0]: Istio cannot tell callers of cluster cluster-1 from those of cluster-2, as both have trust domain cluster.local, so callers of cluster-1 are not allowed: name all of these clusters, set a different trustDomain in the mesh configuration of each, or set policies.sharedTrustDomain: WARN in the Settings to allow them all",
+  },
 } as const satisfies CatalogueEntries;

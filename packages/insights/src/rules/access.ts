@@ -1,7 +1,7 @@
 import { AccessPolicy, AuthorizationPolicy, Destination, Mesh, Namespace, Sidecar, VirtualMesh, Workload } from "@isthmus/api";
 import { formatRef, type Index, keyOf, nearestName, refOf } from "@isthmus/core";
-import { networkingOwner } from "@isthmus/translators";
-import { defineRule, lookUp, type RuleFinding } from "../rule.ts";
+import { networkingOwner, selectsDestination } from "@isthmus/translators";
+import { defineRule, lookUp, lookUpPart, type RuleFinding } from "../rule.ts";
 import { accountsBy, byObjectCluster, byPlace, byWorkloadPlace, isGateway } from "./places.ts";
 
 const everywhere: Index<object> = () => [""];
@@ -44,6 +44,8 @@ export const servicesUnguarded = defineRule({
   reads: {
     destinations: lookUp(Destination, { key: ownKey, index: byItsMesh }),
     virtualMesh: lookUp(VirtualMesh, { key: itsVirtualMesh }),
+    // One that is refused is not applied, and closes what it selects.
+    selections: lookUpPart(AccessPolicy, { key: everywhere, index: everywhere, select: ({ spec }) => spec?.destinationSelector }),
   },
   *find(mesh, { lookup }) {
     if (lookup("virtualMesh").some(({ spec }) => spec?.globalAccessPolicy === "ENABLED")) return;
@@ -52,7 +54,8 @@ export const servicesUnguarded = defineRule({
       ({ spec: { kubeService } = {} }) =>
         kubeService !== undefined && kubeService.ref?.namespace !== own && !isGateway(kubeService.workloadSelectorLabels),
     );
-    const open = services.filter(({ status }) => (status?.appliedAccessPolicies ?? []).length === 0);
+    const isSelected = selectedBy(lookup("selections"));
+    const open = services.filter((service) => (service.status?.appliedAccessPolicies ?? []).length === 0 && !isSelected(service));
     if (open.length === 0 || open.length === services.length) return;
     const names = open.slice(0, SHOWN).map(({ spec }) => `${spec?.kubeService?.ref?.namespace}/${spec?.kubeService?.ref?.name}`);
     yield {
@@ -61,6 +64,27 @@ export const servicesUnguarded = defineRule({
     };
   },
 });
+
+/** Most selections name services: only the others are tried one by one. */
+function selectedBy(selections: readonly Selection[]): (service: Destination) => boolean {
+  const named = new Set<string>();
+  const others: Selection[] = [];
+  for (const selection of selections) {
+    const refs = (selection ?? []).map(({ kubeServiceRefs, ...rest }) =>
+      kubeServiceRefs !== undefined && Object.keys(rest).length === 0 ? kubeServiceRefs.services : undefined,
+    );
+    if (refs.length === 0 || refs.includes(undefined)) others.push(selection);
+    for (const { name = "", namespace = "", clusterName = "" } of refs.flatMap((services) => services ?? [])) {
+      named.add(keyOf({ name, namespace, clusterName }));
+    }
+  }
+  return (service) => {
+    const { name = "", namespace = "", clusterName = "" } = service.spec?.kubeService?.ref ?? {};
+    return named.has(keyOf({ name, namespace, clusterName })) || others.some((selection) => selectsDestination(selection, service));
+  };
+}
+
+type Selection = NonNullable<AccessPolicy["spec"]>["destinationSelector"];
 
 /** CFG1010. */
 export const sidecarsCompete = defineRule({

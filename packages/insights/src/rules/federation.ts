@@ -1,12 +1,8 @@
-import { ConfigMap, Destination, MESH_CONFIG_KEY, Mesh, VirtualMesh } from "@isthmus/api";
-import { displayName, formatRef, type Index, keyOf, refOf } from "@isthmus/core";
-import { meshConfigOf } from "@isthmus/translators";
+import { Destination, Mesh, VirtualMesh } from "@isthmus/api";
+import { displayName, formatRef, type Index, refOf } from "@isthmus/core";
 import { kubectl } from "../insight.ts";
 import { defineRule, lookUp, lookUpPart, type RuleFinding } from "../rule.ts";
-import { isGateway } from "./places.ts";
-
-const meshesNamed: Index<VirtualMesh> = ({ spec }) =>
-  (spec?.meshes ?? []).map(({ name = "", namespace = "" }) => keyOf({ name, namespace, clusterName: "" }));
+import { isGateway, meshesNamed } from "./places.ts";
 
 /** The minor version in `1.24.2`; undefined of what is no version of the first major one. */
 export function istioMinor(version: string | undefined): number | undefined {
@@ -33,46 +29,6 @@ export const versionsApart = defineRule({
       field: "spec.meshes",
       message: `Istio is ${oldest.version} in ${formatRef(refOf(oldest.mesh))}, and ${newest.version} in ${formatRef(refOf(newest.mesh))}`,
       remedy: { text: `upgrade Istio of ${oldest.mesh.metadata.name}` },
-    };
-  },
-});
-
-type MeshOfIstio = NonNullable<NonNullable<Mesh["spec"]>["istio"]>;
-const domainOf = ({ trustDomain }: MeshOfIstio) => trustDomain || "cluster.local";
-const aliasesOf = (config: ConfigMap): readonly string[] => {
-  const read = meshConfigOf(config);
-  return "problem" in read ? [] : read.trustDomainAliases;
-};
-const everyMesh: Index<VirtualMesh> = () => [""];
-// By a word in the text alone: those are few, and only they are read as YAML.
-const withAliases: Index<ConfigMap> = ({ data }) => (/trust_?domain_?aliases/i.test(data?.[MESH_CONFIG_KEY] ?? "") ? [""] : []);
-
-/** The mesh configuration of a revision is in a ConfigMap of its own. */
-function isConfigOf({ metadata }: ConfigMap, { installation }: MeshOfIstio): boolean {
-  const revision = installation?.podLabels?.["istio.io/rev"] ?? "default";
-  const name = revision === "default" ? "istio" : `istio-${revision}`;
-  return metadata.name === name && metadata.namespace === installation?.namespace && metadata.clusterName === installation?.cluster;
-}
-
-/** FED1018. */
-export const trustDomainsDiffer = defineRule({
-  code: "FED1018",
-  of: VirtualMesh,
-  reads: { meshes: lookUp(Mesh, { key: meshesNamed }), aliases: lookUp(ConfigMap, { key: everyMesh, index: withAliases }) },
-  *find(_, { lookup }) {
-    const meshes = lookup("meshes").flatMap(({ spec }) => spec?.istio ?? []);
-    const distinct = [...new Set(meshes.map(domainOf))].sort();
-    const knowsAll = (mesh: MeshOfIstio) => {
-      const aliases = lookup("aliases")
-        .filter((config) => isConfigOf(config, mesh))
-        .flatMap(aliasesOf);
-      return distinct.every((domain) => domain === domainOf(mesh) || aliases.includes(domain));
-    };
-    if (distinct.length < 2 || meshes.every(knowsAll)) return;
-    yield {
-      field: "spec.meshes",
-      message: `the meshes have the trust domains ${distinct.join(", ")}: AuthorizationPolicies of users that name one of them do not match callers of the others`,
-      remedy: { text: `set trustDomainAliases: [${distinct.join(", ")}] in the mesh configuration of each istiod` },
     };
   },
 });

@@ -1,4 +1,4 @@
-import { type Destination, type Mesh, Service, type ServiceEntry, type Workload } from "@isthmus/api";
+import { type Destination, type Mesh, Service, type ServiceEntry, type VirtualMesh, type Workload } from "@isthmus/api";
 import { DEFAULT_HOSTNAME_SUFFIX, type Index, keyOf, nearestName, type Resource, serviceOfHostname } from "@isthmus/core";
 
 /** Names a Kubernetes Service. */
@@ -147,3 +147,7 @@ export function nearService(
   const [namesake] = namesakes.filter(({ kind, metadata }) => kind === Service.kind && metadata.namespace !== namespace);
   return namesake === undefined ? undefined : `${name}.${namesake.metadata.namespace}.svc.cluster.local`;
 }
+
+/** The meshes that a VirtualMesh joins. */
+export const meshesNamed: Index<VirtualMesh> = ({ spec }) =>
+  (spec?.meshes ?? []).map(({ name = "", namespace = "" }) => keyOf({ name, namespace, clusterName: "" }));

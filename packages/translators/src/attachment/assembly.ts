@@ -12,7 +12,16 @@ import { podNetworkOf } from "../policy/podNetwork.ts";
 import { meshCluster, type PolicyLimit, policyScopeFrom } from "../policy/policyScope.ts";
 import { recordsIn } from "./accessLogRecords/matching.ts";
 import type { AttachedPolicies } from "./attachedPolicies.ts";
-import { byCallers, byPlaceOfTrust, isSameTrust } from "./callingMeshes.ts";
+import {
+  alikeAmong,
+  byAttachedTrustDomain,
+  byCallers,
+  byPlaceOfTrust,
+  byTakenForOneAnother,
+  byTrustDomain,
+  isSameTrust,
+  trustPlaceOf,
+} from "./callingMeshes.ts";
 import { closedAccessInputs, closedAccessJoins, noClosedAccess } from "./closedAccess.ts";
 import {
   type AttachedSources,
@@ -54,6 +63,10 @@ const ofCilium = join({ from: mesh.source, key: byMeshWithCilium, to: membership
 
 const namesakes = join({ from: destinations, key: byFailoverName, to: destinations, index: byFailoverName, isSame: isSameFromOutside });
 
+const callingMeshes = join({ from: attachedPoliciesJoin.source, key: byCallers, to: meshes, index: byPlaceOfTrust, isSame: isSameTrust });
+
+const alike = { to: attachedMeshes, index: byAttachedTrustDomain, select: trustPlaceOf, isSame: equalJson };
+
 /** The joins of a Destination. An input is one join here, and one member below. */
 const destinationJoins = {
   attachedPolicies: attachedPoliciesJoin,
@@ -86,7 +99,9 @@ const destinationJoins = {
     select: podNetworkOf,
     isSame: equalJson,
   }),
-  callingMeshes: join({ from: attachedPoliciesJoin.source, key: byCallers, to: meshes, index: byPlaceOfTrust, isSame: isSameTrust }),
+  callingMeshes,
+  alikeMeshes: join({ from: callingMeshes.source, key: byTrustDomain, ...alike }),
+  alikeByAlias: join({ from: mesh.source, key: byTakenForOneAnother, ...alike }),
   referred: join({ from: attachedPoliciesJoin.source, key: byReferredServices, to: destinations, index: byService }),
   virtualDestinations,
   meshConfig: unionOf(
@@ -112,6 +127,7 @@ export const destinationInputs = derived({
     const virtualIp = isFederated(known) && service !== undefined ? virtualIpOf(service, lookup("displacedIp")[0]) : undefined;
     // Joins that continue from one that found nothing are not asked, nor those of Cilium elsewhere: a first translation makes each row with them all.
     const hasCilium = mesh.spec?.cilium !== undefined;
+    const isGuarded = accessPolicies.length + heldAccess.length > 0;
     return {
       destination: withSubsets(known, subsetUsersIn(lookup), { translationContext, before: before?.destination }),
       mesh,
@@ -119,6 +135,11 @@ export const destinationInputs = derived({
       accessPolicies,
       heldAccess,
       callingMeshes: internList(exactly(lookup("callingMeshes"))),
+      alikeMeshes: alikeAmong(
+        isGuarded ? [...lookup("alikeMeshes"), ...lookup("alikeByAlias")] : NONE,
+        isGuarded ? lookup("virtualMesh")[0] : undefined,
+        before?.alikeMeshes,
+      ),
       virtualMesh: lookup("virtualMesh")[0],
       federatedTo,
       joinedBy: hasCilium ? lookup("joinedBy")[0] : undefined,

@@ -57,6 +57,13 @@ export const controlPlaneJoins = {
     to: inputKind<MeshSources, LastKnownMesh>(LastKnownMesh),
     index: byName,
   }),
+  knownInCluster: join({
+    from: controlPlanes,
+    key: controlPlanesByCluster,
+    to: inputKind<MeshSources, LastKnownMesh>(LastKnownMesh),
+    index: ({ cluster }) => [cluster],
+    isSame: (before, after) => before.trustDomain === after.trustDomain,
+  }),
 };
 
 /** Of a namespace, its labels are read. */

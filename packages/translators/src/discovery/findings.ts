@@ -20,6 +20,12 @@ export const DISCOVERY_FINDINGS = {
     example:
       'ConfigMap istio-system/istio, data.mesh: trustDomain: "*" is not a DNS name such as cluster.local; the last known one, cluster-1.example, is still used',
   },
+  TrustDomainChanged: {
+    meaning:
+      "A mesh configuration names another trust domain than before, or than the registration of the cluster. The last known one is used until the registration names the new one.",
+    example:
+      "ConfigMap istio-system/istio, data.mesh: trustDomain: is east.example, and the last known one is cluster-1.example; cluster-1.example is still used until you run: meshctl cluster trust-domain accept cluster-1 east.example",
+  },
   AppMeshArnInvalid: {
     meaning: "The ARN of an App Mesh is not valid. The mesh is not managed.",
     example:

@@ -1,4 +1,4 @@
-import { type DaemonSet, type Deployment, Mesh } from "@isthmus/api";
+import { type DaemonSet, type Deployment, type KubernetesCluster, Mesh } from "@isthmus/api";
 import { clusterRefOf, discoveredName, keyOfResource, matchesLabels, refOf } from "@isthmus/core";
 import type { RowSources } from "../incremental/derived.ts";
 import { namespaceLocationOf } from "../policy/podIndexes.ts";
@@ -55,6 +55,8 @@ export function controlPlaneInputs(deployment: Deployment, context: DiscoveryCon
     }),
     discovery,
     lastKnown: lookup("lastKnown").find(isOfPlane),
+    acceptedTrustDomain: acceptedTrustDomain(options, lookup),
+    knownTrustDomains: knownTrustDomains(lookup("knownInCluster").filter(isOfPlane)),
     owner,
     namespace: options.namespace,
   };
@@ -76,11 +78,23 @@ function daemonSetsInScope(context: DiscoveryContext, lookup: ControlPlaneLookup
  */
 function agentNamespace({ namespace, agentCluster }: DiscoveryOptions, lookup: ControlPlaneLookup): string {
   if (agentCluster !== undefined) return namespace;
-  const registration = lookup("registrations").find(
-    ({ metadata }) => metadata.namespace === namespace && (metadata.clusterName ?? "") === "",
-  );
+  const registration = registrationOf(namespace, lookup);
   const registered = registration?.status?.agent === undefined ? undefined : registration.status.namespace;
   if (registered !== undefined) return registered;
   const [pod] = lookup("agentPods");
   return pod?.metadata.namespace ?? "";
+}
+
+function registrationOf(planeNamespace: string, lookup: ControlPlaneLookup): KubernetesCluster | undefined {
+  return lookup("registrations").find(({ metadata }) => metadata.namespace === planeNamespace && (metadata.clusterName ?? "") === "");
+}
+
+/** Of the meshes of a cluster that is registered; "" where the registration leaves it to what is first seen. */
+function acceptedTrustDomain({ namespace }: DiscoveryOptions, lookup: ControlPlaneLookup): string | undefined {
+  const registration = registrationOf(namespace, lookup);
+  return registration && (registration.spec?.trustDomain ?? "");
+}
+
+function knownTrustDomains(known: readonly LastKnownMesh[]): readonly string[] {
+  return [...new Set(known.flatMap(({ trustDomain }) => (trustDomain === "" ? [] : [trustDomain])))].sort();
 }

@@ -20,6 +20,7 @@ import type { Output, Report, Resource } from "@isthmus/core";
 import type { AccessPolicyFallback } from "../policy/accessPolicyEffect.ts";
 import type { PodNetwork } from "../policy/podNetwork.ts";
 import type { AgeSource } from "../policy/precedence.ts";
+import type { TrustDomain } from "../policy/trustDomain.ts";
 import type { VirtualIp } from "../policy/virtualIpAddresses.ts";
 
 /** A target's translation is a pure function of one of these flat records: nothing else may be read, so equal inputs need no new translation. */
@@ -56,6 +57,8 @@ export interface DestinationInputs {
    * all where there is `pods`, as the network layer must let in all that the mesh cannot tell from those callers.
    */
   readonly callingMeshes: readonly Mesh[];
+  /** Other meshes with the trust domains that rules about those callers let in. */
+  readonly alikeMeshes: AlikeMeshes;
   /** The accepted VirtualMesh of its mesh, for its name alone: what it says of the Destination is in the other inputs. */
   readonly virtualMesh: Resource | undefined;
   /** The meshes it is federated to, in key order. */
@@ -90,6 +93,12 @@ export interface DestinationInputs {
   /** Objects of users, of the kinds that the mesh's translator names, of all clusters it is visible in, whose hosts meet its own. */
   readonly userObjects: readonly UserObject[];
   readonly translationContext: TranslationContext;
+}
+
+/** Meshes by whether a VirtualMesh joins them to the mesh of a Destination, in key order. */
+export interface AlikeMeshes {
+  readonly joined: readonly TrustDomain[];
+  readonly elsewhere: readonly TrustDomain[];
 }
 
 /** A Destination that another one of its name fails over to. Read is only what is seen from other clusters: not which pods there are. */

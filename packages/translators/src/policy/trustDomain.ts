@@ -2,6 +2,8 @@
 export interface TrustDomain {
   readonly clusterName: string;
   readonly trustDomain: string;
+  /** Trust domains that count as its own in the rules that the mesh enforces. */
+  readonly aliases?: readonly string[];
 }
 
 /** Whether a text is a trust domain that principals can be made of: a DNS name of at most 253 characters, without `*`. Source: spiffe.io, SPIFFE ID, 2.1. */

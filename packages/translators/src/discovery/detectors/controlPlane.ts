@@ -27,6 +27,10 @@ export interface ControlPlaneInputs {
   readonly discovery: NonNullable<SettingsSpec>["discovery"];
   /** What was last known of this mesh; undefined when it is new. */
   readonly lastKnown: LastKnownMesh | undefined;
+  /** The trust domain that the registration of its cluster names, "" for none; undefined without a registration. */
+  readonly acceptedTrustDomain: string | undefined;
+  /** The trust domains that meshes of its cluster are known with, in order. */
+  readonly knownTrustDomains: readonly string[];
   readonly owner: Owner;
   readonly namespace: string;
 }

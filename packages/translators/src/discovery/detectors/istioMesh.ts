@@ -46,6 +46,7 @@ function detectIstio(inputs: ControlPlaneInputs): DetectedMesh {
   const istio = withoutZeroValues({
     installation,
     trustDomain: config.trustDomain,
+    trustDomainAliases: config.trustDomainAliases.filter(isTrustDomain),
     trustDomainProblem: problem === undefined ? "" : problem.message,
     rootNamespace: config.rootNamespace === installation.namespace ? "" : config.rootNamespace,
     istiodServiceAccount: deployment.spec?.template?.spec?.serviceAccountName,
@@ -55,34 +56,55 @@ function detectIstio(inputs: ControlPlaneInputs): DetectedMesh {
   return { spec: { istio, ...(agentNamespace === "" ? {} : { agentInfo: { agentNamespace } }) }, reports };
 }
 
-type UsedConfig = Pick<MeshConfig, "trustDomain" | "rootNamespace" | "isDnsCaptured">;
+type UsedConfig = Pick<MeshConfig, "trustDomain" | "trustDomainAliases" | "rootNamespace" | "isDnsCaptured">;
 
 /** Of a mesh that is known: a mistake in its configuration takes nothing away that others rely on. */
 function lastConfig({ lastKnown }: ControlPlaneInputs): UsedConfig | undefined {
   return (
     lastKnown && {
       trustDomain: lastKnown.trustDomain,
+      trustDomainAliases: lastKnown.trustDomainAliases,
       rootNamespace: lastKnown.rootNamespace,
       isDnsCaptured: lastKnown.smartDnsProxyingEnabled,
     }
   );
 }
 
-/** The configuration with a trust domain that principals can be made of: the last known one, where it names none. */
-function trusted(
-  config: MeshConfig,
-  { deployment, configMap, lastKnown }: ControlPlaneInputs,
-): { readonly config: UsedConfig; readonly problem?: Report } {
+/**
+ * The configuration with a trust domain that principals can be made of. It stays one that meshes of the cluster were first seen with: another one is the word of a user who may
+ * write a ConfigMap there, and counts once the management cluster says so.
+ */
+function trusted(config: MeshConfig, inputs: ControlPlaneInputs): { readonly config: UsedConfig; readonly problem?: Report } {
+  const { deployment, configMap, lastKnown, acceptedTrustDomain, knownTrustDomains } = inputs;
   const { trustDomain } = config;
   const last = lastKnown?.trustDomain ?? "";
-  if (isTrustDomain(trustDomain) || (trustDomain === "" && last === "")) return { config };
+  // Without a registration there is no other cluster of which the trust domain could be.
+  const isKnown = knownTrustDomains.length === 0 ? acceptedTrustDomain === "" : knownTrustDomains.includes(trustDomain);
+  const isExpected = acceptedTrustDomain === undefined || trustDomain === acceptedTrustDomain || isKnown;
+  if ((isTrustDomain(trustDomain) && isExpected) || (trustDomain === "" && last === "")) return { config };
   const { name, namespace = "" } = configMap?.metadata ?? { name: MESH_CONFIG_NAME };
-  const given = trustDomain === "" ? "is missing" : `${quoted(trustDomain)} is not a DNS name such as cluster.local`;
-  const consequence = last === "" ? "AccessPolicies cannot name callers of this mesh" : `the last known one, ${last}, is still used`;
-  const message = `ConfigMap ${displayName({ name, namespace })}, data.${MESH_CONFIG_KEY}: trustDomain: ${given}; ${consequence}`;
-  const problem = finding(refOf(deployment), "INVALID", "TrustDomainInvalid", message);
-  return { config: { ...config, trustDomain: last }, problem };
+  const field = `ConfigMap ${displayName({ name, namespace })}, data.${MESH_CONFIG_KEY}: trustDomain`;
+  const code = isTrustDomain(trustDomain) ? "TrustDomainChanged" : "TrustDomainInvalid";
+  const message = `${field}: ${isTrustDomain(trustDomain) ? changed(inputs, trustDomain) : invalid(trustDomain, last)}`;
+  return { config: { ...config, trustDomain: last }, problem: finding(refOf(deployment), "INVALID", code, message) };
 }
+
+function invalid(trustDomain: string, last: string): string {
+  const given = trustDomain === "" ? "is missing" : `${quoted(trustDomain)} is not a DNS name such as cluster.local`;
+  return `${given}; ${last === "" ? CALLERS_UNKNOWN : `the last known one, ${last}, is still used`}`;
+}
+
+function changed({ deployment, lastKnown, acceptedTrustDomain = "", knownTrustDomains }: ControlPlaneInputs, trustDomain: string): string {
+  const { clusterName } = namespaceLocationOf(deployment);
+  const last = lastKnown?.trustDomain ?? "";
+  const known = knownTrustDomains.join(", ");
+  const before =
+    known === "" ? `spec.trustDomain of KubernetesCluster ${clusterName} is ${acceptedTrustDomain}` : `the last known one is ${known}`;
+  const consequence = last === "" ? CALLERS_UNKNOWN : `${last} is still used`;
+  return `is ${trustDomain}, and ${before}; ${consequence} until you run: meshctl cluster trust-domain accept ${clusterName} ${trustDomain}`;
+}
+
+const CALLERS_UNKNOWN = "AccessPolicies cannot name callers of this mesh";
 
 function quoted(text: string): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);

@@ -10,6 +10,7 @@ import { DISCOVERED_CLUSTER_LABEL } from "../metadata.ts";
 export interface LastKnownMesh extends Resource {
   readonly cluster: string;
   readonly trustDomain: string;
+  readonly trustDomainAliases: readonly string[];
   /** "" for the namespace of the control plane. */
   readonly rootNamespace: string;
   readonly smartDnsProxyingEnabled: boolean;
@@ -29,7 +30,7 @@ export const LastKnownMesh: Kind<LastKnownMesh> = {
 export function lastKnownMeshOf(published: Resource): LastKnownMesh | undefined {
   if (kindKeyOf(published) !== kindKeyOf(Mesh)) return undefined;
   const { metadata, spec } = published as Mesh;
-  const { trustDomain = "", rootNamespace = "", smartDnsProxyingEnabled = false } = spec?.istio ?? {};
+  const { trustDomain = "", trustDomainAliases = [], rootNamespace = "", smartDnsProxyingEnabled = false } = spec?.istio ?? {};
   const { name, namespace = "", labels = {} } = metadata;
   if (spec?.istio === undefined) return undefined;
   const { apiVersion, kind } = LastKnownMesh;
@@ -39,6 +40,7 @@ export function lastKnownMeshOf(published: Resource): LastKnownMesh | undefined 
     metadata: { name, namespace },
     cluster: labels[DISCOVERED_CLUSTER_LABEL] ?? "",
     trustDomain,
+    trustDomainAliases,
     rootNamespace,
     smartDnsProxyingEnabled,
   };

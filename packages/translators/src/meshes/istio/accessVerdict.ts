@@ -4,11 +4,11 @@ import { memoizeRow } from "../../incremental/memoizeRow.ts";
 import type { AccessFacts, AccessQuery, AccessVerdict, DecidedAt, Verdict } from "../access.ts";
 import { networkingOwner } from "../outputMetadata.ts";
 import { accessRules } from "./authorizationPolicies.ts";
-import { trustDomainOf } from "./callers.ts";
 import { istioDestinationEffect } from "./destinationEffect.ts";
 import { MUTUAL } from "./features/mtls.ts";
 import { rootNamespaceOf } from "./rootNamespace.ts";
 import { all, any, type Identity, type Match, ruleMatch } from "./ruleMatches.ts";
+import { trustDomainOf } from "./trustDomainOf.ts";
 
 /**
  * Whether a Destination lets a request in, in the order in which Istio decides: CUSTOM, DENY, ALLOW; without any object that allows, everybody

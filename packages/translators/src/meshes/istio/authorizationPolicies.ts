@@ -1,15 +1,16 @@
 import { type AccessPolicy, AuthorizationPolicy, type AuthorizationRule, type Mesh } from "@isthmus/api";
 import { exactly, formatRef, internList, refOf } from "@isthmus/core";
-import { type Finding, invalidFinding, reportOf } from "../../findings.ts";
+import { type Finding, type FindingCode, invalidFinding, reportOf } from "../../findings.ts";
 import { isSame } from "../../incremental/rows.ts";
 import { clustersOfCallers } from "../../policy/callerClusters.ts";
-import type { TrustDomain } from "../../policy/trustDomain.ts";
 import { type AccessTranslation, type EnforcedAccess, effectiveAccessPolicies, enforcedAccess } from "../enforcedAccess.ts";
 import { type DestinationInputs, emptyTranslation, mergeTranslations, type TargetTranslation } from "../inputs.ts";
 import { type OutputOrigin, outputOf } from "../outputMetadata.ts";
-import { callersOf, trustDomainOf } from "./callers.ts";
+import { callersOf } from "./callers.ts";
 import { callersWithoutIdentity } from "./callersWithoutIdentity.ts";
 import { ciliumNetworkPolicyFor } from "./cilium/networkPolicies.ts";
+import { trustDomainOf } from "./trustDomainOf.ts";
+import { isSharingAllowed, type TrustReading, trustReadingOf } from "./trustReading.ts";
 
 /**
  * Allows what the AccessPolicies on a Destination say, one rule each, and with that nothing else: without any rule nobody is let in. What
@@ -46,31 +47,38 @@ export function authorizationPolicyFor(inputs: DestinationInputs, origin: Output
 /** The rules that AccessPolicies on a Destination come to, one for each that is in force in some form, in order of precedence. */
 export function accessRules(inputs: DestinationInputs): EnforcedAccess<{ readonly form: AccessPolicy; readonly rule: AuthorizationRule }> {
   return enforcedAccess(inputs, (form) => {
-    const { result: rule, findings } = ruleFor(form, inputs.callingMeshes);
+    const { result: rule, findings } = ruleFor(form, inputs);
     return { result: rule && { form, rule }, findings };
   });
 }
 
 type TranslatedRule = AccessTranslation<AuthorizationRule>;
 
-/** What a policy says of every Destination that it selects, when `callingMeshes` are those of its callers, and of others. */
-function ruleFor(policy: AccessPolicy, callingMeshes: readonly Mesh[]): TranslatedRule {
-  const known = rulesOf.get(policy);
-  if (known !== undefined && isSame(known.given, callingMeshes)) return known.translated;
+type RuleInputs = Pick<DestinationInputs, "mesh" | "callingMeshes" | "alikeMeshes" | "translationContext">;
+
+/** What a policy says of every Destination of a mesh that it selects, when `callingMeshes` are those of its callers, and of others. */
+function ruleFor(policy: AccessPolicy, inputs: RuleInputs): TranslatedRule {
+  const { mesh, callingMeshes, alikeMeshes } = inputs;
+  const ofPolicy = rulesOf.get(policy) ?? new WeakMap<Mesh, KnownRule>();
+  const known = ofPolicy.get(mesh);
+  // The lists are those of all Destinations for which they are the same.
+  const isAlike =
+    known?.alikeMeshes.joined === alikeMeshes.joined &&
+    known.alikeMeshes.elsewhere === alikeMeshes.elsewhere &&
+    known.isSharingAllowed === isSharingAllowed(inputs);
+  if (known !== undefined && isAlike && isSame(known.given, callingMeshes)) return known.translated;
   const meshes = meshesOfCallers(policy, callingMeshes);
-  if (known !== undefined && isSame(known.meshes, meshes)) return known.translated;
+  if (known !== undefined && isAlike && isSame(known.meshes, meshes)) return known.translated;
   const { spec = {} } = policy;
-  const from = fromOf(
-    spec.sourceSelector ?? [],
-    meshes.flatMap((mesh) => trustDomainOf(mesh) ?? []),
-  );
+  const from = fromOf(spec.sourceSelector ?? [], trustReadingOf(inputs, meshes));
   const to = toOf(spec);
   const result =
     from.result === undefined || to.result === undefined
       ? undefined
       : Object.fromEntries([...Object.entries(from.result), ...Object.entries(to.result)]);
   const translated = { result, findings: [...from.findings, ...to.findings] };
-  rulesOf.set(policy, { given: callingMeshes, meshes, translated });
+  ofPolicy.set(mesh, { given: callingMeshes, meshes, alikeMeshes, isSharingAllowed: isSharingAllowed(inputs), translated });
+  rulesOf.set(policy, ofPolicy);
   return translated;
 }
 
@@ -84,21 +92,27 @@ interface KnownRule {
   readonly given: readonly Mesh[];
   /** Those of them that its callers may be of. */
   readonly meshes: readonly Mesh[];
+  readonly alikeMeshes: DestinationInputs["alikeMeshes"];
+  readonly isSharingAllowed: boolean;
   readonly translated: TranslatedRule;
 }
 
-const rulesOf = new WeakMap<AccessPolicy, KnownRule>();
+/** By the policy, and the mesh that enforces it. */
+const rulesOf = new WeakMap<AccessPolicy, WeakMap<Mesh, KnownRule>>();
 
 type AccessPolicySpec = NonNullable<AccessPolicy["spec"]>;
 
-function fromOf(selectors: NonNullable<AccessPolicySpec["sourceSelector"]>, trustDomains: readonly TrustDomain[]): TranslatedRule {
-  const callers = selectors.map((selector, i) => callersOf(selector, `spec.sourceSelector[${i}]`, trustDomains));
+/** Of findings about callers that are left out, while the others of their policy are let in. */
+const LEFT_OUT: ReadonlySet<string> = new Set<FindingCode>(["TrustDomainUnknown", "TrustDomainShared", "TrustDomainLocal"]);
+
+function fromOf(selectors: NonNullable<AccessPolicySpec["sourceSelector"]>, reading: TrustReading): TranslatedRule {
+  const callers = selectors.map((selector, i) => callersOf(selector, `spec.sourceSelector[${i}]`, reading));
   const findings = callers.flatMap((one) => one.findings);
   const sources = exactly(callers.flatMap(({ source }) => (source === undefined ? [] : [{ source }])));
   // One entry that stands for everybody makes the others pointless; Istio says everybody by leaving `from` out.
   if (callers.length === 0 || callers.some((one) => one.source === undefined && one.findings.length === 0)) return { result: {}, findings };
-  // Callers whose names are not known can be left out; what is wrong otherwise might have meant something narrower.
-  const isUsable = sources.length > 0 && findings.every(({ code }) => code === "TrustDomainUnknown");
+  // Callers whose names are not known, or stand for others too, can be left out; what is wrong otherwise might have meant something narrower.
+  const isUsable = sources.length > 0 && findings.every(({ code }) => LEFT_OUT.has(code));
   return { result: isUsable ? { from: sources } : undefined, findings };
 }
 

@@ -1,15 +1,25 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { TrustDomain } from "../../policy/trustDomain.ts";
 import { callersOf } from "./callers.ts";
+import type { TrustReading } from "./trustReading.ts";
 
 const trustDomains = [
   { clusterName: "cluster-1", trustDomain: "one" },
   { clusterName: "cluster-2", trustDomain: "old" },
   { clusterName: "cluster-2", trustDomain: "two" },
 ];
-const sourceOf = (selector: Parameters<typeof callersOf>[0]) => callersOf(selector, "spec.sourceSelector[0]", trustDomains).source;
+const reading = (domains: readonly TrustDomain[], other: Partial<TrustReading> = {}): TrustReading => ({
+  trustDomains: domains,
+  own: ["one"],
+  joined: [],
+  elsewhere: [],
+  isSharingAllowed: false,
+  ...other,
+});
+const sourceOf = (selector: Parameters<typeof callersOf>[0]) => callersOf(selector, "spec.sourceSelector[0]", reading(trustDomains)).source;
 const codesOf = (selector: Parameters<typeof callersOf>[0], domains = trustDomains) =>
-  callersOf(selector, "spec.sourceSelector[0]", domains).findings.map(({ code }) => code);
+  callersOf(selector, "spec.sourceSelector[0]", reading(domains)).findings.map(({ code }) => code);
 
 describe("the callers of a source selector", () => {
   it("are everybody for an empty entry and for an empty matcher", () => {
@@ -60,11 +70,49 @@ describe("the callers of a source selector", () => {
     );
     fc.assert(
       fc.property(selector, fc.boolean(), (entry, withoutDomains) => {
-        const { source, findings } = callersOf(entry, "x", withoutDomains ? [] : trustDomains);
+        const { source, findings } = callersOf(entry, "x", reading(withoutDomains ? [] : trustDomains));
         const { clusters = [], namespaces = [] } = entry.kubeIdentityMatcher ?? {};
         const restrictsNothing = clusters.length === 0 && namespaces.length === 0 && entry.kubeServiceAccountRefs === undefined;
         if (findings.length === 0) expect(source === undefined).toBe(restrictsNothing);
       }),
     );
+  });
+
+  it("of one cluster are never those of another one that can come, whatever trust domains and aliases there are", () => {
+    const domain = fc.constantFrom("cluster.local", "a.example", "b.example", "c.example");
+    const mesh = fc.record({ trustDomain: domain, aliases: fc.uniqueArray(domain, { maxLength: 2 }) });
+    const named = fc.subarray(["cluster-0", "cluster-1", "cluster-2"], { minLength: 1 });
+    let refusals = 0;
+    fc.assert(
+      fc.property(
+        fc.array(mesh, { minLength: 3, maxLength: 3 }),
+        named,
+        fc.nat(2),
+        fc.boolean(),
+        (meshes, clusters, enforcing, byAccount) => {
+          const places = meshes.map(({ trustDomain, aliases }, i) => ({ clusterName: `cluster-${i}`, trustDomain, aliases }));
+          const own = [meshes[enforcing]?.trustDomain ?? "", ...(meshes[enforcing]?.aliases ?? [])];
+          const trust = reading(
+            places.filter(({ clusterName }) => clusters.includes(clusterName)),
+            { own, joined: places },
+          );
+          const accounts = clusters.map((clusterName) => ({ name: "x", namespace: "n", clusterName }));
+          const entry = byAccount ? { kubeServiceAccountRefs: { serviceAccounts: accounts } } : { kubeIdentityMatcher: { clusters } };
+          const { source, findings } = callersOf(entry, "x", trust);
+          // As Istio replaces trust domains, by its own words: cluster.local is the reader's, and its aliases are one.
+          const expanded = (source?.principals ?? []).flatMap((principal) => {
+            const [of = "", ...rest] = principal.split("/");
+            return (own.includes(of) || of === "cluster.local" ? own : [of]).map((one) => [one, ...rest].join("/"));
+          });
+          const isLetIn = ({ trustDomain }: TrustDomain) => expanded.some((principal) => principal.startsWith(`${trustDomain}/ns/`));
+          const letIn = places.filter(isLetIn).map(({ clusterName }) => clusterName);
+          expect(letIn.filter((clusterName) => !clusters.includes(clusterName))).toEqual([]);
+          // Callers that are named and not let in are reported.
+          if (findings.length === 0) expect(letIn).toEqual(clusters);
+          else refusals++;
+        },
+      ),
+    );
+    expect(refusals).toBeGreaterThan(0);
   });
 });

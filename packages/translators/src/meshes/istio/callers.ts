@@ -1,13 +1,7 @@
-import type { AuthorizationSource, IdentitySelector, Mesh } from "@isthmus/api";
+import type { AuthorizationSource, IdentitySelector } from "@isthmus/api";
 import { intern } from "@isthmus/core";
 import { type Finding, invalidFinding } from "../../findings.ts";
-import { isTrustDomain, type TrustDomain } from "../../policy/trustDomain.ts";
-
-/** Undefined for a mesh that names none, or what is no trust domain: a principal with a star could be anybody. */
-export function trustDomainOf({ spec }: Mesh): TrustDomain | undefined {
-  const { trustDomain = "", installation } = spec?.istio ?? {};
-  return !isTrustDomain(trustDomain) ? undefined : { clusterName: installation?.cluster ?? "", trustDomain };
-}
+import { domainVerdict, type TrustReading } from "./trustReading.ts";
 
 /** The callers that one entry of an AccessPolicy's sourceSelector stands for. */
 export interface Callers {
@@ -18,7 +12,7 @@ export interface Callers {
 }
 
 /** One entry of a sourceSelector in Istio's words. `path` names the entry in findings. */
-export function callersOf(selector: IdentitySelector, path: string, trustDomains: readonly TrustDomain[]): Callers {
+export function callersOf(selector: IdentitySelector, path: string, reading: TrustReading): Callers {
   const { kubeIdentityMatcher, kubeServiceAccountRefs, ...rest } = selector;
   const unknown = Object.keys(rest).map((field) => notUnderstood(`${path}.${field}`));
   if (unknown.length > 0) return { source: undefined, findings: unknown };
@@ -26,13 +20,17 @@ export function callersOf(selector: IdentitySelector, path: string, trustDomains
   const { clusters = [], namespaces = [] } = kubeIdentityMatcher ?? {};
   const { serviceAccounts = [] } = kubeServiceAccountRefs ?? {};
   if (kubeServiceAccountRefs !== undefined && serviceAccounts.length === 0) return { source: undefined, findings: [accountsMissing(path)] };
+  const named = new Set(clusters);
   const found = [
     ...clusters.map((clusterName, i): Principals => {
-      const { domains, findings } = domainsOf(clusterName, `${path}.kubeIdentityMatcher.clusters[${i}]`, trustDomains);
+      const { domains, findings } = domainsOf(clusterName, `${path}.kubeIdentityMatcher.clusters[${i}]`, { named, reading });
       return { principals: domains.flatMap((domain) => anyOf(namespaces).map((namespace) => principal(domain, namespace, ""))), findings };
     }),
     ...serviceAccounts.map((account, i) =>
-      serviceAccountPrincipals(account, `${path}.kubeServiceAccountRefs.serviceAccounts[${i}]`, trustDomains),
+      serviceAccountPrincipals(account, `${path}.kubeServiceAccountRefs.serviceAccounts[${i}]`, {
+        named: clustersWith(account, serviceAccounts),
+        reading,
+      }),
     ),
   ];
   const principals = [...new Set(found.flatMap((one) => one.principals))];
@@ -54,14 +52,26 @@ interface ServiceAccount {
   readonly clusterName?: string;
 }
 
-function serviceAccountPrincipals(account: ServiceAccount, path: string, trustDomains: readonly TrustDomain[]): Principals {
+/** Of all that one entry says about the same service account. */
+function clustersWith({ name = "", namespace = "" }: ServiceAccount, accounts: readonly ServiceAccount[]): ReadonlySet<string> {
+  const alike = accounts.filter((one) => (one.name ?? "") === name && (one.namespace ?? "") === namespace);
+  return new Set(alike.map(({ clusterName = "" }) => clusterName));
+}
+
+/** The clusters of which the same callers are named, and how the mesh that enforces tells them apart. */
+interface NamedCallers {
+  readonly named: ReadonlySet<string>;
+  readonly reading: TrustReading;
+}
+
+function serviceAccountPrincipals(account: ServiceAccount, path: string, callers: NamedCallers): Principals {
   const { name = "", namespace = "", clusterName = "" } = account;
   if (name !== "" && namespace === "") {
     // A principal may have one star, at either end.
     if (clusterName === "") return { principals: [`*/sa/${name}`], findings: [] };
     return { principals: [], findings: [notSayable(path, name, clusterName)] };
   }
-  const { domains, findings } = domainsOf(clusterName, `${path}.clusterName`, trustDomains);
+  const { domains, findings } = domainsOf(clusterName, `${path}.clusterName`, callers);
   return { principals: domains.map((domain) => principal(domain, namespace, name)), findings };
 }
 
@@ -69,12 +79,17 @@ function serviceAccountPrincipals(account: ServiceAccount, path: string, trustDo
 function domainsOf(
   clusterName: string,
   path: string,
-  trustDomains: readonly TrustDomain[],
+  { named, reading }: NamedCallers,
 ): { readonly domains: readonly string[]; readonly findings: readonly Finding[] } {
+  const { trustDomains } = reading;
   const known = clusterName === "" ? trustDomains : trustDomains.filter((one) => one.clusterName === clusterName).slice(-1);
   // Nothing found must not become a source that says nothing: that would allow everybody.
   if (known.length === 0) return { domains: [], findings: [domainUnknown(path, clusterName)] };
-  return { domains: known.map(({ trustDomain }) => trustDomain), findings: [] };
+  const judged = known.map((place) => ({ place, verdict: domainVerdict(place, path, named, reading) }));
+  return {
+    domains: judged.flatMap(({ place, verdict }) => (verdict.isSayable ? [place.trustDomain] : [])),
+    findings: judged.flatMap(({ verdict }) => verdict.findings),
+  };
 }
 
 /** Istio's name of an identity, without the scheme; an empty namespace or name stands for any. Source: istio.io, AuthorizationPolicy, Source.principals. */
