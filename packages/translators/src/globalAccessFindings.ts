@@ -18,6 +18,12 @@ export const GLOBAL_ACCESS_FINDINGS = {
     example:
       "spec.sourceSelector[0].kubeIdentityMatcher.clusters[0]: Istio cannot tell callers of cluster east from those of west, as both have trust domain cluster.local, so callers of east are not allowed: name all of these clusters, set a different trustDomain in the mesh configuration of each, or set policies.sharedTrustDomain: WARN in the Settings to allow them all",
   },
+  PodsShared: {
+    meaning:
+      "An AccessPolicy is about a Service whose pods are those of another Service with AccessPolicies of its own. Its rule is limited to the container ports of its Service; where both have the same port, what is allowed on one is allowed on the other.",
+    example:
+      "Service shop/web-admin has the same pods and ports and other AccessPolicies: Istio cannot distinguish calls to the two, so what is allowed on one is allowed on the other: select pods of their own, or write the same AccessPolicies for both",
+  },
   TrustDomainLocal: {
     meaning:
       "An AccessPolicy names callers of a mesh with trust domain cluster.local, which Istio takes for that of the mesh that enforces the policy.",

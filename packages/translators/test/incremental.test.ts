@@ -215,6 +215,50 @@ test("a trust domain that comes, changes or goes bears on the policies that name
   expect(targets).not.toContainEqual(expect.stringContaining("nobody-shop-east"));
 });
 
+test("a rule follows the other Services on its pods: which there are, their ports, and their policies", () => {
+  const given = (kind: string, apiVersion: string, name: string, spec: object): AnyResource =>
+    ({ apiVersion, kind, metadata: { name, namespace: NAMESPACE }, spec }) as AnyResource;
+  const mesh = { name: "istiod-east", namespace: NAMESPACE };
+  const service = (name: string, workloadSelectorLabels: object, targetPortNumber: number): AnyResource =>
+    given("Destination", "discovery.mesh.gloo.solo.io/v1", `${name}-shop-east`, {
+      kubeService: {
+        ref: { name, namespace: "shop", clusterName: "east" },
+        workloadSelectorLabels,
+        ports: [{ port: 80, name: "http", targetPortNumber }],
+      },
+      mesh,
+    });
+  const pods = (podLabels: object): AnyResource =>
+    given("Workload", "discovery.mesh.gloo.solo.io/v1", "web-shop-east", {
+      kubernetes: { controller: { name: "web", namespace: "shop", clusterName: "east" }, podLabels, serviceAccountName: "web" },
+      mesh,
+    });
+  const policy = (name: string): AnyResource =>
+    given("AccessPolicy", "networking.mesh.gloo.solo.io/v1", name, {
+      sourceSelector: [{}],
+      destinationSelector: [{ kubeServiceRefs: { services: [{ name, namespace: "shop", clusterName: "east" }] } }],
+    });
+  const gone = (of: AnyResource) => ({ ...of.metadata, apiVersion: of.apiVersion, kind: of.kind, namespace: NAMESPACE, clusterName: "" });
+  const start = [
+    given("Mesh", "discovery.mesh.gloo.solo.io/v1", "istiod-east", {
+      istio: { installation: { cluster: "east", namespace: "istio-system" } },
+    }),
+    service("web", { app: "web" }, 8080),
+    pods({ app: "web", tier: "front" }),
+    policy("web"),
+  ];
+  const admin = service("admin", { tier: "front" }, 9090);
+  const steps = [
+    { put: [admin], remove: [] },
+    { put: [policy("admin")], remove: [] },
+    { put: [service("admin", { tier: "front" }, 9091), service("metrics", { app: "web" }, 9102)], remove: [] },
+    { put: [pods({ app: "web" })], remove: [] },
+    { put: [pods({ app: "web", tier: "front" })], remove: [gone(policy("admin"))] },
+    { put: [policy("admin")], remove: [gone(admin)] },
+  ];
+  checkTrace({ start, steps }, { namespace: NAMESPACE, stage: "networking" });
+});
+
 test("an audit of the network layer follows pods that come, change and go, and where nobody asks for it, none is read", () => {
   const given = (kind: string, apiVersion: string, name: string, spec: object): AnyResource =>
     ({ apiVersion, kind, metadata: { name, namespace: NAMESPACE }, spec }) as AnyResource;

@@ -26,6 +26,7 @@ import { closedAccessInputs, closedAccessJoins, noClosedAccess } from "./closedA
 import {
   type AttachedSources,
   attachedPoliciesJoin,
+  attachedPoliciesTable,
   destinations,
   sortedUniqueKeys,
   subsetPolicies,
@@ -37,6 +38,7 @@ import { byFailoverName, failoverPeersOf, isSameEntrance, isSameFromOutside, isS
 import { distinctRoutes, gatewayRoutes } from "./gatewayRoutes.ts";
 import type { AttachedMesh } from "./meshes.ts";
 import { selectedPods } from "./podSelections.ts";
+import { isSameAccess, isSameOnPods, podSharersOf } from "./podSharers.ts";
 import { referredServiceKeys } from "./policyReferences.ts";
 import { requiredSubsetsOf, type SubsetUsers } from "./requiredSubsets.ts";
 import { virtualIpOf } from "./virtualIps.ts";
@@ -65,6 +67,15 @@ const namesakes = join({ from: destinations, key: byFailoverName, to: destinatio
 
 const callingMeshes = join({ from: attachedPoliciesJoin.source, key: byCallers, to: meshes, index: byPlaceOfTrust, isSame: isSameTrust });
 
+const workloadsOfDestination = join({ from: destinations, key: bySelector, to: workloads, index: byPodLabel });
+const podSharers = join({
+  from: workloadsOfDestination.source,
+  key: byPodLabel,
+  to: destinations,
+  index: bySelector,
+  isSame: isSameOnPods,
+});
+
 const alike = { to: attachedMeshes, index: byAttachedTrustDomain, select: trustPlaceOf, isSame: equalJson };
 
 /** The joins of a Destination. An input is one join here, and one member below. */
@@ -91,7 +102,9 @@ const destinationJoins = {
   workloadsOfNamesakes: join({ from: namesakes.source, key: bySelector, to: workloads, index: byPodLabel, isSame: isSameSpec }),
   offlineNamesakes: join({ from: namesakes.source, key: destinationsByCluster, to: offlineClusters }),
   displacedIp: join({ from: destinations, key: byService, when: isFederated, to: displacedIps, select: ({ value }) => value }),
-  workloads: join({ from: destinations, key: bySelector, to: workloads, index: byPodLabel }),
+  workloads: workloadsOfDestination,
+  podSharers,
+  policiesOfSharers: join({ from: podSharers.source, to: attachedPoliciesTable, isSame: isSameAccess }),
   pods: join({
     from: attachedPoliciesJoin.source,
     to: inputKind<AttachedSources, Pod>(Pod),
@@ -128,6 +141,7 @@ export const destinationInputs = derived({
     // Joins that continue from one that found nothing are not asked, nor those of Cilium elsewhere: a first translation makes each row with them all.
     const hasCilium = mesh.spec?.cilium !== undefined;
     const isGuarded = accessPolicies.length + heldAccess.length > 0;
+    const workloads = workloadsAmong(lookup("workloads"), known);
     return {
       destination: withSubsets(known, subsetUsersIn(lookup), { translationContext, before: before?.destination }),
       mesh,
@@ -140,6 +154,9 @@ export const destinationInputs = derived({
         isGuarded ? lookup("virtualMesh")[0] : undefined,
         before?.alikeMeshes,
       ),
+      podSharers: isGuarded
+        ? podSharersOf(known, workloads, { destinations: lookup("podSharers"), policies: lookup("policiesOfSharers") }, before?.podSharers)
+        : NONE,
       virtualMesh: lookup("virtualMesh")[0],
       federatedTo,
       joinedBy: hasCilium ? lookup("joinedBy")[0] : undefined,
@@ -151,7 +168,7 @@ export const destinationInputs = derived({
       virtualIp: before !== undefined && equalJson(before.virtualIp, virtualIp) ? before.virtualIp : virtualIp,
       referred: trafficPolicies.length === 0 ? NONE : othersReferred(lookup("referred"), known),
       virtualDestinations: trafficPolicies.length === 0 ? NONE : lookup("virtualDestinations"),
-      workloads: workloadsAmong(lookup("workloads"), known),
+      workloads,
       pods: lookup("pods"),
       meshConfig: lookup("meshConfig")[0],
       userObjects,

@@ -59,6 +59,8 @@ export interface DestinationInputs {
   readonly callingMeshes: readonly Mesh[];
   /** Other meshes with the trust domains that rules about those callers let in. */
   readonly alikeMeshes: AlikeMeshes;
+  /** Other Services with some of its pods, where AccessPolicies bear on it; in key order. */
+  readonly podSharers: readonly PodSharer[];
   /** The accepted VirtualMesh of its mesh, for its name alone: what it says of the Destination is in the other inputs. */
   readonly virtualMesh: Resource | undefined;
   /** The meshes it is federated to, in key order. */
@@ -99,6 +101,14 @@ export interface DestinationInputs {
 export interface AlikeMeshes {
   readonly joined: readonly TrustDomain[];
   readonly elsewhere: readonly TrustDomain[];
+}
+
+/** A Service with pods of another one. Read is only what it selects, its ports, and what bears on it. */
+export interface PodSharer {
+  readonly destination: Destination;
+  /** In order of precedence. */
+  readonly accessPolicies: readonly AccessPolicy[];
+  readonly heldAccess: readonly AccessPolicyFallback[];
 }
 
 /** A Destination that another one of its name fails over to. Read is only what is seen from other clusters: not which pods there are. */

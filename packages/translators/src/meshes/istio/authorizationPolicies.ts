@@ -9,6 +9,7 @@ import { type OutputOrigin, outputOf } from "../outputMetadata.ts";
 import { callersOf } from "./callers.ts";
 import { callersWithoutIdentity } from "./callersWithoutIdentity.ts";
 import { ciliumNetworkPolicyFor } from "./cilium/networkPolicies.ts";
+import { limitedToService } from "./sharedPods.ts";
 import { trustDomainOf } from "./trustDomainOf.ts";
 import { isSharingAllowed, type TrustReading, trustReadingOf } from "./trustReading.ts";
 
@@ -47,8 +48,10 @@ export function authorizationPolicyFor(inputs: DestinationInputs, origin: Output
 /** The rules that AccessPolicies on a Destination come to, one for each that is in force in some form, in order of precedence. */
 export function accessRules(inputs: DestinationInputs): EnforcedAccess<{ readonly form: AccessPolicy; readonly rule: AuthorizationRule }> {
   return enforcedAccess(inputs, (form) => {
-    const { result: rule, findings } = ruleFor(form, inputs);
-    return { result: rule && { form, rule }, findings };
+    const { result, findings } = ruleFor(form, inputs);
+    if (result === undefined) return { result, findings };
+    const { rule, findings: onPods } = limitedToService(result, inputs);
+    return { result: rule && { form, rule }, findings: onPods.length === 0 ? findings : [...findings, ...onPods] };
   });
 }
 
