@@ -1,6 +1,12 @@
 export { clusterObjects, fleets, fleetTraces } from "./arbitraries.ts";
 export type { ClusterUnderTest } from "./clusterContract/subject.ts";
 export { clusterContract } from "./clusterContract.ts";
+export {
+  type DocumentedSchema,
+  documentedDefaults,
+  undocumentedMembers,
+  withDocumentedDefaults,
+} from "./documentedDefaults.ts";
 export { type GoldenInput, printDocuments, readDocuments, readInput } from "./documents.ts";
 export { describeGolden, type GoldenResult, type GoldenTranslator } from "./golden.ts";
 export { growthOf, LARGE_TEXT, leastCpuMs, MOST_GROWTH, PATIENCE_MS, repeated, SMALL_TEXT } from "./growth.ts";

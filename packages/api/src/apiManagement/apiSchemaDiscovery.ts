@@ -20,7 +20,7 @@ export const ApiSchemaDiscovery = defineKind({
                 url: Type.String({
                   maxLength: 2048,
                   description:
-                    "http or https URL of the document. Its host is a Service of the namespace of this object, and its port one of that Service.",
+                    "http or https URL of the document. Its host is a Service of the namespace of this object, and its port one of that Service. Required.",
                 }),
                 retryDelay: duration({ description: "Pause before the next attempt, from 1 s to 1 min. Default: 5s." }),
                 pullAttempts: uint32({ description: "Attempts, from 1 to 10. Default: 3." }),

@@ -9,10 +9,10 @@ export const servedBy = userFields(
       {
         selector: userFields(
           {
-            name: Type.String({ description: "Name of the Service." }),
+            name: Type.String({ description: "Name of the Service. Empty: any." }),
             namespace: Type.String({ description: "Its namespace. Empty: that of this object." }),
             cluster: Type.String({ description: "Its cluster. Empty: that of this object." }),
-            labels: stringMap({ description: "Labels that the Service must have." }),
+            labels: stringMap({ description: "Labels that the Service must have. Empty: any." }),
           },
           { description: "Selects a Service." },
         ),

@@ -55,7 +55,7 @@ const issuedCertificateSpec = fields(
         "Secret in this cluster that the certificate is written to. If omitted, the control plane fetches the certificate itself.",
     }),
     podBounceDirective: workflowObjectRef({ description: "Pods to restart after the certificate is issued." }),
-    certOptions: certificateOptions({ description: "Options of the certificate." }),
+    certOptions: certificateOptions("Istio", { description: "Options of the certificate." }),
     glooMeshCa: fields(
       { signingCertificateSecret: workflowObjectRef({ description: "Secret in the management cluster with root-cert.pem and key.pem." }) },
       { description: "The management server signs the certificate." },

@@ -11,11 +11,13 @@ export const KubernetesCluster = defineKind({
   fields: {
     spec: userFields(
       {
-        secretName: Type.String({ description: "Secret with a kubeconfig of the cluster. Not needed if an agent runs in the cluster." }),
-        clusterDomain: Type.String({ description: "DNS domain of the cluster. Default cluster.local." }),
+        secretName: Type.String({
+          description: "Secret with a kubeconfig of the cluster. Not needed if an agent runs in the cluster. Empty: none.",
+        }),
+        clusterDomain: Type.String({ description: "DNS domain of the cluster. Default: `cluster.local`." }),
         trustDomain: Type.String({
           description:
-            "The trust domain that its Istio meshes have. Default: the one that each was first seen with. A mesh that names another one keeps the last " +
+            "The trust domain that its Istio meshes have. Empty: the one that they were first seen with. A mesh that names another one keeps the last " +
             "known one until this says the new one, because AccessPolicies name callers by it.",
         }),
         // Not an enum: a word of a later version must be read, as it means that nothing may be written.
@@ -29,13 +31,12 @@ export const KubernetesCluster = defineKind({
         }),
         managedObjects: listOf(
           userFields({
-            kind: Type.String({ description: "Kind of the objects, such as VirtualService. * is any." }),
-            namespace: Type.String({ description: "Namespace of the objects. * is any." }),
-            name: Type.String({ description: "Name of the object. * is any." }),
+            kind: Type.String({ description: "Kind of the objects, such as VirtualService. * is any. Required." }),
+            namespace: Type.String({ description: "Namespace of the objects. * is any. Required." }),
+            name: Type.String({ description: "Name of the object. * is any. Required." }),
           }),
           {
-            description:
-              "Objects that are written although the mode is observe, to switch over step by step. Each entry needs kind, namespace and name.",
+            description: "Objects that are written although the mode is observe, to switch over step by step. Empty: none.",
             // So many fit into one message of the relay, whatever they are named.
             maxItems: 256,
           },

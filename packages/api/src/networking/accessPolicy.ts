@@ -9,7 +9,8 @@ import { policyStatusFields } from "./trafficPolicy.ts";
 const accessPolicySpec = userFields(
   {
     sourceSelector: listOf(identitySelector, {
-      description: "Callers that are allowed: at least one entry must match. Empty: all callers.",
+      description:
+        "Callers that are allowed: at least one entry must match. Default: all callers, with a warning; an empty list says that all are meant.",
       maxItems: 256,
     }),
     destinationSelector: listOf(policyDestinationSelector, {

@@ -6,11 +6,13 @@ import { int32, oneOfWords, uint32, userFields } from "../shared/schema.ts";
 /** How long idle TCP connections are kept and probed. */
 export const tcpKeepalive = userFields(
   {
-    probes: uint32({ description: "Number of unanswered probes after which a connection is considered dead." }),
-    time: duration({ description: "Idle time of a connection before the first probe." }),
-    interval: duration({ description: "Time between probes." }),
+    probes: uint32({
+      description: "Number of unanswered probes after which a connection is considered dead. Default: that of the operating system.",
+    }),
+    time: duration({ description: "Idle time of a connection before the first probe. Default: that of the operating system." }),
+    interval: duration({ description: "Time between probes. Default: that of the operating system." }),
   },
-  { description: "TCP keepalive settings of connections." },
+  { description: "TCP keepalive settings of connections. Default: no keepalive." },
 );
 
 /** Istio's own connection pool settings. Source: istio.io DestinationRule, ConnectionPoolSettings. */
@@ -18,29 +20,45 @@ export const connectionPoolSettingsSchema = userFields(
   {
     tcp: userFields(
       {
-        maxConnections: int32({ minimum: 0, description: "Maximum number of HTTP/1 and TCP connections to the destination." }),
-        connectTimeout: duration({ description: "TCP connection timeout, at least 1ms." }),
+        maxConnections: int32({
+          minimum: 0,
+          description: "Maximum number of HTTP/1 and TCP connections to the destination. Default: no limit.",
+        }),
+        connectTimeout: duration({ description: "TCP connection timeout, at least 1ms. Default: that of Istio, 10 s." }),
         tcpKeepalive,
-        maxConnectionDuration: duration({ description: "Maximum lifetime of a connection, at least 1ms." }),
-        idleTimeout: duration({ description: "Idle timeout of TCP connections." }),
+        maxConnectionDuration: duration({ description: "Maximum lifetime of a connection, at least 1ms. Default: no limit." }),
+        idleTimeout: duration({ description: "Idle timeout of TCP connections. Default: that of Istio, 1 h." }),
       },
       { description: "Settings of HTTP and TCP connections." },
     ),
     http: userFields(
       {
-        http1MaxPendingRequests: int32({ minimum: 0, description: "Maximum number of requests that wait for a connection." }),
-        http2MaxRequests: int32({ minimum: 0, description: "Maximum number of concurrent requests to the destination." }),
+        http1MaxPendingRequests: int32({
+          minimum: 0,
+          description: "Maximum number of requests that wait for a connection. Default: no limit.",
+        }),
+        http2MaxRequests: int32({
+          minimum: 0,
+          description: "Maximum number of concurrent requests to the destination. Default: no limit.",
+        }),
         maxRequestsPerConnection: int32({
           minimum: 0,
-          description: "Maximum number of requests per connection. 1 disables keep-alive, 0 is no limit.",
+          description: "Maximum number of requests per connection. 1 disables keep-alive, 0 is no limit. Default: no limit.",
         }),
-        maxRetries: int32({ minimum: 0, description: "Maximum number of concurrent retries to the destination." }),
-        idleTimeout: duration({ description: "Idle timeout of connections without active requests, at least 1ms." }),
+        maxRetries: int32({ minimum: 0, description: "Maximum number of concurrent retries to the destination. Default: no limit." }),
+        idleTimeout: duration({
+          description: "Idle timeout of connections without active requests, at least 1ms. Default: that of Istio, 1 h.",
+        }),
         h2UpgradePolicy: oneOfWords(["DEFAULT", "DO_NOT_UPGRADE", "UPGRADE"], {
-          description: "Whether HTTP/1.1 connections are upgraded to HTTP/2.",
+          description: "Whether HTTP/1.1 connections are upgraded to HTTP/2. DEFAULT, the default: as the mesh configuration says.",
         }),
-        useClientProtocol: Type.Boolean({ description: "Whether the protocol of the client is used towards the destination." }),
-        maxConcurrentStreams: int32({ minimum: 0, description: "Maximum number of concurrent streams on an HTTP/2 connection." }),
+        useClientProtocol: Type.Boolean({
+          description: "Whether the protocol of the client is used towards the destination. Default: false.",
+        }),
+        maxConcurrentStreams: int32({
+          minimum: 0,
+          description: "Maximum number of concurrent streams on an HTTP/2 connection. Default: no limit.",
+        }),
       },
       { description: "Settings of HTTP connections." },
     ),

@@ -25,72 +25,90 @@ export const mtlsSchema = userFields(
 );
 
 const trafficShift = userFields(
-  { destinations: listOf(weightedDestination, { description: "Destinations of the traffic, with weights.", maxItems: 256 }) },
+  {
+    destinations: listOf(weightedDestination, {
+      description: "Destinations of the traffic, with weights. Empty: the traffic is not shifted.",
+      maxItems: 256,
+    }),
+  },
   { description: "Sends traffic to other destinations instead of the selected one, by weight." },
 );
 
 const faultInjection = userFields(
   {
-    fixedDelay: duration({ description: "Delay of requests, at least 1ms." }),
+    fixedDelay: duration({ description: "Delay of requests, at least 1ms. Required unless abort is set." }),
     abort: userFields(
-      { httpStatus: int32({ description: "HTTP status of the response, 200 to 599." }) },
-      { description: "Aborts requests with an HTTP status." },
+      { httpStatus: int32({ description: "HTTP status of the response, 200 to 599. Required." }) },
+      { description: "Aborts requests with an HTTP status. Required unless fixedDelay is set." },
     ),
-    percentage: percentage({ description: "Percentage of requests. Default 100." }),
+    percentage: percentage({ description: "Percentage of requests. Default: 100." }),
   },
-  { description: "Delays or aborts requests. Exactly one of `fixedDelay` and `abort`.", ...atMostOneOf("fixedDelay", "abort") },
+  {
+    description: "Delays or aborts requests. Exactly one of `fixedDelay` and `abort`. Default: no fault.",
+    ...atMostOneOf("fixedDelay", "abort"),
+  },
 );
 
 const retries = userFields(
   {
-    attempts: int32({ description: "Number of retries. Default 2 if perTryTimeout is set." }),
+    attempts: int32({ description: "Number of retries. Default: 2 if perTryTimeout is set, else 0." }),
     perTryTimeout: duration({ description: "Timeout of each attempt, at least 1ms. Default: the timeout of the whole request." }),
   },
-  { description: "Retries of failed requests." },
+  { description: "Retries of failed requests. Default: those of Istio." },
 );
 
 const corsPolicy = userFields(
   {
-    allowOrigins: listOf(stringMatch(), { description: "Allowed origins." }),
-    allowMethods: strings({ description: "Allowed methods." }),
-    allowHeaders: strings({ description: "Allowed request headers." }),
-    exposeHeaders: strings({ description: "Response headers that browsers may access." }),
-    maxAge: duration({ description: "How long the response to a preflight request may be cached." }),
-    allowCredentials: Type.Boolean({ description: "Whether credentials are allowed.", keepsZero: true }),
+    allowOrigins: listOf(stringMatch(), { description: "Allowed origins. Empty: none." }),
+    allowMethods: strings({ description: "Allowed methods. Empty: none." }),
+    allowHeaders: strings({ description: "Allowed request headers. Empty: none." }),
+    exposeHeaders: strings({ description: "Response headers that browsers may access. Empty: none." }),
+    maxAge: duration({ description: "How long the response to a preflight request may be cached. Default: browsers decide." }),
+    allowCredentials: Type.Boolean({ description: "Whether credentials are allowed. Default: they are not.", keepsZero: true }),
   },
-  { description: "Cross-origin resource sharing." },
+  { description: "Cross-origin resource sharing. Default: nothing is said to browsers." },
 );
 
 const mirror = userFields(
   {
-    kubeService: userClusterObjectRef({ description: "Service that receives the mirrored requests." }),
-    virtualDestination: userObjectRef({ description: "VirtualDestination that receives the mirrored requests, at its port." }),
-    percentage: percentage({ description: "Percentage of requests. Default 100." }),
+    kubeService: userClusterObjectRef({
+      description: "Service that receives the mirrored requests. Required unless virtualDestination is set.",
+    }),
+    virtualDestination: userObjectRef({
+      description: "VirtualDestination that receives the mirrored requests, at its port. Required unless kubeService is set.",
+    }),
+    percentage: percentage({ description: "Percentage of requests. Default: 100." }),
     port: port({ description: "Port of the Service. Required if the Service has several ports." }),
   },
   {
-    description: "Mirrors requests to a second service, whose responses are discarded.",
+    description: "Mirrors requests to a second service, whose responses are discarded. Default: none are mirrored.",
     ...atMostOneOf("kubeService", "virtualDestination"),
   },
 );
 
 const outlierDetection = userFields(
   {
-    consecutiveErrors: uint32({ description: "Number of consecutive errors after which an endpoint is ejected. Default 5." }),
-    interval: duration({ description: "Interval between checks. Default 10s." }),
-    baseEjectionTime: duration({ description: "Minimum ejection time of an endpoint. Default 30s." }),
-    maxEjectionPercent: uint32({ description: "Maximum percentage of ejected endpoints. Default 100.", maximum: 100 }),
+    consecutiveErrors: uint32({ description: "Number of consecutive errors after which an endpoint is ejected. Default: 5." }),
+    interval: duration({ description: "Interval between checks. Default: 10s." }),
+    baseEjectionTime: duration({ description: "Minimum ejection time of an endpoint. Default: 30s." }),
+    maxEjectionPercent: uint32({ description: "Maximum percentage of ejected endpoints. Default: 100.", maximum: 100 }),
   },
-  { description: "Temporarily ejects failing endpoints. Applies to the destination as a whole, regardless of the source selector." },
+  {
+    description:
+      "Temporarily ejects failing endpoints. Applies to the destination as a whole, regardless of the source selector. Default: no endpoint is ejected.",
+  },
 );
 
 const csrf = userFields(
   {
-    filterEnabled: Type.Boolean({ description: "Rejects requests from other origins with status 403." }),
-    shadowEnabled: Type.Boolean({ description: "Only counts requests from other origins. Has no effect if `filterEnabled` is set." }),
-    percentage: percentage({ description: "Percentage of requests that are checked. Default 100." }),
+    filterEnabled: Type.Boolean({ description: "Rejects requests from other origins with status 403. Default: false." }),
+    shadowEnabled: Type.Boolean({
+      description: "Only counts requests from other origins. Has no effect if `filterEnabled` is set. Default: false.",
+    }),
+    percentage: percentage({ description: "Percentage of requests that are checked. Default: 100." }),
     additionalOrigins: listOf(stringMatch(), {
-      description: "Allowed origins in addition to the destination's own: host and port, without scheme, such as shop.example.com:8443.",
+      description:
+        "Allowed origins in addition to the destination's own: host and port, without scheme, such as shop.example.com:8443. Empty: none.",
       maxItems: 256,
     }),
   },
@@ -98,7 +116,7 @@ const csrf = userFields(
     description:
       "Protects the workloads of the destination against cross-site request forgery: POST, PUT, PATCH and DELETE are allowed if the host of the " +
       "Origin header, or else of the Referer header, is the host that is called. Requests without both headers have another origin. Applies " +
-      "to all requests to the workloads, regardless of source selector and request matchers.",
+      "to all requests to the workloads, regardless of source selector and request matchers. Default: nothing is checked.",
   },
 );
 
@@ -107,7 +125,7 @@ export const trafficPolicyRules = userFields(
   {
     trafficShift,
     faultInjection,
-    requestTimeout: duration({ description: "Timeout of a request, at least 1ms." }),
+    requestTimeout: duration({ description: "Timeout of a request, at least 1ms. Default: no timeout." }),
     retries,
     corsPolicy,
     mirror,

@@ -12,7 +12,7 @@ const PART_OF_REGION = "not supported, failover is from region to region";
 const locality = (description: string) =>
   userFields(
     {
-      region: Type.String({ description: "Region, as the nodes' label topology.kubernetes.io/region has it." }),
+      region: Type.String({ description: "Region, as the nodes' label topology.kubernetes.io/region has it. Required." }),
       zone: Type.String({ unsupported: PART_OF_REGION }),
       subZone: Type.String({ unsupported: PART_OF_REGION }),
     },
@@ -23,9 +23,9 @@ const outlierDetection = failureDetection("When endpoints count as failing. Appl
 
 const servicePort = userFields(
   {
-    number: port({ description: "Port at which clients call the host." }),
+    number: port({ description: "Port at which clients call the host. Required." }),
     protocol: Type.String({ description: "HTTP (the default), HTTPS, GRPC, HTTP2, MONGO, TCP or TLS; upper or lower case." }),
-    targetName: Type.String({ description: "Name of the port of the Services." }),
+    targetName: Type.String({ description: "Name of the port of the Services. Default: `targetNumber` is used." }),
     targetNumber: port({ description: "Number of the port of the Services. Default: `number`." }),
   },
   { description: "The port of the host, and the Services' port behind it.", ...atMostOneOf("targetName", "targetNumber") },
@@ -34,14 +34,17 @@ const servicePort = userFields(
 const staticOrder = userFields(
   {
     destinations: listOf(
-      userFields({ kubeService: userClusterObjectRef({ description: "A Kubernetes Service." }) }, { description: "One destination." }),
+      userFields(
+        { kubeService: userClusterObjectRef({ description: "A Kubernetes Service. Required." }) },
+        { description: "One destination." },
+      ),
       {
-        description: "Destinations in order: each gets traffic while those before it fail. The order is the same in all meshes.",
+        description: "Destinations in order: each gets traffic while those before it fail. The order is the same in all meshes. Required.",
         maxItems: 64,
       },
     ),
   },
-  { description: "Destinations in a fixed order." },
+  { description: "Destinations in a fixed order. Required unless `localized` is set." },
 );
 
 const localized = userFields(
@@ -52,28 +55,31 @@ const localized = userFields(
     }),
     failoverDirectives: listOf(
       userFields({
-        from: locality("Region of the mesh that calls."),
-        to: listOf(locality("A region to fail over to."), { description: "Regions, in order of preference.", maxItems: 64 }),
+        from: locality("Region of the mesh that calls. Required."),
+        to: listOf(locality("A region to fail over to."), { description: "Regions, in order of preference. Required.", maxItems: 64 }),
       }),
       {
         description:
-          "Which regions a mesh of one region fails over to, in order. After the mesh's own cluster and region, and before all other regions, which have no order.",
+          "Which regions a mesh of one region fails over to, in order. After the mesh's own cluster and region, and before all other regions, which have no order. Empty: none has an order.",
         maxItems: 256,
       },
     ),
     outlierDetection,
   },
-  { description: "Destinations by distance: those of the caller's own cluster, then of its region, then of others." },
+  {
+    description:
+      "Destinations by distance: those of the caller's own cluster, then of its region, then of others. Required unless `static` is set.",
+  },
 );
 
 const virtualDestinationSpec = userFields(
   {
-    hostname: Type.String({ description: "Host name by which clients call the destination, such as reviews.mesh.global." }),
+    hostname: Type.String({ description: "Host name by which clients call the destination, such as reviews.mesh.global. Required." }),
     port: servicePort,
-    virtualMesh: userObjectRef({ description: "VirtualMesh whose meshes can call the host." }),
+    virtualMesh: userObjectRef({ description: "VirtualMesh whose meshes can call the host. Required unless `meshList` is set." }),
     meshList: userFields(
-      { meshes: listOf(userObjectRef(), { description: "Meshes of one VirtualMesh.", maxItems: 256 }) },
-      { description: "Meshes that can call the host. If set, `virtualMesh` is ignored." },
+      { meshes: listOf(userObjectRef(), { description: "Meshes of one VirtualMesh. Required.", maxItems: 256 }) },
+      { description: "Meshes that can call the host. If set, `virtualMesh` is ignored. Default: the meshes of `virtualMesh`." },
     ),
     static: staticOrder,
     localized,

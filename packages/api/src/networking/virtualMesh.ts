@@ -15,7 +15,7 @@ const federation = userFields(
         destinationSelectors: listOf(destinationSelector, {
           description: "Services of gateways. Empty: those whose pods have the label istio: ingressgateway.",
         }),
-        portName: Type.String({ description: "Name of the port for traffic from other clusters. Default tls." }),
+        portName: Type.String({ description: "Name of the port for traffic from other clusters. Default: `tls`." }),
       }),
       { description: "Gateways for traffic from other clusters. Empty: the discovered gateways.", maxItems: 64 },
     ),
@@ -27,18 +27,26 @@ const federation = userFields(
           maxItems: 256,
         }),
       }),
-      { description: "Which destinations are federated to which meshes. `[{}]` federates all destinations to all meshes.", maxItems: 256 },
+      {
+        description:
+          "Which destinations are federated to which meshes. `[{}]` federates all destinations to all meshes. Empty: none, or all if `permissive` is set.",
+        maxItems: 256,
+      },
     ),
     permissive: userFields(
       {},
-      { description: "Federates all destinations to all meshes if `selectors` is not set. Prefer selectors: [{}]." },
+      {
+        description:
+          "Federates all destinations to all meshes if `selectors` is not set. Prefer selectors: [{}]. Default: only what `selectors` says.",
+      },
     ),
     flatNetwork: Type.Boolean({
-      description: "States that pods reach each other across clusters. Only shown in statuses; gateways are used in any case.",
+      description:
+        "States that pods reach each other across clusters. Only shown in statuses; gateways are used in any case. Default: false.",
     }),
     hostnameSuffix: Type.String({
       description:
-        "Suffix of the host names of federated services. Default global. Other suffixes require Istio's DNS proxying in the calling mesh.",
+        "Suffix of the host names of federated services. Default: `global`. Other suffixes require Istio's DNS proxying in the calling mesh.",
     }),
     tcpKeepalive,
     failover: userFields(
@@ -46,7 +54,7 @@ const federation = userFields(
       {
         description:
           "Not part of the published API. If set, a federated service fails over to the services of the same name and namespace in other clusters: " +
-          "its own cluster first, then clusters of its region, then others. Requires mtlsConfig.shared.",
+          "its own cluster first, then clusters of its region, then others. Requires mtlsConfig.shared. Default: it does not fail over.",
       },
     ),
   },
@@ -55,7 +63,7 @@ const federation = userFields(
 
 const virtualMeshSpec = userFields(
   {
-    meshes: listOf(userObjectRef(), { description: "Meshes in the group. A mesh can be in one VirtualMesh." }),
+    meshes: listOf(userObjectRef(), { description: "Meshes in the group. A mesh can be in one VirtualMesh. Empty: none." }),
     mtlsConfig,
     federation,
     globalAccessPolicy: oneOfWords(["MESH_DEFAULT", "ENABLED", "DISABLED"], {

@@ -16,22 +16,22 @@ function names(options: SchemaOptions) {
 
 const statusCodeMatcher = userFields(
   {
-    value: uint32({ description: "Status code of the response, from 100 to 599." }),
+    value: uint32({ description: "Status code of the response, from 100 to 599. Required." }),
     comparator: oneOfWords(["EQ", "GE", "LE"], {
       description: "EQ, the default: the response has this code. GE: this code or a higher one. LE: this code or a lower one.",
     }),
   },
-  { description: "Status code of the response." },
+  { description: "Status code of the response. Required unless headerMatcher is set." },
 );
 
 const headerMatcher = userFields(
   {
-    name: Type.String({ maxLength: MOST_LETTERS, description: "Name of the header, case-insensitive." }),
+    name: Type.String({ maxLength: MOST_LETTERS, description: "Name of the header, case-insensitive. Required." }),
     value: Type.String({ maxLength: MOST_LETTERS, description: "Value that the header must have. Empty: the header must be present." }),
-    regex: Type.Boolean({ description: "`value` is an RE2 regular expression that the whole value must match." }),
-    invertMatch: Type.Boolean({ description: "The request is logged if the header does not match." }),
+    regex: Type.Boolean({ description: "`value` is an RE2 regular expression that the whole value must match. Default: false." }),
+    invertMatch: Type.Boolean({ description: "The request is logged if the header does not match. Default: false." }),
   },
-  { description: "One header of the request." },
+  { description: "One header of the request. Required unless statusCodeMatcher is set." },
 );
 
 const accessLogRecordSpec = userFields(
@@ -44,10 +44,12 @@ const accessLogRecordSpec = userFields(
       userFields({ statusCodeMatcher, headerMatcher }, { description: "One condition: either statusCodeMatcher or headerMatcher." }),
       { description: "Which requests are logged: at least one entry must match. Empty: all requests.", maxItems: MOST_ENTRIES },
     ),
-    includedRequestHeaders: names({ description: "Headers of requests that entries have in addition." }),
-    includedResponseHeaders: names({ description: "Headers of responses that entries have in addition." }),
-    includedResponseTrailers: names({ description: "Trailers of responses that entries have in addition." }),
-    includedFilterStateObjects: names({ description: "Objects of Envoy's filter state that entries have in addition, by their keys." }),
+    includedRequestHeaders: names({ description: "Headers of requests that entries have in addition. Empty: none." }),
+    includedResponseHeaders: names({ description: "Headers of responses that entries have in addition. Empty: none." }),
+    includedResponseTrailers: names({ description: "Trailers of responses that entries have in addition. Empty: none." }),
+    includedFilterStateObjects: names({
+      description: "Objects of Envoy's filter state that entries have in addition, by their keys. Empty: none.",
+    }),
   },
   { description: "Which requests of some workloads their proxies send to the agent of their cluster as access logs." },
 );

@@ -13,21 +13,24 @@ const grpcServerFields = {
 
 const namespaceSelector = userFields(
   {
-    matchLabels: stringMap({ description: "Labels that the namespace must have; all must match." }),
+    matchLabels: stringMap({ description: "Labels that the namespace must have; all must match. Empty: any." }),
     matchExpressions: listOf(
       userFields({
-        key: Type.String(),
-        operator: oneOfWords(["In", "NotIn", "Exists", "DoesNotExist"]),
-        values: strings(),
+        key: Type.String({ description: "Key of the label. Required." }),
+        operator: oneOfWords(["In", "NotIn", "Exists", "DoesNotExist"], { description: "What must hold of the label. Required." }),
+        values: strings({ description: "Values of the label. Required for In and NotIn, and for these only." }),
       }),
+      { description: "What must hold of the labels of the namespace. Empty: nothing." },
     ),
   },
   { description: "A Kubernetes label selector on namespaces." },
 );
 
 const ingressGatewayDetector = userFields({
-  gatewayWorkloadLabels: stringMap({ description: "Labels of gateway pods. Default istio: ingressgateway." }),
-  gatewayTlsPortName: Type.String({ description: "Name of the port for traffic from other clusters. Default tls." }),
+  gatewayWorkloadLabels: stringMap({ description: "Labels of gateway pods. Empty: those of the entry `*`, else istio: ingressgateway." }),
+  gatewayTlsPortName: Type.String({
+    description: "Name of the port for traffic from other clusters. Empty: that of the entry `*`, else tls.",
+  }),
 });
 
 const discovery = userFields(
@@ -35,7 +38,7 @@ const discovery = userFields(
     istio: userFields({
       ingressGatewayDetectors: mapOf(ingressGatewayDetector, {
         description:
-          "How ingress gateways are detected, by cluster name; `*` is for all other clusters. Deprecated: use the gateway selectors of the VirtualMesh.",
+          "How ingress gateways are detected, by cluster name; `*` is for all other clusters. Deprecated: use the gateway selectors of the VirtualMesh. Empty: as with an entry without members.",
       }),
     }),
     selectors: listOf(namespaceSelector, {
@@ -82,12 +85,12 @@ const relay = userFields(
         "registered; other names require the agent's certificate or a join token. ANY_NAME: all names; any holder of the token can take over any cluster's name.",
     }),
     agentCertificateLifetime: duration({
-      description: "Lifetime of the agents' certificates, which are renewed after half of it. At least 1m, at most 8760h. Default 24h.",
+      description: "Lifetime of the agents' certificates, which are renewed after half of it. At least 1m, at most 8760h. Default: 24h.",
     }),
     deleteBudget: userFields(
       {
-        percent: uint32({ maximum: 100, description: "Percentage of the objects in a cluster. Default 20." }),
-        objects: uint32({ description: "Number of objects, used if it allows more than the percentage. Default 50." }),
+        percent: uint32({ maximum: 100, description: "Percentage of the objects in a cluster. Default: 20." }),
+        objects: uint32({ description: "Number of objects, used if it allows more than the percentage. Default: 50." }),
       },
       {
         description:
@@ -97,8 +100,8 @@ const relay = userFields(
     ),
     agentQuota: userFields(
       {
-        objects: uint32({ description: "Number of objects. Default 1000000." }),
-        bytes: uint32({ description: "Size of the objects as JSON, in bytes. Default 2147483648." }),
+        objects: uint32({ description: "Number of objects. Default: 1000000." }),
+        bytes: uint32({ description: "Size of the objects as JSON, in bytes. Default: 2147483648." }),
       },
       {
         description:
@@ -126,7 +129,7 @@ const failover = userFields(
   {
     excludeOffline: userFields(
       {
-        after: duration({ description: "For how long the agent of a cluster must have been offline. At least 30s. Default 300s." }),
+        after: duration({ description: "For how long the agent of a cluster must have been offline. At least 30s. Default: 300s." }),
       },
       {
         description:
@@ -147,7 +150,9 @@ const workloadClusterResources = userFields(
         "OWN_DESTINATIONS, the default: they apply only to Destinations and Meshes of their own cluster; a resource that " +
         "names others is INVALID, and a selector without clusters selects only their own. ANY_DESTINATION: the same as resources of the management cluster.",
     }),
-    clusters: mapOf(oneOfWords(RESOURCE_TARGETS), { description: "The same by cluster name. An entry takes precedence over `targets`." }),
+    clusters: mapOf(oneOfWords(RESOURCE_TARGETS), {
+      description: "The same by cluster name. An entry takes precedence over `targets`. Empty: `targets` holds in all.",
+    }),
     virtualMeshes: oneOfWords(["REFUSED", "ALLOWED"], {
       description:
         "REFUSED, the default: VirtualMeshes in workload clusters are INVALID. ALLOWED: they are used, for the Meshes that `targets` and " +
@@ -196,7 +201,7 @@ const cilium = userFields(
         },
         { "x-kubernetes-preserve-unknown-fields": true },
       ),
-      { description: "Callers that every generated CiliumNetworkPolicy allows in addition.", maxItems: 64 },
+      { description: "Callers that every generated CiliumNetworkPolicy allows in addition. Empty: none.", maxItems: 64 },
     ),
   },
   { description: "Enforcement at the network layer by Cilium." },
@@ -229,7 +234,7 @@ const insights = userFields(
       }),
       {
         description:
-          "Insights that are not shown, but counted. An entry that is incomplete, has ended, or has an unknown field suppresses nothing.",
+          "Insights that are not shown, but counted. An entry that is incomplete, has ended, or has an unknown field suppresses nothing. Empty: all are shown.",
         maxItems: 256,
       },
     ),

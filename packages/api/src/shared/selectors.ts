@@ -1,3 +1,4 @@
+import { Type } from "@sinclair/typebox";
 import type { Value } from "./defineKind.ts";
 import { userClusterObjectRef, userObjectRef } from "./refs.ts";
 import { listOf, stringMap, strings, userFields } from "./schema.ts";
@@ -10,7 +11,7 @@ const kubeServiceMatcher = userFields(
     namespaces: strings({ description: "Namespaces of the Service; one must match. Empty: any." }),
     clusters: strings({ description: "Clusters of the Service; one must match. Empty: any." }),
   },
-  { description: "Selects Kubernetes services; all given fields must match." },
+  { description: "Selects Kubernetes services; all given fields must match. Default: it selects nothing." },
 );
 
 const externalMatcher = userFields({ labels: stringMap(), namespaces: strings() }, { unsupported: NOT_YET });
@@ -21,7 +22,7 @@ const services = {
   kubeServiceMatcher,
   kubeServiceRefs: userFields(
     {
-      services: listOf(userClusterObjectRef(), { description: "Services by name, namespace and cluster. Each must exist." }),
+      services: listOf(userClusterObjectRef(), { description: "Services by name, namespace and cluster. Each must exist. Empty: none." }),
     },
     { description: "Selects Kubernetes services by name." },
   ),
@@ -48,12 +49,12 @@ export const policyDestinationSelector = userFields(
         labels: stringMap({ description: "Labels that the VirtualDestination must have; all must match. Empty: any." }),
         namespaces: strings({ description: "Namespaces of the VirtualDestination; one must match. Empty: any." }),
       },
-      { description: "Selects VirtualDestinations of the management cluster; all given fields must match." },
+      { description: "Selects VirtualDestinations of the management cluster; all given fields must match. Default: it selects nothing." },
     ),
     virtualDestinationRefs: userFields(
       {
         virtualDestinations: listOf(userObjectRef(), {
-          description: "VirtualDestinations of the management cluster, by name and namespace. Each must exist.",
+          description: "VirtualDestinations of the management cluster, by name and namespace. Each must exist. Empty: none.",
         }),
       },
       { description: "Selects VirtualDestinations by name." },
@@ -81,6 +82,12 @@ export const workloadSelector = userFields(
 
 export type WorkloadSelector = Value<typeof workloadSelector>;
 
+const serviceAccount = userFields({
+  name: Type.String({ description: "Name of the service account. Empty: any." }),
+  namespace: Type.String({ description: "Namespace of the service account. Empty: any." }),
+  clusterName: Type.String({ description: "Cluster of the service account. Empty: any." }),
+});
+
 /** Which identities traffic comes from. */
 export const identitySelector = userFields(
   {
@@ -89,15 +96,13 @@ export const identitySelector = userFields(
         namespaces: strings({ description: "Namespaces of the caller; one must match. Empty: any." }),
         clusters: strings({ description: "Clusters of the caller; one must match. Empty: any." }),
       },
-      { description: "Selects callers by namespace and cluster." },
+      { description: "Selects callers by namespace and cluster. Default: it selects nothing." },
     ),
     kubeServiceAccountRefs: userFields(
       {
-        serviceAccounts: listOf(userClusterObjectRef(), {
-          description: "Service accounts. An empty name, namespace or clusterName matches any.",
-        }),
+        serviceAccounts: listOf(serviceAccount, { description: "Service accounts. Empty: none." }),
       },
-      { description: "Selects callers by their service account." },
+      { description: "Selects callers by their service account. Default: it selects nothing." },
     ),
     requestIdentityMatcher: userFields(
       { requestPrincipals: strings(), notRequestPrincipals: strings() },

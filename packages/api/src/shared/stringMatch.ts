@@ -6,11 +6,13 @@ import { atMostOneOf, type SchemaOptions, userFields } from "./schema.ts";
 export function stringMatch(options: SchemaOptions = {}) {
   return userFields(
     {
-      exact: Type.String({ description: "Exact value." }),
-      prefix: Type.String({ description: "Prefix of the value." }),
-      regex: Type.String({ description: "RE2 regular expression that the whole value must match (github.com/google/re2/wiki/Syntax)." }),
-      suffix: Type.String({ description: "Suffix of the value." }),
-      ignoreCase: Type.Boolean({ description: "Whether the comparison is case-insensitive. Has no effect on `regex`." }),
+      exact: Type.String({ description: "Exact value. Default: not compared." }),
+      prefix: Type.String({ description: "Prefix of the value. Default: not compared." }),
+      regex: Type.String({
+        description: "RE2 regular expression that the whole value must match (github.com/google/re2/wiki/Syntax). Default: not compared.",
+      }),
+      suffix: Type.String({ description: "Suffix of the value. Default: not compared." }),
+      ignoreCase: Type.Boolean({ description: "Whether the comparison is case-insensitive. Has no effect on `regex`. Default: false." }),
     },
     { ...atMostOneOf("exact", "prefix", "regex", "suffix"), ...options },
   );

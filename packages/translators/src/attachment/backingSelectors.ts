@@ -1,6 +1,6 @@
 import type { DestinationSelector, VirtualDestination } from "@isthmus/api";
 import type { PolicyLimit } from "../policy/policyScope.ts";
-import { selectsVirtualDestination } from "../policy/virtualSelection.ts";
+import { selectsVirtual, selectsVirtualDestination } from "../policy/virtualSelection.ts";
 import { formsOf, isSound } from "./virtualDestinations/forms.ts";
 
 /** What VirtualDestinations are looked up in. */
@@ -19,10 +19,11 @@ export function backingSelectors(
   selectors: readonly DestinationSelector[] | undefined,
   { candidates, limitOf }: BackingSources,
 ): readonly DestinationSelector[] | undefined {
-  if (selectors?.some(isVirtual) !== true) return selectors;
+  if (selectors?.some(selectsVirtual) !== true) return selectors;
   return selectors.flatMap((selector) => {
-    if (!isVirtual(selector)) return [selector];
-    const { virtualDestinationMatcher: _, virtualDestinationRefs: __, ...rest } = selector;
+    if (!selectsVirtual(selector)) return [selector];
+    const { virtualDestinationMatcher: _, virtualDestinationRefs: __, kubeServiceRefs, ...others } = selector;
+    const rest = (kubeServiceRefs?.services ?? []).length === 0 ? others : { ...others, kubeServiceRefs };
     const behind = candidates
       .filter((one) => selectsVirtualDestination([selector], one))
       .flatMap((one) => targetsOf(one).flatMap((target) => withinNamespace(target, limitOf(one))));
@@ -30,10 +31,6 @@ export function backingSelectors(
     if (!Object.keys(rest).every((member) => SERVICES.has(member))) return [selector];
     return Object.keys(rest).length === 0 && behind.length > 0 ? behind : [rest, ...behind];
   });
-}
-
-function isVirtual({ virtualDestinationMatcher, virtualDestinationRefs }: DestinationSelector): boolean {
-  return virtualDestinationMatcher !== undefined || virtualDestinationRefs !== undefined;
 }
 
 const SERVICES: ReadonlySet<string> = new Set(["kubeServiceMatcher", "kubeServiceRefs"]);

@@ -4,6 +4,7 @@ import { recompute } from "../incremental/rows.ts";
 import { type AgeSource, precedence } from "../policy/precedence.ts";
 import { publishedTrafficShift } from "../policy/publishedSpec.ts";
 import { userRefOf } from "../policy/userResources.ts";
+import { selectsVirtual } from "../policy/virtualSelection.ts";
 import type { AttachedPolicies } from "./attachedPolicies.ts";
 import { observedMetadata } from "./meshes.ts";
 import type { CheckedPolicy } from "./policies.ts";
@@ -59,7 +60,7 @@ export function* countSubsetUsage(
 function isInUse(support: SubsetUsage | undefined, { policy, reports }: CheckedPolicy<TrafficPolicy>): boolean {
   if (support !== undefined) return support.inForce > 0;
   const selectors = policy.spec?.destinationSelector ?? [];
-  if (selectors.some((one) => one.virtualDestinationMatcher !== undefined || one.virtualDestinationRefs !== undefined)) return false;
+  if (selectors.some(selectsVirtual)) return false;
   return reports.every(({ code }) => code !== "OutOfReach");
 }
 

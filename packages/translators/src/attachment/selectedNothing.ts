@@ -275,9 +275,9 @@ function noDestination({ policy, limit }: Checked, known: SelectablePlaces): str
 /** Entries that match nothing, beside one that selects something. */
 function idleEntries(row: Checked, found: readonly Destination[], known: SelectablePlaces): readonly string[] {
   return entriesWithin(row).flatMap((entry, i): readonly string[] => {
-    const { kubeServiceMatcher, kubeServiceRefs } = entry;
+    const { kubeServiceMatcher, kubeServiceRefs: { services = [] } = {} } = entry;
     // Of one that is not understood, and of services that it names, it is said elsewhere.
-    if (kubeServiceMatcher === undefined || kubeServiceRefs !== undefined || !isUnderstoodDestination(entry)) return NONE;
+    if (kubeServiceMatcher === undefined || services.length > 0 || !isUnderstoodDestination(entry)) return NONE;
     if (found.some((destination) => entrySelects(entry, destination))) return NONE;
     const why = causeOfNothing([row.policy.spec?.destinationSelector?.[i]?.kubeServiceMatcher ?? {}], known, "service");
     return [`spec.destinationSelector[${i}]: selects no Service in a mesh${within(row.limit)}, so this entry has no effect: ${why}`];

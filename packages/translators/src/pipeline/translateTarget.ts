@@ -35,7 +35,12 @@ function notWritten({
 
 /** Of a mesh that no VirtualMesh can join to others: the one who wrote one must not take it for joined. */
 function notJoined({ mesh, virtualMesh }: MeshInputs): TargetTranslation {
-  const fields = (["mtlsConfig", "federation", "globalAccessPolicy"] as const).filter((field) => virtualMesh?.spec?.[field] !== undefined);
+  const { mtlsConfig, federation = {}, globalAccessPolicy = "MESH_DEFAULT" } = virtualMesh?.spec ?? {};
+  const fields = [
+    ...(mtlsConfig === undefined ? [] : ["mtlsConfig"]),
+    ...((federation.selectors ?? []).length === 0 && federation.permissive === undefined ? [] : ["federation"]),
+    ...(globalAccessPolicy === "MESH_DEFAULT" ? [] : ["globalAccessPolicy"]),
+  ];
   if (virtualMesh === undefined || fields.length === 0) return emptyTranslation;
   const paths = fields.map((field) => `spec.${field}`).join(", ");
   const target = refOf(mesh);

@@ -1,6 +1,7 @@
 import { type AccessPolicy, type HttpMatcher, nanosecondsOf, type TrafficPolicy, type VirtualMesh } from "@isthmus/api";
 import { nearestName } from "@isthmus/core";
 import { type Finding, warningFinding } from "../findings.ts";
+import { saysNothing } from "./silentRules.ts";
 
 /*
  * Values that are in force as they are written, whatever the mesh, and that hardly anybody means: warnings alone.
@@ -9,7 +10,7 @@ import { type Finding, warningFinding } from "../findings.ts";
 /** What is doubtful in a TrafficPolicy of which every field is known. */
 export function doubtfulTraffic({ spec }: TrafficPolicy): readonly Finding[] {
   const { httpRequestMatchers = [], policy } = spec ?? {};
-  if (policy === undefined || Object.keys(policy).length === 0) {
+  if (policy === undefined || saysNothing(policy)) {
     return [warningFinding("NoEffect", "spec.policy: is empty, so this policy has no effect: set what to apply, such as requestTimeout")];
   }
   return [

@@ -3,6 +3,7 @@ import { displayName, keyOf } from "@isthmus/core";
 import { type Finding, invalidFinding, warningFinding } from "../findings.ts";
 import { missingMembers } from "./missingMembers.ts";
 import { isWithinLimit, type PolicyLimit } from "./policyScope.ts";
+import { namesNothing } from "./selectors.ts";
 import { serviceOf } from "./serviceRefs.ts";
 
 /** What the services of a destination selector are looked up in. */
@@ -20,7 +21,7 @@ export function selectorFindings(
   sources: SelectorSources,
 ): readonly Finding[] {
   return (selectors ?? []).flatMap((selector, i) => {
-    if (Object.keys(selector).length === 0) {
+    if (namesNothing(selector)) {
       return [
         warningFinding(
           "SelectsNothing",

@@ -48,6 +48,12 @@ export function entrySelects(selector: DestinationSelector, destination: Destina
   });
 }
 
+/** Whether an entry names nothing at all, so that it selects nothing. */
+export function namesNothing({ kubeServiceRefs, virtualDestinationRefs, ...others }: DestinationSelector): boolean {
+  const named = (kubeServiceRefs?.services ?? []).length + (virtualDestinationRefs?.virtualDestinations ?? []).length;
+  return named === 0 && Object.keys(others).length === 0;
+}
+
 /** Whether some entry selects a Workload; an empty list, as well as an empty entry, selects every one. */
 export function selectsWorkload(selectors: readonly WorkloadSelector[] | undefined, workload: Workload): boolean {
   if (selectors === undefined || selectors.length === 0) return true;

@@ -11,6 +11,7 @@ import { memoizeRow } from "../incremental/memoizeRow.ts";
 import { fieldMessage } from "./ineffective.ts";
 import { specInForce } from "./lastAccepted.ts";
 import { missingMembers } from "./missingMembers.ts";
+import { namesNothing } from "./selectors.ts";
 
 /** What is in force of a ServiceDependency (docs/decisions/0072). */
 export interface DependencyForm {
@@ -66,7 +67,7 @@ function specFindings(spec: ServiceDependencySpec): readonly Finding[] {
 }
 
 function entryFindings(entry: DestinationSelector, path: string): readonly Finding[] {
-  if (Object.keys(entry).length === 0) {
+  if (namesNothing(entry)) {
     return [
       warningFinding("SelectsNothing", `${path}: an empty entry selects nothing: name services, or remove the whole list to select all`),
     ];

@@ -3,6 +3,7 @@ import { isClusterName as isDnsLabel } from "@isthmus/core";
 import { type Finding, invalidFinding, warningFinding } from "../findings.ts";
 import { ignoredField } from "./ineffective.ts";
 import { missingMembers } from "./missingMembers.ts";
+import { namesNothing } from "./selectors.ts";
 
 /** What is wrong, or without effect, in what a VirtualDestination says by itself, whatever exists. */
 export function virtualDestinationFindings(spec: VirtualDestinationSpec): readonly Finding[] {
@@ -121,7 +122,7 @@ function targetFindings(spec: VirtualDestinationSpec): readonly Finding[] {
 }
 
 function entryFindings(entry: DestinationSelector, position: number): readonly Finding[] {
-  if (Object.keys(entry).length > 0) return [];
+  if (!namesNothing(entry)) return [];
   return [
     warningFinding("SelectsNothing", `spec.localized.destinationSelectors[${position}]: an empty entry selects nothing: name services`),
   ];

@@ -41,6 +41,11 @@ export function selectsVirtualDestination(selectors: Selectors, virtualDestinati
   });
 }
 
+/** Whether an entry names VirtualDestinations, or matches them. */
+export function selectsVirtual({ virtualDestinationMatcher, virtualDestinationRefs }: DestinationSelector): boolean {
+  return virtualDestinationMatcher !== undefined || (virtualDestinationRefs?.virtualDestinations ?? []).length > 0;
+}
+
 function namedIn(refs: DestinationSelector["virtualDestinationRefs"]): readonly string[] {
   return (refs?.virtualDestinations ?? []).map(({ name = "", namespace = "" }) => keyOf({ name, namespace, clusterName: "" }));
 }

@@ -1,6 +1,7 @@
 import { DestinationRule, EnvoyFilter, type TrafficPolicy, type TrafficPolicyRules, VirtualService } from "@isthmus/api";
 import type { Finding } from "../../findings.ts";
 import { memoizeRow } from "../../incremental/memoizeRow.ts";
+import { isSilent } from "../../policy/silentRules.ts";
 import type { PolicyReference, ReferenceLookup } from "../meshTranslator.ts";
 import type {
   Feature,
@@ -48,7 +49,7 @@ const PATHS = new Map(
 /** Those of some policies that set a field of outputs of a kind; undefined when no feature writes such outputs. */
 export function policiesWriting(outputKind: string, policies: readonly TrafficPolicy[]): readonly TrafficPolicy[] | undefined {
   const fields = FIELDS_BY_OUTPUT_KIND.get(outputKind);
-  return fields && policies.filter(({ spec }) => fields.some((field) => spec?.policy?.[field] !== undefined));
+  return fields && policies.filter(({ spec }) => fields.some((field) => !isSilent(field, spec?.policy?.[field])));
 }
 
 /** What is wrong with rules, whatever they refer to. */

@@ -1,6 +1,7 @@
 import { type Destination, TrafficPolicy, type TrafficPolicyRules, TrafficSplit, type WeightedDestination } from "@isthmus/api";
 import { equalJson, formatRef, type Report, refOf } from "@isthmus/core";
 import { type Finding, invalidFinding, reportOf, warningFinding } from "../../findings.ts";
+import { isSilent } from "../../policy/silentRules.ts";
 import { type DestinationInputs, emptyTranslation, type TargetTranslation } from "../inputs.ts";
 import { originOf, outputOf } from "../outputMetadata.ts";
 
@@ -63,13 +64,13 @@ function effectiveRules(): readonly (keyof TrafficPolicyRules)[] {
 function policyFindings({ spec = {} }: TrafficPolicy): readonly Finding[] {
   const { policy = {}, sourceSelector = [], httpRequestMatchers = [] } = spec;
   return [
-    ...UNSUPPORTED.flatMap(([field, words]) => (policy[field] === undefined ? [] : [unsupported(`spec.policy.${field}`, words)])),
+    ...UNSUPPORTED.flatMap(([field, words]) => (isSilent(field, policy[field]) ? [] : [unsupported(`spec.policy.${field}`, words)])),
     ...(sourceSelector.length === 0 ? [] : [unsupported("spec.sourceSelector", "traffic policies for some sources only")]),
-    ...(httpRequestMatchers.length === 0 || policy.trafficShift === undefined
+    ...(httpRequestMatchers.length === 0 || isSilent("trafficShift", policy.trafficShift)
       ? []
       : [unsupported("spec.httpRequestMatchers", "traffic shifts for some requests only")]),
     ...WITHOUT_EFFECT.flatMap((field) =>
-      policy[field] === undefined
+      isSilent(field, policy[field])
         ? []
         : [warningFinding("PolicyUnsupported", `spec.policy.${field}: has no effect on a destination in Open Service Mesh: ${REMEDY}`)],
     ),

@@ -10,7 +10,10 @@ export const connectionPoolSettings = defineFeature({
   field: "connectionPoolSettings",
   writes: "connection",
   sets: { connectionPool: PATH },
-  fieldsOf: (wanted) => (wanted.tcp === undefined && wanted.http === undefined ? {} : { connectionPool: istioPool(wanted) }),
+  fieldsOf: (wanted) => {
+    const connectionPool = istioPool(wanted);
+    return Object.keys(connectionPool).length === 0 ? {} : { connectionPool };
+  },
   check: ({ tcp, http }) => [
     ...durationFindings(`${PATH}.tcp.connectTimeout`, tcp?.connectTimeout),
     ...durationFindings(`${PATH}.tcp.maxConnectionDuration`, tcp?.maxConnectionDuration),
@@ -47,8 +50,10 @@ export function withKeepalive(policy: ConnectionPolicy, keepalive: TcpKeepalive 
 type Pool = NonNullable<ConnectionPolicy["connectionPool"]>;
 type TcpPool = NonNullable<Pool["tcp"]>;
 
-function istioPool({ tcp, http }: ConnectionPoolSettings): Pool {
-  return { ...(tcp === undefined ? {} : { tcp: istioTcp(tcp) }), ...(http === undefined ? {} : { http: istioHttp(http) }) };
+/** What says nothing is left out: a rule with it would put rules of users out of force. */
+function istioPool({ tcp = {}, http = {} }: ConnectionPoolSettings): Pool {
+  const [ofTcp, ofHttp] = [istioTcp(tcp), istioHttp(http)];
+  return { ...(Object.keys(ofTcp).length === 0 ? {} : { tcp: ofTcp }), ...(Object.keys(ofHttp).length === 0 ? {} : { http: ofHttp }) };
 }
 
 function istioTcp(tcp: NonNullable<ConnectionPoolSettings["tcp"]>): TcpPool {
@@ -75,8 +80,9 @@ function istioHttp(http: NonNullable<ConnectionPoolSettings["http"]>): NonNullab
     ...(maxRequestsPerConnection === undefined ? {} : { maxRequestsPerConnection }),
     ...(maxRetries === undefined ? {} : { maxRetries }),
     ...(idleTimeout === undefined ? {} : { idleTimeout }),
-    ...(h2UpgradePolicy === undefined ? {} : { h2UpgradePolicy }),
-    ...(useClientProtocol === undefined ? {} : { useClientProtocol }),
+    // What these say holds anyway.
+    ...(h2UpgradePolicy === undefined || h2UpgradePolicy === "DEFAULT" ? {} : { h2UpgradePolicy }),
+    ...(useClientProtocol === true ? { useClientProtocol } : {}),
     ...(maxConcurrentStreams === undefined ? {} : { maxConcurrentStreams }),
   };
 }

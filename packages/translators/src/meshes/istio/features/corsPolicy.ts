@@ -12,14 +12,14 @@ export const corsPolicy = defineFeature({
   writes: "route",
   sets: { corsPolicy: PATH },
   fieldsOf: (wanted) => {
-    const { allowOrigins, allowMethods, allowHeaders, exposeHeaders, allowCredentials } = wanted;
+    const { allowOrigins = [], allowMethods = [], allowHeaders = [], exposeHeaders = [], allowCredentials } = wanted;
     const maxAge = istioDuration(wanted.maxAge, SECOND);
     return {
       corsPolicy: {
-        ...(allowOrigins === undefined ? {} : { allowOrigins: allowOrigins.map(origin) }),
-        ...(allowMethods === undefined ? {} : { allowMethods }),
-        ...(allowHeaders === undefined ? {} : { allowHeaders }),
-        ...(exposeHeaders === undefined ? {} : { exposeHeaders }),
+        ...(allowOrigins.length === 0 ? {} : { allowOrigins: allowOrigins.map(origin) }),
+        ...(allowMethods.length === 0 ? {} : { allowMethods }),
+        ...(allowHeaders.length === 0 ? {} : { allowHeaders }),
+        ...(exposeHeaders.length === 0 ? {} : { exposeHeaders }),
         ...(maxAge === undefined ? {} : { maxAge }),
         ...(allowCredentials === undefined ? {} : { allowCredentials }),
       },

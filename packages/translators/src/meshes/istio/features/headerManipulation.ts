@@ -53,7 +53,7 @@ type HeaderOperations = Required<NonNullable<HttpRoute["headers"]>>;
 
 /**
  * Header operations as Istio writes them. Both sides are there even where nothing is done on one, as the published product has it.
- * Undefined where nothing is left of them.
+ * Undefined where there are none, or nothing is left of them.
  */
 export function headersOf(wanted: HeaderManipulation, allowsOperators: boolean): HeaderOperations | undefined {
   const { removeRequestHeaders, removeResponseHeaders } = wanted;
@@ -64,9 +64,8 @@ export function headersOf(wanted: HeaderManipulation, allowsOperators: boolean):
     request: operations(appendRequestHeaders, removeRequestHeaders),
     response: operations(appendResponseHeaders, removeResponseHeaders),
   };
-  const isLess = appendRequestHeaders !== wanted.appendRequestHeaders || appendResponseHeaders !== wanted.appendResponseHeaders;
   const isEmpty = Object.keys(headers.request).length === 0 && Object.keys(headers.response).length === 0;
-  return isLess && isEmpty ? undefined : headers;
+  return isEmpty ? undefined : headers;
 }
 
 /** Headers but those into which Envoy would fill something. */

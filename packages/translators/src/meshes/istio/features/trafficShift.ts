@@ -66,7 +66,7 @@ function routeDestination(entry: WeightedDestination, context: RouteContext): Ro
       ...(port === undefined ? {} : { port: { number: port } }),
       ...(subset === "" ? {} : { subset }),
     },
-    ...(weight === undefined ? {} : { weight }),
+    ...(weight ? { weight } : {}),
     ...(headers === undefined ? {} : { headers }),
   };
 }

@@ -1,5 +1,6 @@
 import type { TrafficPolicy, TrafficPolicyRules } from "@isthmus/api";
 import { type Finding, invalidFinding, warningFinding } from "../../../findings.ts";
+import { isSilent } from "../../../policy/silentRules.ts";
 import type { PolicyEvaluation, VirtualPolicyTarget } from "../../meshTranslator.ts";
 import { distinct } from "../conflicts/conflicts.ts";
 import { RouteFieldOwners } from "../conflicts/routeFieldOwners.ts";
@@ -31,7 +32,7 @@ export function evaluateVirtualPolicies(target: VirtualPolicyTarget): readonly P
 /** What a host with pods behind other clusters' gateways cannot have. */
 function refusals(rules: TrafficPolicyRules): readonly Finding[] {
   const fields = features.flatMap(({ field, referencesOf, writes }) => {
-    if (rules[field] === undefined) return [];
+    if (isSilent(field, rules[field])) return [];
     return referencesOf !== undefined || writes === "workload" ? [refusal(field)] : [];
   });
   const { tlsMode = MUTUAL } = rules.mtls?.istio ?? {};
@@ -51,7 +52,7 @@ function protocolFindings({ spec }: VirtualPolicyTarget, { spec: wanted = {} }: 
   if (HTTP.includes(protocol)) return [];
   const rules = wanted.policy ?? {};
   return features.flatMap(({ field, writes }) => {
-    if (writes !== "route" || rules[field] === undefined) return [];
+    if (writes !== "route" || isSilent(field, rules[field])) return [];
     const message = `spec.policy.${field}: no effect on connections to port ${spec.port?.number}, whose protocol is ${protocol}: remove it, or set spec.port.protocol of the VirtualDestination to HTTP`;
     return [warningFinding("NoEffect", message)];
   });
