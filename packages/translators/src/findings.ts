@@ -163,6 +163,11 @@ export const FINDINGS = {
     example:
       "Destination gloo-mesh/reviews-bookinfo-cluster-1: callers in its cluster have no identity, because their TLS mode is DISABLE, so this policy lets none of them in: set mtls.istio.tlsMode: ISTIO_MUTUAL, or remove it, in the Settings or the TrafficPolicy that sets it",
   },
+  PodsOutsideMesh: {
+    meaning: "Mutual TLS is asked for by name, and the Service selects pods that have no sidecar, so calls to these fail.",
+    example:
+      "Destination gloo-mesh/reviews-bookinfo-cluster-1: its Service selects pods without a sidecar, of reviews-old, so calls to these fail, as their TLS mode is ISTIO_MUTUAL: have sidecars injected there, or remove mtls.istio.tlsMode, so that Istio tells them apart",
+  },
   // Trust
   TrustModelMissing: {
     meaning: "The mTLS configuration has no trust model.",

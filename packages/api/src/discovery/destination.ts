@@ -53,6 +53,9 @@ const kubeService = fields(
     endpointSubsets: Type.Array(endpointSubset),
     externalAddresses: Type.Array(externalAddress),
     serviceType: oneOfWords(SERVICE_TYPES, { description: "If omitted, CLUSTER_IP." }),
+    outsideMesh: strings({
+      description: "Names of controllers of pods that the Service selects and that have no sidecar, at most 10, in order.",
+    }),
   },
   // Discovery always gives it; without it one that is written by hand says of which Service it speaks to nobody.
   { required: ["ref"] },

@@ -39,6 +39,8 @@ export interface DiscoveredServiceInputs {
   readonly podNodes: readonly Node[];
   /** The node of its first pod. */
   readonly firstNode: Node | undefined;
+  /** The names of the controllers of those of its pods that have no sidecar. */
+  readonly outsideMesh: readonly string[];
   readonly owner: Owner;
   readonly namespace: string;
 }
@@ -62,7 +64,12 @@ export function translateDestination(inputs: DiscoveredServiceInputs): Discovery
   const mesh = workloads[0]?.spec?.mesh;
   if (mesh === undefined) return { reports };
   const endpoints = endpointSubsets(inputs.addresses, workloads, inputs.endpointNodes);
-  const kubeService = withoutZeroValues({ ...serviceFields(inputs), subsets: subsetsOf(workloads), endpointSubsets: endpoints });
+  const kubeService = withoutZeroValues({
+    ...serviceFields(inputs),
+    subsets: subsetsOf(workloads),
+    endpointSubsets: endpoints,
+    outsideMesh: inputs.outsideMesh,
+  });
   // That none is ready is said, for the status; that nothing is known is not.
   const isNoneReady = endpoints.length === 0 && inputs.isReadinessKnown;
   return {

@@ -8,6 +8,7 @@ import { namespaceLocationOf, pairsOf, podsByLabel, podsByNamespace, podsSelecte
 import { isAnnotated } from "./destinations.ts";
 import { meshesByCluster } from "./discoverMeshes.ts";
 import { byCluster, servicesBySelector, slicesByService, workloadsByLabel } from "./indexes.ts";
+import { isSameOutsideMesh } from "./outsideMesh.ts";
 import { type DiscoverySources, nodes, scopeJoins } from "./sources.ts";
 import { virtualMeshesNaming } from "./standIns.ts";
 
@@ -39,10 +40,10 @@ export const serviceJoins = {
   workloads: join({ from: services, key: servicesBySelector, to: workloads, index: workloadsByLabel }),
   slices: join({ from: services, to: inputKind<DiscoverySources, EndpointSlice>(EndpointSlice), index: slicesByService }),
   endpoints: join({ from: services, to: inputKind<DiscoverySources, Endpoints>(Endpoints) }),
-  pods: join({ from: services, to: inputKind<DiscoverySources, Pod>(Pod), matching: selectedPods, isSame: isOnSameNode }),
+  pods: join({ from: services, to: inputKind<DiscoverySources, Pod>(Pod), matching: selectedPods, isSame: isSamePod }),
   nodes: join({ from: services, key: byCluster, to: nodes }),
 };
 
-function isOnSameNode(before: Pod, after: Pod): boolean {
-  return before.spec?.nodeName === after.spec?.nodeName;
+function isSamePod(before: Pod, after: Pod): boolean {
+  return before.spec?.nodeName === after.spec?.nodeName && isSameOutsideMesh(before, after);
 }

@@ -177,11 +177,14 @@ function isUsed({ metadata: { name, namespace, clusterName = "" } }: Settings, c
   return name === "settings" && namespace === context.namespace && clusterName === "";
 }
 
+// There may be one for each service of the fleet; the count includes all.
+const MOST_LISTED = 100;
+
 function settingsStatus(settings: Settings, reports: readonly Report[]): object {
   return {
     ...observedMetadata(settings),
     state: "ACCEPTED",
-    ...messagesOf(reports),
+    ...messagesOf(reports.slice(0, MOST_LISTED)),
     ...(reports.length === 0 ? {} : { warningCount: reports.length }),
     conditions: conditionsOf({ reports, targets: 1, accepted: 1, progress: undefined }).filter(({ type }) => type === "Accepted"),
   };

@@ -3,6 +3,7 @@ import { originOf } from "../outputMetadata.ts";
 import { authorizationPolicyFor } from "./authorizationPolicies.ts";
 import { envoyFilterFor } from "./envoyFilters.ts";
 import { withFailover } from "./failover/failover.ts";
+import { podsOutsideMesh } from "./podsOutsideMesh.ts";
 import { localSource } from "./source.ts";
 import { sourceObjects } from "./sourceObjects.ts";
 import { federate } from "./virtualMesh/federation.ts";
@@ -14,5 +15,11 @@ export function translateIstioDestination(inputs: DestinationInputs): TargetTran
   const objects = sourceObjects(inputs);
   const origin = originOf({ translationContext, parents: [destination], annotationsOf: destination });
   const local = withFailover(inputs, objects(localSource(destination), origin));
-  return mergeTranslations([local, authorizationPolicyFor(inputs, origin), envoyFilterFor(inputs, origin), federate(inputs, objects)]);
+  return mergeTranslations([
+    local,
+    authorizationPolicyFor(inputs, origin),
+    envoyFilterFor(inputs, origin),
+    federate(inputs, objects),
+    { outputs: [], reports: podsOutsideMesh(inputs) },
+  ]);
 }

@@ -1,0 +1,38 @@
+import { type Pod, REVISION_ANNOTATION, SIDECAR_STATUS_ANNOTATION } from "@isthmus/api";
+import { sidecarDetectors } from "./detectors/index.ts";
+
+/** The names of the controllers of pods without a sidecar, each once, in order: of many, the first. A pod without a controller has its own. */
+export function controllersOutsideMesh(pods: readonly Pod[]): readonly string[] {
+  const names = new Set<string>();
+  for (const pod of pods) if (!hasSidecar(pod)) names.add(controllerNameOf(pod));
+  return names.size === 0 ? NONE : [...names].sort().slice(0, MOST_NAMES);
+}
+
+/** Whether two versions of a pod say the same of it. */
+export function isSameOutsideMesh(before: Pod, after: Pod): boolean {
+  return hasSidecar(before) === hasSidecar(after) && controllerNameOf(before) === controllerNameOf(after);
+}
+
+/** By the notes of Istio's injector, by the name that it gives its container, whatever the registry of its image, or by what else detectors know. */
+function hasSidecar(pod: Pod): boolean {
+  const { annotations } = pod.metadata;
+  if (annotations?.[SIDECAR_STATUS_ANNOTATION] !== undefined || annotations?.[REVISION_ANNOTATION] !== undefined) return true;
+  const { containers = NONE, initContainers = NONE } = pod.spec ?? {};
+  if ([...containers, ...initContainers].some(({ name }) => name === PROXY_CONTAINER)) return true;
+  return sidecarDetectors.some(({ isInjected }) => isInjected(pod));
+}
+
+const PROXY_CONTAINER = "istio-proxy";
+
+/** ReplicaSets of a Deployment have its name and the hash of its template. */
+function controllerNameOf({ metadata }: Pod): string {
+  const { name } = metadata.ownerReferences?.find(({ controller }) => controller === true) ?? metadata;
+  const hash = metadata.labels?.[TEMPLATE_HASH];
+  return hash !== undefined && name.endsWith(`-${hash}`) ? name.slice(0, -hash.length - 1) : name;
+}
+
+// Set by Kubernetes on the pods of each ReplicaSet of a Deployment.
+const TEMPLATE_HASH = "pod-template-hash";
+// They are for people: with one of them they find the others.
+const MOST_NAMES = 10;
+const NONE: readonly never[] = [];

@@ -1,0 +1,46 @@
+import { formatRef, type Report, type Resource, refOf } from "@isthmus/core";
+import { reportOf, warningFinding } from "../../findings.ts";
+import type { DestinationInputs } from "../inputs.ts";
+import { connectionPolicyFrom } from "./destinationRules.ts";
+import { MUTUAL } from "./features/mtls.ts";
+import { matchesFrom } from "./matches.ts";
+import { localSource } from "./source.ts";
+
+/**
+ * Warns where mutual TLS is asked for by name, by a policy, the Settings or a VirtualMesh, and the Service selects pods that have no sidecar to
+ * answer it. Istio's auto mTLS tells such pods from others; a mode that is written does not.
+ */
+export function podsOutsideMesh(inputs: DestinationInputs): readonly Report[] {
+  const { destination, virtualMesh } = inputs;
+  const { outsideMesh = [] } = destination.spec?.kubeService ?? {};
+  if (outsideMesh.length === 0) return [];
+  const warned = (subject: Resource, { of, consequence }: { readonly of: readonly string[]; readonly consequence: string }) => {
+    const message = `${formatRef(refOf(destination))}: its Service selects pods without a sidecar, of ${of.join(", ")}, ${consequence}`;
+    return reportOf(refOf(subject), warningFinding("PodsOutsideMesh", message), refOf(destination));
+  };
+  const consequence = `so calls to these fail, as their TLS mode is ${MUTUAL}: have sidecars injected there, or remove mtls.istio.tlsMode, so that Istio tells them apart`;
+  const { federatedHostname, failover } = destination.status?.appliedFederation ?? {};
+  const reports = writersOf(inputs).map((writer) => warned(writer, { of: outsideMesh, consequence }));
+  if (virtualMesh === undefined || federatedHostname === undefined) return reports;
+  if (failover !== undefined && inputs.failoverPeers.length > 0) {
+    const broken = `so calls to these fail, as failover to other clusters needs ${MUTUAL}: have sidecars injected there, or let the Service select other pods`;
+    return [...reports, warned(virtualMesh, { of: outsideMesh, consequence: broken })];
+  }
+  // Endpoints of what has no sidecar anywhere are left out by gateways.
+  const partly = new Set(inputs.workloads.map(({ spec }) => spec?.kubernetes?.controller?.name));
+  const reached = outsideMesh.filter((name) => partly.has(name));
+  const broken = `so calls from other clusters to these fail, as gateways pass ${MUTUAL} on: have sidecars injected there`;
+  return reached.length === 0 ? reports : [...reports, warned(virtualMesh, { of: reached, consequence: broken })];
+}
+
+/** Who says the TLS mode of calls from the Destination's own cluster, where it is mutual TLS: policies, else the Settings. */
+function writersOf(inputs: DestinationInputs): readonly Resource[] {
+  const { destination, trafficPolicies, translationContext } = inputs;
+  const source = localSource(destination);
+  if (connectionPolicyFrom(inputs, source).tls?.mode !== MUTUAL) return [];
+  const policies = trafficPolicies.filter(
+    ({ spec }) => spec?.policy?.mtls?.istio?.tlsMode === MUTUAL && matchesFrom(source.clusterName, spec) !== undefined,
+  );
+  if (policies.length > 0) return policies;
+  return translationContext.settings === undefined ? [] : [translationContext.settings];
+}
