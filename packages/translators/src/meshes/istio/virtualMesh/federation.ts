@@ -10,6 +10,7 @@ import type { SourceObjects } from "../sourceObjects.ts";
 import { type FederatedEndpoints, type FederatedService, federatedServiceOf } from "./federatedService.ts";
 import { federationFindings, reachabilityFindings } from "./federationFindings.ts";
 import { federatedPorts } from "./ports.ts";
+import { unwrittenRuleFindings } from "./unwrittenRules.ts";
 
 /**
  * Makes a Destination callable from the meshes it is federated to. There: a ServiceEntry for its federated host, whose endpoints
@@ -22,9 +23,11 @@ export function federate(inputs: DestinationInputs, objectsFrom: SourceObjects):
   const atHost = hostOutputs(inputs, service);
   const outputs = remoteOutputs(inputs, { service, atHost, objectsFrom });
   const rules = outputs.map(({ resource }) => resource).filter(isDestinationRule);
-  const reports = [...federationFindings(service), ...reachabilityFindings(service, rules)].map((finding) =>
-    reportOf(refOf(service.virtualMesh), finding, refOf(inputs.destination)),
-  );
+  const reports = [
+    ...federationFindings(service),
+    ...reachabilityFindings(service, rules),
+    ...unwrittenRuleFindings(inputs, service, rules),
+  ].map((finding) => reportOf(refOf(service.virtualMesh), finding, refOf(inputs.destination)));
   return { outputs: [...outputs, ...localOutputs(service, atHost, rules[0])], reports };
 }
 
