@@ -226,6 +226,20 @@ describe("meshctl describe", () => {
     expect(await runIn(plane, ["describe", "mesh", "nowhere"])).toEqual({ code: 2, out: "", err });
   });
 
+  it("says of Workloads and Destinations when nothing of them is ready", async () => {
+    const status = { readiness: "0 ready" };
+    const stopped = managementCluster([
+      { ...workload("reviews-v1", "east"), status },
+      { ...destination("reviews", "east", { pods: 0 }), status },
+    ]);
+    expect((await runIn(stopped, ["describe", "workload"])).out).toMatch(/Pods: +0 ready/);
+    expect((await runIn(stopped, ["describe", "destination"])).out).toMatch(/Endpoints: +0 ready/);
+    for (const kind of ["workloads", "destinations"]) {
+      expect((await runIn(stopped, ["get", kind, "-o", "wide"])).out).toMatch(/READINESS[\s\S]*0 ready/);
+      expect((await runIn(plane, ["describe", kind])).out).not.toContain("ready");
+    }
+  });
+
   it("prints the objects that it describes for programs, as get does", async () => {
     for (const format of ["json", "yaml"]) {
       const described = await runIn(plane, ["describe", "virtualdestination", "reviews", "-o", format]);

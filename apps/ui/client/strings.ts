@@ -282,6 +282,7 @@ export const t = {
     selectedByNone: "No Destination selects its pods.",
     controller: "Controller",
     podLabels: "Pod labels",
+    pods: "Pods",
     policies: "Policies on its Destinations",
     policiesNone: "No policy is in force on its Destinations.",
     outside: "none",

@@ -66,7 +66,7 @@ export { type HttpMatchRequest, type HttpRoute, VirtualService } from "./istio/v
 export { RBAC_FILTER, WASM_FILTER, type WasmPatch } from "./istio/wasmFilter.ts";
 export { WASM_ANNOTATION, WASM_REVISION_ANNOTATION, type WasmFilterOrder, wasmOrderDigest, wasmOrdersOf } from "./istio/wasmOrder.ts";
 export { CILIUM_CONFIG_NAME, ConfigMap, MESH_CONFIG_KEY, MESH_CONFIG_NAME } from "./kubernetes/configMap.ts";
-export { type Controller, INJECTION_TEMPLATES, SIDECAR_INJECT } from "./kubernetes/controller.ts";
+export { type Controller, INJECTION_TEMPLATES, isNoneReady, SIDECAR_INJECT } from "./kubernetes/controller.ts";
 export { DaemonSet } from "./kubernetes/daemonSet.ts";
 export { CustomResourceDefinition } from "./kubernetes/definedType.ts";
 export { Deployment } from "./kubernetes/deployment.ts";

@@ -41,6 +41,16 @@ describe("what leaves a cluster", () => {
     expect([other.metadata.annotations, other.spec]).toEqual([undefined, {}]);
   });
 
+  test("of a controller: of how many pods are ready, only whether it is none", () => {
+    const status = (given: object) => (projected(Deployment, { metadata, status: given }) as { readonly status?: object }).status;
+    expect(
+      status({ observedGeneration: 1, replicas: 3, unavailableReplicas: 3, conditions: [{ type: "Available", status: "False" }] }),
+    ).toEqual({});
+    expect(status({ readyReplicas: 0 })).toEqual({});
+    expect([status({ replicas: 3, readyReplicas: 1 }), status({ numberReady: 2 })]).toEqual([undefined, undefined]);
+    expect(projected(Deployment, { metadata })).not.toHaveProperty("status");
+  });
+
   test("of a Pod: who it is, whose it is, where it runs, its images", () => {
     const pod = projected(Pod, {
       metadata: {

@@ -111,7 +111,7 @@ export function DestinationSummary({ destination, access }: DestinationSummaryPr
                   .join(", ")}
               />,
             ],
-            [t.destinations.endpoints, endpoints],
+            [t.destinations.endpoints, status.readiness ?? endpoints],
             [
               t.destinations.externalAddresses,
               (kubeService?.externalAddresses ?? []).map(({ dnsName, ip }) => dnsName ?? ip ?? "").join(", ") || undefined,

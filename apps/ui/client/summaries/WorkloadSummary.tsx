@@ -59,6 +59,7 @@ export function WorkloadSummary({ workload, access }: WorkloadSummaryProps) {
                 />
               ),
             ],
+            [t.workloads.pods, workload.status?.readiness],
             [t.columns.generated, <GeneratedBrief key="generated" object={workload} />],
             [t.workloads.podLabels, <Labels key="labels" labels={kubernetes?.podLabels} />],
           ]}

@@ -156,6 +156,7 @@ export const Destination = defineKind({
       { name: "Mesh", type: "string", jsonPath: ".spec.mesh.name" },
       { name: "Federated Host", type: "string", jsonPath: ".status.appliedFederation.federatedHostname" },
       { name: "Local Host", type: "string", jsonPath: ".status.localFqdn", priority: 1 },
+      { name: "Readiness", type: "string", jsonPath: ".status.readiness", priority: 1 },
       { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
     ],
   },

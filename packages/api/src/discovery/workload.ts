@@ -11,6 +11,7 @@ const workloadSpec = fields(
       podLabels: labels,
       serviceAccountName: text("Service account of the pod template. Empty: the default of the namespace."),
       hostNetwork: Type.Boolean({ description: "Whether its pods have the network of their nodes." }),
+      noneReady: Type.Boolean({ description: "Whether none of its pods is ready." }),
       gateway: Type.Boolean({ description: "Whether its pods are a gateway of the mesh: they run nothing but its proxy." }),
     }),
     mesh: objectRef,
@@ -26,6 +27,9 @@ const applied = fields({ ref: objectRef, observedGeneration: generation, errors:
 
 const workloadStatus = fields({
   observedGeneration: generation,
+  readiness: text(
+    "`0 ready` while none of its pods is ready; absent while one is, and where it is not known. A Workload exists as long as its controller does.",
+  ),
   appliedAccessLogRecords: Type.Array(applied),
   appliedWasmDeployments: Type.Array(applied),
   serviceDependencies: fields({
@@ -50,6 +54,7 @@ export const Workload = defineKind({
       { name: "Namespace of Pods", type: "string", jsonPath: ".spec.kubernetes.controller.namespace" },
       { name: "Controller", type: "string", jsonPath: ".spec.kubernetes.controller.name" },
       { name: "Mesh", type: "string", jsonPath: ".spec.mesh.name" },
+      { name: "Readiness", type: "string", jsonPath: ".status.readiness", priority: 1 },
       { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
     ],
   },

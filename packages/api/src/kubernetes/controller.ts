@@ -2,18 +2,23 @@ import type { Resource } from "@isthmus/core";
 import type { Value } from "../shared/defineKind.ts";
 import { REVISION_ANNOTATION, SIDECAR_STATUS_ANNOTATION } from "./pod.ts";
 import { projectedMetadata, projectedPodSpec } from "./project.ts";
-import type { controllerSpec } from "./schema.ts";
+import type { controllerSpec, controllerStatus } from "./schema.ts";
 
 /** A Deployment, DaemonSet or StatefulSet: what makes the pods of a workload. */
 export interface Controller extends Resource {
   readonly spec?: Value<typeof controllerSpec>;
+  readonly status?: Value<typeof controllerStatus>;
 }
 
-/** A controller as it leaves its cluster: no status, which changes with every pod; no commands, environments or volumes. */
+/**
+ * A controller as it leaves its cluster: of its status, which changes with every pod, only whether one of them is ready; no commands, environments
+ * or volumes.
+ */
 export function projectedController<C extends Controller>(controller: C): Controller {
   const { apiVersion, kind, spec } = controller;
   const { resourceVersion: _, ...metadata } = projectedMetadata(controller.metadata);
-  if (spec === undefined) return { apiVersion, kind, metadata };
+  const status = isNoneReady(controller) ? { status: {} } : {};
+  if (spec === undefined) return { apiVersion, kind, metadata, ...status };
   const { selector, replicas, template } = spec;
   return {
     apiVersion,
@@ -31,7 +36,13 @@ export function projectedController<C extends Controller>(controller: C): Contro
             },
           }),
     },
+    ...status,
   };
+}
+
+/** Whether the status of a controller counts no ready pod. Kubernetes leaves 0 out. False where there is no status. */
+export function isNoneReady({ status }: Controller): boolean {
+  return status !== undefined && (status.readyReplicas ?? 0) === 0 && (status.numberReady ?? 0) === 0;
 }
 
 /** Says of pods, as label or as annotation, whether they get a sidecar. Source: istio.io/docs/setup/additional-setup/sidecar-injection. */

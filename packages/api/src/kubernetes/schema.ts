@@ -46,5 +46,8 @@ export const podSpec = foreignFields({
 /** A template of pods. */
 const podTemplate = foreignFields({ metadata: foreignFields({ labels: foreignStringMap, annotations: foreignStringMap }), spec: podSpec });
 
+/** What we read of how far a Deployment or StatefulSet (`readyReplicas`), or a DaemonSet (`numberReady`), has come. */
+export const controllerStatus = foreignFields({ readyReplicas: Type.Integer(), numberReady: Type.Integer() });
+
 /** What we read of a Deployment, DaemonSet or StatefulSet. */
 export const controllerSpec = foreignFields({ selector: labelSelector, replicas: Type.Integer(), template: podTemplate });

@@ -1,4 +1,4 @@
-import { type Controller, type Mesh, Pod, Workload } from "@isthmus/api";
+import { type Controller, isNoneReady, type Mesh, Pod, Workload } from "@isthmus/api";
 import { clusterRefOf, discoveredName, type Owner, type Report, refOf } from "@isthmus/core";
 import { memoizeRow } from "../incremental/memoizeRow.ts";
 import { namespaceLocationOf } from "../policy/podIndexes.ts";
@@ -16,7 +16,7 @@ export interface WorkloadInputs {
   readonly controller: Controller;
   /** Its pods, in key order. */
   readonly pods: readonly Pod[];
-  /** What is known of those that it makes next. Asked while it has none. */
+  /** What is known of those that it makes next. Asked while none has a sidecar. */
   readonly toCome: () => PodsToCome;
   /** The meshes of its cluster, in key order. */
   readonly meshes: readonly Mesh[];
@@ -35,8 +35,8 @@ function workloadName(controller: Controller): string {
 const NONE: readonly never[] = [];
 
 /**
- * Translates one controller into its Workload: one injected pod is enough. Without pods, as while the only one is evicted, those to come count: a
- * restart is no deletion (docs/decisions/0146).
+ * Translates one controller into its Workload: one injected pod is enough, and says in which mesh. Without one, as while the only one is evicted,
+ * those to come count, whatever runs beside them: a restart is no deletion (docs/decisions/0146, 0154).
  */
 export function translateWorkload(inputs: WorkloadInputs): DiscoveryResult<Workload> {
   const { controller, pods, meshes } = inputs;
@@ -44,10 +44,6 @@ export function translateWorkload(inputs: WorkloadInputs): DiscoveryResult<Workl
     const resource = workloadOf(inputs, { mesh: inputs.countsAs(mesh), isGateway: detector.isGateway?.(controller) });
     return { output: { resource, parents: [refOf(controller)] }, reports: NONE };
   };
-  if (pods.length === 0) {
-    const toCome = injectionToCome(inputs);
-    return toCome === undefined ? { reports: NONE } : workloadIn(toCome);
-  }
   let stray: Report | undefined;
   for (const pod of pods) {
     for (const detector of sidecarDetectors.filter(({ isInjected }) => isInjected(pod))) {
@@ -56,10 +52,12 @@ export function translateWorkload(inputs: WorkloadInputs): DiscoveryResult<Workl
       stray ??= strayPod(controller, pod, detector);
     }
   }
+  const toCome = stray === undefined ? injectionToCome(inputs) : undefined;
+  if (toCome !== undefined) return workloadIn(toCome);
   return { reports: stray === undefined ? NONE : [stray] };
 }
 
-/** The mesh of a controller without pods: of the sidecar that its template has itself, else of the one that is injected. */
+/** The mesh of the pods that a controller makes next: of the sidecar that its template has itself, else of the one that is injected. */
 function injectionToCome({ controller, meshes, toCome }: WorkloadInputs): Injection | undefined {
   // Its pods bear the label of their revision, and are never injected.
   if (meshes.length === 0 || isControlPlane(controller)) return undefined;
@@ -111,6 +109,7 @@ function workloadOf({ controller, owner, namespace }: WorkloadInputs, { mesh, is
         podLabels: metadata?.labels,
         serviceAccountName: spec?.serviceAccountName,
         hostNetwork: spec?.hostNetwork,
+        noneReady: isNoneReady(controller),
         gateway: isGateway,
       }),
       mesh: meshRefOf(mesh),

@@ -6,9 +6,9 @@ import { appliedRecords } from "./accessLogRecords.ts";
 import { appliedDependencies } from "./serviceDependencies.ts";
 import { appliedDeployments } from "./wasmDeployments.ts";
 
-/** The status of a Workload: to which hosts its proxies are limited, what they log and run, and by whom. */
+/** The status of a Workload: to which hosts its proxies are limited, what they log and run, and by whom; whether none of its pods is ready. */
 export function workloadStatus(workload: Workload, targets: Table<TranslatedTarget>): object {
-  const observed = observedMetadata(workload);
+  const observed = { ...observedMetadata(workload), ...(workload.spec?.kubernetes?.noneReady === true ? { readiness: "0 ready" } : {}) };
   const target = targets.row(resourceKeyOf(refOf(workload)));
   return target === undefined
     ? observed

@@ -61,13 +61,13 @@ function ciliumFields(
 export const workloadDescription: Description<Workload> = {
   kind: "Workload",
   headers: ["METADATA", "KUBERNETES", "MESH"],
-  cells: ({ metadata, spec: { kubernetes, mesh } = {} }) => {
+  cells: ({ metadata, spec: { kubernetes, mesh } = {}, status }) => {
     const controller = refLines(kubernetes?.controller ?? {});
     const account = kubernetes?.serviceAccountName;
     return [
       refLines({ ...metadata, clusterName: kubernetes?.controller?.clusterName }),
       paragraphs([
-        fieldLines({ "Service Account": account }),
+        fieldLines({ "Service Account": account, Pods: status?.readiness }),
         labelLines("POD LABELS", kubernetes?.podLabels),
         controller.length === 0 ? [] : ["CONTROLLER", ...controller],
       ]),
@@ -86,7 +86,7 @@ export const destinationDescription: Description<Destination> = {
     return [
       kubeService === undefined
         ? fieldLines({ ...nameFields(metadata), Type: "external service", Hosts: externalService?.hosts, ...federated })
-        : [...refLines(kubeService.ref ?? {}), ...fieldLines({ Type: "kubernetes service", ...federated })],
+        : [...refLines(kubeService.ref ?? {}), ...fieldLines({ Type: "kubernetes service", Endpoints: status.readiness, ...federated })],
       refsLines(appliedTrafficPolicies.map(({ ref = {} }) => ref)),
       refsLines(appliedAccessPolicies.map(({ ref = {} }) => ref)),
     ];

@@ -1,7 +1,0 @@
-import type { Mesh } from "@isthmus/api";
-
-/** Where policies of Istio without a selector are about the whole mesh. Source: istio.io/docs/reference/config/istio.mesh.v1alpha1, rootNamespace. */
-export function rootNamespaceOf({ spec }: Mesh): string {
-  const { rootNamespace = "", installation } = spec?.istio ?? {};
-  return rootNamespace || (installation?.namespace ?? "");
-}
