@@ -17,6 +17,10 @@ interface ForecastFixture {
   readonly autoRestartPods?: boolean;
   readonly isConnected?: boolean;
   readonly waitsFor?: readonly string[];
+  readonly restarts?: readonly object[];
+  readonly restartCount?: number;
+  readonly evicted?: number;
+  readonly single?: readonly string[];
 }
 
 function intermediate(cluster: string, forecast: ForecastFixture = {}, entry: object = {}): object {
@@ -357,6 +361,27 @@ describe("meshctl cert rotate", () => {
     const { code, out } = await cert(["rotate", "meshRoot/bookinfo.gloo-mesh", "--plan"], [root(), ...multiRoot]);
     expect(code).toBe(0);
     expectGolden("cert/plan-multi-root-80", out);
+  });
+
+  it("says of each workload how it restarts, and looks at no budgets where none is evicted", async () => {
+    const restarts = [
+      { workload: "bookinfo/ratings-v1", pods: 1, way: "ROLLOUT" },
+      { workload: "bookinfo/report", pods: 1, way: "NONE" },
+      { workload: "istio-system/istiod", pods: 2, way: "ROLLOUT" },
+    ];
+    const rolledOut = { restarts, restartCount: 4, evicted: 0, single: ["bookinfo/report"] };
+    const plan = ["rotate", "meshRoot/bookinfo.gloo-mesh", "--plan"];
+    const { code, out } = await cert(plan, [root(), intermediate("east", rolledOut)]);
+    expect(code).toBe(0);
+    expectGolden("cert/plan-rollouts-80", out);
+    const yourself = await cert([...plan, "-o", "json"], [root(), intermediate("east", { ...rolledOut, autoRestartPods: false })]);
+    expect(JSON.parse(yourself.out)).toMatchObject({ meshes: [{ restarts: [{ way: "you" }, { way: "you" }, { way: "you" }] }] });
+    const evicted = restarts.map((one) => ({ ...one, way: "EVICTION" }));
+    const unseen = await cert([...plan, "-o", "json"], [root(), intermediate("east", { restarts: evicted, evicted: 3 })]);
+    expect(unseen.code).toBe(3);
+    expect(JSON.parse(unseen.out)).toMatchObject({
+      meshes: [{ restarts: [{ way: "eviction" }, { way: "eviction" }, { way: "eviction" }] }],
+    });
   });
 
   it("says of one CA that nothing restarts", async () => {

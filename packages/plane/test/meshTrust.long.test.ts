@@ -893,6 +893,8 @@ describe("a VirtualMesh with shared trust", () => {
     await eventually(() => expect(statesNow()).toEqual(["FINISHED", "FINISHED"]));
     expect(await installedRoots()).toEqual(await generatedRootAlone());
     expect([...without]).toEqual([]);
+    // So meshctl can say it of the next rotation beforehand.
+    expect(reportOf("cluster-1")?.status?.restartsByRollout).toBe(true);
     const ratings = (await clusterOf("cluster-1").get(Deployment, { name: "ratings-v1", namespace: "bookinfo" })) ?? fail();
     // Once for each of the three steps.
     expect(ratings.metadata["generation"]).toBe(4);

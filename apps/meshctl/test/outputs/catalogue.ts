@@ -5,7 +5,7 @@ import type { CertificateEntry } from "@isthmus/plane";
 import type { PrintedEnded } from "../../src/offline/insightsReport.ts";
 import { OUTCOMES } from "../../src/offline/whatIf/lostHosts.ts";
 import type { ClusterAccessLog } from "../../src/plane/accessLogText.ts";
-import type { MeshPlan, RotationPlan } from "../../src/plane/certificates/rotationPlan.ts";
+import type { MeshPlan, RotationPlan, WorkloadPlan } from "../../src/plane/certificates/rotationPlan.ts";
 import type { CheckFinding } from "../../src/plane/checks/check.ts";
 import type { CheckResult } from "../../src/plane/checks/report.ts";
 import type { ClusterMode } from "../../src/plane/comparisonText.ts";
@@ -296,6 +296,7 @@ export const OUTPUTS: Readonly<Record<string, Output>> = {
           proxies: count,
           workloads: count,
           restartedBy: oneOf("agent", "you", "nobody"),
+          restarts: listOf(object<WorkloadPlan>({ workload: text, pods: count, way: oneOf("rollout", "eviction", "you") })),
           seconds: measure,
           blockers: listOf(text),
           notes: listOf(text),

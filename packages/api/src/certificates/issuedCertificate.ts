@@ -121,6 +121,9 @@ export const IssuedCertificate = defineKind({
       left: strings({
         description: "Workloads in spec.trust.leave with pods that use earlier certificates, as namespace/name, until they are restarted.",
       }),
+      restartsByRollout: Type.Boolean({
+        description: "The agent restarts workloads by rollouts, where this is possible, not by evictions.",
+      }),
       isMultiRoot: Type.Boolean({
         description:
           "All replicas of the control plane have ISTIO_MULTIROOT_MESH: they and their proxies take over a change of roots while they run.",

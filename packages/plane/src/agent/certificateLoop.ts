@@ -96,6 +96,7 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
   const requests = new Map<string, { readonly key: string; readonly subject: RequestSubject; readonly request: string }>();
   const firstFound = new Map<string, { readonly what: string; readonly since: number }>();
   const restarts = meshRestarts({ cluster, byRollout: options.restartsByRollout === true, clock, log }, signal);
+  const ways = options.restartsByRollout === true ? { restartsByRollout: true as const } : {};
   const multiRoot = multiRootMeshes({ cluster, leafValidity, lookedFor, clock }, signal);
   let isSettled = true;
   let isRestarting = false;
@@ -122,7 +123,7 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
         if (report !== undefined) {
           tell(one, report.error);
           const request = report.request === undefined || one !== order ? [] : [requestReport(one, report.request)];
-          reported.set(key, [certificateReport(one, report), ...request]);
+          reported.set(key, [certificateReport(one, { ...report, ...ways }), ...request]);
         }
         reports.push(...(reported.get(key) ?? []));
       }

@@ -25,12 +25,26 @@ export interface MeshReport {
   readonly restarting?: string;
   /** Whether the control plane takes over several roots while it runs; undefined: unknown. */
   readonly isMultiRoot?: boolean;
+  /** The agent restarts workloads by rollouts. */
+  readonly restartsByRollout?: true;
 }
 
 /** An order as the agent follows it, with what came of it. It repeats the order: so the server knows which one is meant. */
 export function certificateReport({ metadata, spec }: IssuedCertificate, report: MeshReport): IssuedCertificate {
   const { name, namespace = "", clusterName = "" } = metadata;
-  const { state, error, facts, inForce, offered, restart = [], unread = [], left = [], restarting, isMultiRoot } = report;
+  const {
+    state,
+    error,
+    facts,
+    inForce,
+    offered,
+    restart = [],
+    unread = [],
+    left = [],
+    restarting,
+    isMultiRoot,
+    restartsByRollout,
+  } = report;
   const pods = restart.slice(0, MOST_NAMED).map((pod) => `${pod.namespace}/${pod.name}`);
   return {
     apiVersion: IssuedCertificate.apiVersion,
@@ -48,6 +62,7 @@ export function certificateReport({ metadata, spec }: IssuedCertificate, report:
       ...(restarting === undefined ? {} : { restart: restarting }),
       ...(left.length === 0 ? {} : { left: left.slice(0, MOST_NAMED) }),
       ...(isMultiRoot === undefined ? {} : { isMultiRoot }),
+      ...(restartsByRollout === undefined ? {} : { restartsByRollout }),
     },
   };
 }

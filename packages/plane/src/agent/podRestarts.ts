@@ -1,3 +1,5 @@
+import { isReplacing } from "../runtime/controllerKinds.ts";
+
 /** A pod, as far as its restart depends on it. */
 export interface RestartablePod {
   readonly namespace: string;
@@ -58,8 +60,7 @@ export function unreplacedPods<P extends RestartablePod>(outdated: readonly P[])
 }
 
 function isReplaced({ owner }: RestartablePod): boolean {
-  // The pods of a Job would begin their work again.
-  return owner !== undefined && REPLACING.has(owner.kind);
+  return owner !== undefined && isReplacing(owner.kind);
 }
 
 function podsOf(pods: readonly RestartablePod[], workload: string): readonly RestartablePod[] {
@@ -79,5 +80,3 @@ function byPlace(a: RestartablePod, b: RestartablePod): number {
   const [left, right] = [a, b].map((pod) => `${workloadOf(pod)}/${pod.name}`);
   return (left ?? "") < (right ?? "") ? -1 : 1;
 }
-
-const REPLACING: ReadonlySet<string> = new Set(["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "ReplicationController"]);

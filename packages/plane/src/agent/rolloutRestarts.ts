@@ -1,5 +1,6 @@
 import type { AnyResource, Kind, Log } from "@isthmus/core";
 import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
+import { ROLLED_OUT } from "../runtime/controllerKinds.ts";
 import type { RestartablePod } from "./podRestarts.ts";
 
 /** Restarts workloads as `kubectl rollout restart` does, by an annotation of their pod template: with surge, and at their own pace. */
@@ -79,11 +80,7 @@ function controllerKind(kind: string, plural: string): Kind<Controller> {
   return { apiVersion: "apps/v1", kind, plural, namespaced: true, versions: ["apps/v1"], parse: (input) => input as Controller };
 }
 
-const KINDS: ReadonlyMap<string, Kind<Controller>> = new Map([
-  ["Deployment", controllerKind("Deployment", "deployments")],
-  ["StatefulSet", controllerKind("StatefulSet", "statefulsets")],
-  ["DaemonSet", controllerKind("DaemonSet", "daemonsets")],
-]);
+const KINDS: ReadonlyMap<string, Kind<Controller>> = new Map([...ROLLED_OUT].map(([kind, plural]) => [kind, controllerKind(kind, plural)]));
 
 /** On a pod template. */
 const RESTARTED = "isthmus.mesh/certificates-since";

@@ -16,6 +16,9 @@ export function planText(plan: RotationPlan, { format, width = PLAIN_WIDTH }: Te
     one.restartedBy,
   ]);
   const table = columnsText(["MESH", "CLUSTER", "SEQUENCE", "ROUNDS", "ISTIOD", "PODS", "BY"], rows, { width, isSentenceLast: true });
+  const workloads = plan.meshes.flatMap((one) => one.restarts.map(({ workload, pods, way }) => [one.mesh, workload, String(pods), way]));
+  const restarts =
+    workloads.length === 0 ? "" : `\n${columnsText(["MESH", "WORKLOAD", "PODS", "RESTART"], workloads, { width, isSentenceLast: true })}`;
   const of = (texts: (mesh: RotationPlan["meshes"][number]) => readonly string[]) =>
     plan.meshes.flatMap((mesh) => texts(mesh).map((text) => [mesh.mesh, text] as const));
   const blockers = of(({ blockers: own }) => own);
@@ -27,7 +30,7 @@ export function planText(plan: RotationPlan, { format, width = PLAIN_WIDTH }: Te
     ...blockers.map(([mesh, text]) => field("Blocked", `${mesh}: ${text}`, width)),
     ...notes.map(([mesh, text]) => field("Note", `${mesh}: ${text}`, width)),
   ];
-  return `${table}\n${lines.join("")}`;
+  return `${table}${restarts}\n${lines.join("")}`;
 }
 
 function durationText(seconds: number): string {

@@ -14,12 +14,21 @@ export interface MeshPlan {
   readonly workloads: number;
   /** Who restarts them. */
   readonly restartedBy: "agent" | "you" | "nobody";
+  /** What is done to each workload in each round, by name: the first of them. */
+  readonly restarts: readonly WorkloadPlan[];
   /** Of all restarts one after the other, an estimate. */
   readonly seconds: number;
   /** What has to change before it comes to an end. */
   readonly blockers: readonly string[];
   /** What is worth knowing before. */
   readonly notes: readonly string[];
+}
+
+/** How a workload restarts. */
+export interface WorkloadPlan {
+  readonly workload: string;
+  readonly pods: number;
+  readonly way: "rollout" | "eviction" | "you";
 }
 
 /** What a rotation will do. */
@@ -41,7 +50,8 @@ export function rotationPlan(entry: Entry, entries: readonly Entry[], budgets: B
     : [entry];
   const plans = meshes.map((mesh) => (isRoot ? rootPlan(mesh, budgets) : reissuePlan(mesh)));
   const seconds = plans.reduce((most, plan) => Math.max(most, plan.seconds), 0);
-  const isComplete = !isRoot || meshes.every(({ cluster, forecast }) => budgets.has(cluster) || forecast?.sequence === "MULTI_ROOT");
+  const isComplete =
+    !isRoot || meshes.every(({ cluster, forecast }) => budgets.has(cluster) || forecast?.sequence === "MULTI_ROOT" || !isEvicted(forecast));
   const name = `${entry.use}/${entry.name}`;
   return { certificate: name, change: isRoot ? "ROOT" : "INTERMEDIATE", meshes: plans, seconds, isComplete };
 }
@@ -50,29 +60,55 @@ function rootPlan({ name, cluster, forecast }: Entry, budgets: Budgets): MeshPla
   if (forecast === undefined) return unknownPlan(name, cluster);
   const { rounds, controlPlanePods, proxies, workloads, single, singleCount, autoRestartPods, controlPlaneNamespace } = forecast;
   if (forecast.sequence === "MULTI_ROOT") return multiRootPlan(name, cluster, forecast);
-  const looked = budgets.get(cluster);
-  // Of pods of one workload each waits until callers know the one before.
-  const siblings = Math.max(0, proxies - workloads) + Math.max(0, controlPlanePods - 1);
+  // They hold evictions up, and no rollouts.
+  const looked = isEvicted(forecast) ? budgets.get(cluster) : NONE;
+  const restarts = (forecast.restarts ?? NONE).map(({ workload, pods, way }) => ({ workload, pods, way: wayOf(way, autoRestartPods) }));
+  const byRollout = restarts.filter(({ way }) => way === "rollout").length;
+  const unlisted = Math.max(0, (forecast.restartCount ?? 0) - restarts.length);
+  // Of pods of one workload that are evicted each waits until callers know the one before.
+  const siblings = byRollout > 0 ? 0 : Math.max(0, proxies - workloads) + Math.max(0, controlPlanePods - 1);
   const notes = [
     ...(singleCount === 0 ? [] : [`${singleCount} workloads have one pod, and none while it restarts: ${named(single, singleCount)}`]),
     ...(autoRestartPods
       ? []
       : [`autoRestartPods is off: restart istiod in ${controlPlaneNamespace} and all workloads yourself, in each round`]),
+    ...(byRollout === 0
+      ? []
+      : [
+          "rollouts keep to the strategy of each workload, and not to PodDisruptionBudgets; a workload that is paused, has the strategy OnDelete or a partition, or whose " +
+            "template another program restores, is evicted",
+        ]),
+    ...(restarts.some(({ way }) => way === "you") && autoRestartPods
+      ? ["nothing replaces the pods of some workloads: restart these yourself, in each round"]
+      : []),
+    ...(unlisted === 0 ? [] : [`${unlisted} more workloads restart in the same way`]),
     ...(looked === undefined ? [`the PodDisruptionBudgets of ${cluster} were not looked at: --workload-context ${cluster}=CONTEXT`] : []),
   ];
   return {
-    ...{ mesh: name, cluster, sequence: forecast.sequence, rounds, controlPlanePods, proxies, workloads, notes },
+    ...{ mesh: name, cluster, sequence: forecast.sequence, rounds, controlPlanePods, proxies, workloads, restarts, notes },
     restartedBy: autoRestartPods ? "agent" : "you",
     seconds: rounds * ((controlPlanePods + proxies) * SECONDS_PER_POD + siblings * SECONDS_PER_SIBLING + SECONDS_PER_ROUND),
     blockers: [...blockersOf(name, cluster, forecast), ...(looked ?? [])],
   };
 }
 
+/** Whether a restart may be forbidden by a budget. Earlier servers do not say it. */
+function isEvicted(forecast: Entry["forecast"]): boolean {
+  return forecast?.evicted !== 0;
+}
+
+function wayOf(way: NonNullable<NonNullable<Entry["forecast"]>["restarts"]>[number]["way"], autoRestartPods: boolean): WorkloadPlan["way"] {
+  if (!autoRestartPods || way === "NONE") return "you";
+  return way === "ROLLOUT" ? "rollout" : "eviction";
+}
+
+const NONE: readonly never[] = [];
+
 /** Control plane and proxies take over the roots while they run. */
 function multiRootPlan(name: string, cluster: string, forecast: NonNullable<Entry["forecast"]>): MeshPlan {
   const { sequence, rounds, proxies } = forecast;
   return {
-    ...{ mesh: name, cluster, sequence, rounds, controlPlanePods: 0, proxies: 0, workloads: 0, restartedBy: "nobody" },
+    ...{ mesh: name, cluster, sequence, rounds, controlPlanePods: 0, proxies: 0, workloads: 0, restarts: NONE, restartedBy: "nobody" },
     seconds: rounds * SECONDS_PER_RENEWAL,
     blockers: blockersOf(name, cluster, forecast),
     notes: [
@@ -88,7 +124,17 @@ function reissuePlan({ name, cluster, forecast }: Entry): MeshPlan {
   const { step } = forecast;
   const waiting = step === "TRUST_BOTH" ? [`a change of its root is at step TRUST_BOTH: the CA is issued again with step REISSUE`] : [];
   return {
-    ...{ mesh: name, cluster, sequence: "RELOAD", rounds: 1, controlPlanePods: 0, proxies: 0, workloads: 0, restartedBy: "nobody" },
+    ...{
+      mesh: name,
+      cluster,
+      sequence: "RELOAD",
+      rounds: 1,
+      controlPlanePods: 0,
+      proxies: 0,
+      workloads: 0,
+      restarts: NONE,
+      restartedBy: "nobody",
+    },
     seconds: SECONDS_PER_RELOAD,
     blockers: [...blockersOf(name, cluster, forecast), ...waiting],
     notes: ["nothing restarts: istiod reads the CA within 3 minutes; proxies get certificates of it as they renew theirs (half of 24 h)"],
@@ -110,7 +156,7 @@ function blockersOf(
 }
 
 function unknownPlan(mesh: string, cluster: string): MeshPlan {
-  const counts = { rounds: 0, controlPlanePods: 0, proxies: 0, workloads: 0, seconds: 0 };
+  const counts = { rounds: 0, controlPlanePods: 0, proxies: 0, workloads: 0, restarts: NONE, seconds: 0 };
   return {
     mesh,
     cluster,
