@@ -116,6 +116,15 @@ describe("mutual TLS where AuthorizationPolicies name callers", () => {
     expect(/in namespace ([a-z, ]+): callers/.exec(out)?.[1]).toBe(open);
   });
 
+  it("is required for the mesh in the root namespace that its configuration names", async () => {
+    const data = { mesh: "trustDomain: east.example\nrootNamespace: istio-config" };
+    const elsewhere = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "istio", namespace: "istio-system" }, data };
+    expect((await remote([...named, elsewhere, peers("istio-config/default", "STRICT")])).out).not.toContain("SEC0008");
+    const { out } = await remote([...named, elsewhere, peers("istio-system/default", "STRICT")]);
+    expect(out).toContain("in namespace bank, shop: callers");
+    expect(out).toContain('"metadata":{"name":"default","namespace":"istio-config"}');
+  });
+
   it("does not matter to policies about addresses and tokens, nor where Istio's kinds are not served", async () => {
     expect((await remote([allowing("shop/readers", { ipBlocks: ["10.0.0.0/8"], requestPrincipals: ["*"] })])).out).not.toContain("SEC0008");
     const without = allKinds().filter(({ apiVersion }) => !apiVersion.startsWith("security.istio.io"));

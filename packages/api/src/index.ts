@@ -48,6 +48,7 @@ export {
   type MeshStatus,
 } from "./discovery/mesh.ts";
 export { areRevisions, meshClusters, meshInstallationOf } from "./discovery/meshPlace.ts";
+export { rootNamespaceOf } from "./discovery/rootNamespace.ts";
 export { Workload } from "./discovery/workload.ts";
 export {
   type AccessLogFilter,

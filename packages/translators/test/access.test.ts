@@ -43,8 +43,12 @@ spec: ${spec}
 const FRONT = "sourceSelector: [{kubeServiceAccountRefs: {serviceAccounts: [{name: front, namespace: shop, clusterName: a}]}}]";
 const front = { clusterName: "a", namespace: "shop", serviceAccount: "front" };
 
+// Its mesh configuration names another root namespace.
+const ROOTED = FLEET.replace("trustDomain: a}", "trustDomain: a, rootNamespace: istio-config}");
+const ELSEWHERE = "elsewhere";
+
 function ask(text: string, question: Partial<AccessQuery> = {}, settings = "") {
-  const { resources } = readInput(FLEET + settings + text);
+  const { resources } = readInput((settings === ELSEWHERE ? ROOTED : FLEET + settings) + text);
   const translation = translate(snapshotOf(resources), { namespace: "gloo-mesh", stage: "networking" });
   const cart = resources.find(({ kind }) => kind === "Destination") as Resource;
   return accessEvaluator(translation).verdict(refOf(cart), { caller: front, ...question });
@@ -115,6 +119,12 @@ it("knows nobody where connections have no mutual TLS", () => {
     "---\napiVersion: settings.mesh.gloo.solo.io/v1\nkind: Settings\nmetadata: {name: settings, namespace: gloo-mesh}\nspec: {mtls: {istio: {tlsMode: DISABLE}}}\n";
   expect(ask(ACCESS("p", FRONT), {}, plain)).toMatchObject({ verdict: "DENIED", at: "NO_RULE", hasIdentity: false });
   expect(ask(ACCESS("p", "allowedPorts: []"), {}, plain)).toMatchObject({ verdict: "ALLOWED", hasIdentity: false });
+});
+
+it("reads the root namespace that the mesh configuration names, and not that of the control plane", () => {
+  const denying = (place: string) => USERS("{action: DENY, rules: [{}]}", place);
+  expect(ask(denying("istio-config"), {}, ELSEWHERE)).toMatchObject({ verdict: "DENIED", at: "DENY" });
+  expect(ask(denying("istio-system"), {}, ELSEWHERE)).toMatchObject({ verdict: "ALLOWED", at: "NO_OBJECT" });
 });
 
 it("denies everybody whom nothing allows, where a VirtualMesh asks for that", () => {

@@ -23,7 +23,7 @@ export function sidecarScope({ snapshot, generated }: Pick<Fleet, "snapshot" | "
   if (controller === undefined || istio === undefined) return undefined;
   const { clusterName = "", namespace = "" } = controller;
   const own = sidecarsIn({ snapshot, generated }, `${clusterName}/${namespace}`);
-  const root = istio.installation?.namespace ?? "";
+  const root = istio.rootNamespace || (istio.installation?.namespace ?? "");
   const levels: readonly (readonly [SidecarLevel, SidecarScope["sidecars"]])[] = [
     ["selector", own.filter(({ sidecar }) => !isForAll(sidecar) && matchesLabels(sidecar.spec?.workloadSelector?.labels ?? {}, podLabels))],
     ["namespace", own.filter(({ sidecar }) => isForAll(sidecar))],

@@ -44,6 +44,12 @@ it("takes the Sidecar that selects the pods, then that of their namespace, then 
   expect(scope([])).toBeUndefined();
 });
 
+it("takes the root namespace that the mesh configuration names", () => {
+  const elsewhere = mesh({ istio: { installation: { cluster: "c1", namespace: "istio-system" }, rootNamespace: "istio-config" } });
+  expect(scope([sidecar("istio-config", "root"), sidecar("istio-system", "own")], [], elsewhere)).toEqual(["root", "root"]);
+  expect(scope([sidecar("istio-system", "own")], [], elsewhere)).toBeUndefined();
+});
+
 it("takes none that is for others", () => {
   expect(scope([sidecar("shop", "other", { app: "pay" }), sidecar("shop", "both", { app: "cart", version: "v2" })])).toBeUndefined();
   expect(scope([sidecar("other", "all"), sidecar("shop", "all", undefined, "c2")])).toBeUndefined();

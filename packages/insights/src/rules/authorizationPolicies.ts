@@ -1,18 +1,20 @@
-import { AuthorizationPolicy, Mesh, Workload } from "@isthmus/api";
+import { AuthorizationPolicy, Mesh, rootNamespaceOf, Workload } from "@isthmus/api";
 import { type Index, matchesLabels, nearestName } from "@isthmus/core";
-import { defineRule, lookUp, type RuleFinding } from "../rule.ts";
-import { accountsBy, byAnyNamespace, byObjectCluster, byWorkloadCluster, byWorkloadPlace, placeKey } from "./places.ts";
+import { inputKind, join } from "@isthmus/translators/incremental";
+import { defineRule, type InsightTables, type Lookup, lookUp, type RuleFinding } from "../rule.ts";
+import { accountsBy, byAnyNamespace, byMeshCluster, byObjectCluster, byWorkloadCluster, byWorkloadPlace, placeKey } from "./places.ts";
 
-// Istio's default; policies there are for pods of all namespaces. Source: istio.io/docs/reference/config/istio.mesh.v1alpha1, rootNamespace.
-const ROOT_NAMESPACE = "istio-system";
-
-const isRooted = ({ metadata }: AuthorizationPolicy) => metadata.namespace === ROOT_NAMESPACE;
 const ownPlace: Index<AuthorizationPolicy> = (policy) => (policy.spec?.selector === undefined ? [] : [placeKey(policy)]);
-const ownClusterOfRooted: Index<AuthorizationPolicy> = (policy) =>
-  policy.spec?.selector !== undefined && isRooted(policy) ? byObjectCluster(policy) : [];
-const byInstallation: Index<Mesh> = ({ spec }) => {
-  const { namespace, cluster } = spec?.istio?.installation ?? {};
-  return namespace === undefined || cluster === undefined ? [] : [`${namespace}/${cluster}`];
+const byRootPlace: Index<Mesh> = (mesh) => byMeshCluster(mesh).map((cluster) => `${rootNamespaceOf(mesh)}/${cluster}`);
+
+/** All workloads of a cluster, for policies in a root namespace there: those are for pods of all namespaces. */
+const workloadsEverywhere: Lookup<AuthorizationPolicy, Workload> = {
+  kind: Workload,
+  through: [Mesh],
+  joinFrom: (from) => {
+    const rooted = join({ from, to: inputKind<InsightTables, Mesh>(Mesh), key: ownPlace, index: byRootPlace });
+    return join({ from: rooted.source, to: inputKind<InsightTables, Workload>(Workload), key: byMeshCluster, index: byWorkloadCluster });
+  },
 };
 
 /** SEC1004 of Istio objects of users. */
@@ -21,20 +23,21 @@ export const authorizationSelectsNothing = defineRule({
   of: AuthorizationPolicy,
   reads: {
     workloads: lookUp(Workload, { key: ownPlace, index: byWorkloadPlace }),
-    everywhere: lookUp(Workload, { key: ownClusterOfRooted, index: byWorkloadCluster }),
-    installed: lookUp(Mesh, { key: ownPlace, index: byInstallation }),
+    everywhere: workloadsEverywhere,
+    rooted: lookUp(Mesh, { key: ownPlace, index: byRootPlace }),
   },
   *find(policy, { lookup }) {
     const { matchLabels = {} } = policy.spec?.selector ?? {};
-    const workloads = isRooted(policy) ? lookup("everywhere") : lookup("workloads");
-    // Where no workload is known, none is missing. A control plane elsewhere has perhaps its own namespace as root.
-    if (Object.keys(matchLabels).length === 0 || workloads.length === 0 || (!isRooted(policy) && lookup("installed").length > 0)) return;
+    const isRooted = lookup("rooted").length > 0;
+    const workloads = isRooted ? lookup("everywhere") : lookup("workloads");
+    // Where no workload is known, none is missing.
+    if (Object.keys(matchLabels).length === 0 || workloads.length === 0) return;
     if (workloads.some(({ spec }) => matchesLabels(matchLabels, spec?.kubernetes?.podLabels))) return;
     const labels = Object.entries(matchLabels).map(([key, value]) => `${key}: ${value}`);
     const values = workloads.flatMap(({ spec }) =>
       Object.entries(spec?.kubernetes?.podLabels ?? {}).map(([key, value]) => `${key}: ${value}`),
     );
-    const where = isRooted(policy) ? "the mesh" : `namespace ${policy.metadata.namespace}`;
+    const where = isRooted ? "the mesh" : `namespace ${policy.metadata.namespace}`;
     yield {
       field: "spec.selector.matchLabels",
       message: `no workload of ${where} has pods with ${labels.join(", ")}, so the policy applies to nothing`,

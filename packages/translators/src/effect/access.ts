@@ -28,14 +28,15 @@ export function accessEvaluator(translation: Translation): AccessEvaluator {
       const inputs = translation.cache.targets.row(resourceKeyOf(destination))?.inputs;
       if (inputs === undefined || !isOfDestination(inputs)) return undefined;
       const { clusterName = "", namespace = "" } = inputs.destination.spec?.kubeService?.ref ?? {};
-      const root = inputs.mesh.spec?.istio?.installation?.namespace ?? "";
+      const translator = translatorOf(inputs.mesh);
+      const root = translator?.userAccess?.rootNamespaceOf(inputs.mesh) ?? "";
       const places = [...new Set([namespace, root])];
       const facts = {
         inputs,
         callerMesh: meshes.get(question.caller.clusterName),
         objects: places.flatMap((place) => objects.get(`${clusterName}/${place}`) ?? []),
       };
-      return translatorOf(inputs.mesh)?.accessVerdict?.(facts, question);
+      return translator?.accessVerdict?.(facts, question);
     },
   };
 }

@@ -1,6 +1,6 @@
-import type { AuthorizationPolicy, VirtualService } from "@isthmus/api";
+import { type AuthorizationPolicy, rootNamespaceOf, type VirtualService } from "@isthmus/api";
 import type { Check, CheckFinding } from "../checks/check.ts";
-import { hasIstio, istioMeshes } from "./istioMeshes.ts";
+import { hasIstio } from "./istioMeshes.ts";
 import type { MutualTlsPolicy } from "./meshPolicies.ts";
 import type { TargetState } from "./targetState.ts";
 
@@ -11,7 +11,7 @@ export const identitiesAreRequired: Check<TargetState> = {
   reads: ["policies", "discovered"],
   applies: hasIstio,
   findings({ policies, discovered }) {
-    const roots = new Set(istioMeshes(discovered.meshes).map(({ istio }) => istio.installation?.namespace ?? ""));
+    const roots = new Set(discovered.meshes.filter(({ spec }) => spec?.istio !== undefined).map(rootNamespaceOf));
     const { peerAuthentications } = policies;
     const isOpen = (namespace: string): boolean => {
       const own = peerAuthentications.filter(({ metadata }) => metadata.namespace === namespace);

@@ -1,4 +1,4 @@
-import type { AuthorizationPolicy } from "@isthmus/api";
+import { type AuthorizationPolicy, rootNamespaceOf } from "@isthmus/api";
 import { isOwnedBy, keyOf, matchesLabels, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
 import { memoizeRow } from "../../incremental/memoizeRow.ts";
 import type { AccessFacts, AccessQuery, AccessVerdict, DecidedAt, Verdict } from "../access.ts";
@@ -6,7 +6,6 @@ import { networkingOwner } from "../outputMetadata.ts";
 import { accessRules } from "./authorizationPolicies.ts";
 import { istioDestinationEffect } from "./destinationEffect.ts";
 import { MUTUAL } from "./features/mtls.ts";
-import { rootNamespaceOf } from "./rootNamespace.ts";
 import { all, any, type Identity, type Match, ruleMatch } from "./ruleMatches.ts";
 import { trustDomainOf } from "./trustDomainOf.ts";
 

@@ -1,4 +1,4 @@
-import { AuthorizationPolicy, DestinationRule, VirtualService } from "@isthmus/api";
+import { AuthorizationPolicy, DestinationRule, rootNamespaceOf, VirtualService } from "@isthmus/api";
 import { mergeTranslations } from "../inputs.ts";
 import type { MeshTranslator } from "../meshTranslator.ts";
 import { accessLogsOf } from "./accessLogs/accessLogs.ts";
@@ -9,7 +9,6 @@ import { translateIstioDestination } from "./istio.ts";
 import { policiesBehind } from "./policiesBehind.ts";
 import { findingsOfRules, referencesOfRules } from "./policyFields.ts";
 import { requestFindings } from "./requestFindings.ts";
-import { rootNamespaceOf } from "./rootNamespace.ts";
 import { allowsHeaderOperators } from "./routeContext.ts";
 import { sidecarFor } from "./sidecars.ts";
 import { trustDomainOf } from "./trustDomainOf.ts";

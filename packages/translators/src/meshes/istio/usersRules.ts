@@ -1,6 +1,5 @@
-import { type ConnectionPolicy, DestinationRule, type Subset } from "@isthmus/api";
+import { type ConnectionPolicy, DestinationRule, rootNamespaceOf, type Subset } from "@isthmus/api";
 import type { DestinationInputs } from "../inputs.ts";
-import { rootNamespaceOf } from "./rootNamespace.ts";
 import { objectNameFor, type Source } from "./source.ts";
 import { hostsOf, userConflicts } from "./userObjects.ts";
 

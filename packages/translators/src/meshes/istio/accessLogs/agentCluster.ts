@@ -1,9 +1,8 @@
-import { AGENT_CLUSTER, type AgentClusterPatch, EnvoyFilter } from "@isthmus/api";
+import { AGENT_CLUSTER, type AgentClusterPatch, EnvoyFilter, rootNamespaceOf } from "@isthmus/api";
 import { agentAddress } from "../../../policy/agentAddress.ts";
 import { meshCluster } from "../../../policy/policyScope.ts";
 import { emptyTranslation, type MeshInputs, type TargetTranslation } from "../../inputs.ts";
 import { originOf, outputOf } from "../../outputMetadata.ts";
-import { rootNamespaceOf } from "../rootNamespace.ts";
 
 /**
  * The agent as a cluster of Envoy in all proxies of a mesh, while an AccessLogRecord can be about its workloads. In Istio's root namespace,

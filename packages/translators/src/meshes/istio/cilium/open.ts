@@ -1,9 +1,8 @@
-import type { AccessPolicy, CiliumEndpointSelector, CiliumIngressRule, Mesh } from "@isthmus/api";
+import { type AccessPolicy, type CiliumEndpointSelector, type CiliumIngressRule, type Mesh, rootNamespaceOf } from "@isthmus/api";
 import { formatRef, keyOfResource, refOf } from "@isthmus/core";
 import { type Finding, warningFinding } from "../../../findings.ts";
 import { meshCluster } from "../../../policy/policyScope.ts";
 import type { DestinationInputs } from "../../inputs.ts";
-import { rootNamespaceOf } from "../rootNamespace.ts";
 import { isJoinedTo, isOfSameName, meshesLetIn, namedClusters } from "./callers.ts";
 import { labelsWithoutIdentity } from "./identityLabels.ts";
 

@@ -1,9 +1,8 @@
-import type { AuthorizationPolicy, Destination, IngressGateway, Workload } from "@isthmus/api";
+import { type AuthorizationPolicy, type Destination, type IngressGateway, rootNamespaceOf, type Workload } from "@isthmus/api";
 import { equalJson, keyOfResource, matchesLabels } from "@isthmus/core";
 import { memoizeRow } from "../../../incremental/memoizeRow.ts";
 import { selectsDestination } from "../../../policy/selectors.ts";
 import type { IngressGatewayRef, MeshInputs } from "../../inputs.ts";
-import { rootNamespaceOf } from "../rootNamespace.ts";
 
 type Labels = Readonly<Record<string, string>>;
 

@@ -1,11 +1,10 @@
-import { AuthorizationPolicy, type Mesh, type VirtualMesh, type Workload } from "@isthmus/api";
+import { AuthorizationPolicy, type Mesh, rootNamespaceOf, type VirtualMesh, type Workload } from "@isthmus/api";
 import { displayName, equalJson, formatRef, matchesLabels, md5Hex, type Output, type Report, refOf, sanitizedName } from "@isthmus/core";
 import { reportOf, warningFinding } from "../../../findings.ts";
 import { meshCluster } from "../../../policy/policyScope.ts";
 import { isAccessClosed } from "../../../policy/virtualMeshDoubts.ts";
 import { emptyTranslation, type MeshInputs, type TargetTranslation } from "../../inputs.ts";
 import { originOf, outputOf } from "../../outputMetadata.ts";
-import { rootNamespaceOf } from "../rootNamespace.ts";
 import { type ClosedGateway, type ExemptedGateway, gatewayExemptions, isOfInfrastructure } from "./exemptedGateways.ts";
 
 /**
