@@ -26,6 +26,7 @@ const endpoint = fields({
   ipAddress: text(),
   labels,
   subLocality: fields({ zone: text(), subZone: text() }),
+  outsideMesh: Type.Boolean({ description: "Whether the pod has no sidecar." }),
 });
 /** A pod that backs a Service. */
 export type Endpoint = Value<typeof endpoint>;

@@ -17,6 +17,7 @@ import { externalAddresses } from "./externalAddresses.ts";
 import { finding } from "./findings.ts";
 import { discoveredMetadata } from "./metadata.ts";
 import { regionOf } from "./nodes.ts";
+import type { PodsOutsideMesh } from "./outsideMesh.ts";
 import { withoutZeroValues } from "./zeroValues.ts";
 
 /** On a Service: take it into the mesh of its cluster, whatever its pods are. */
@@ -39,8 +40,8 @@ export interface DiscoveredServiceInputs {
   readonly podNodes: readonly Node[];
   /** The node of its first pod. */
   readonly firstNode: Node | undefined;
-  /** The names of the controllers of those of its pods that have no sidecar. */
-  readonly outsideMesh: readonly string[];
+  /** Those of its pods that have no sidecar. */
+  readonly outsideMesh: PodsOutsideMesh;
   readonly owner: Owner;
   readonly namespace: string;
 }
@@ -63,12 +64,12 @@ export function translateDestination(inputs: DiscoveredServiceInputs): Discovery
   const reports = isAnnotated(service) ? [withoutMesh(service)] : NONE;
   const mesh = workloads[0]?.spec?.mesh;
   if (mesh === undefined) return { reports };
-  const endpoints = endpointSubsets(inputs.addresses, workloads, inputs.endpointNodes);
+  const endpoints = endpointSubsets(inputs.addresses, { workloads, nodes: inputs.endpointNodes, outside: inputs.outsideMesh.names });
   const kubeService = withoutZeroValues({
     ...serviceFields(inputs),
     subsets: subsetsOf(workloads),
     endpointSubsets: endpoints,
-    outsideMesh: inputs.outsideMesh,
+    outsideMesh: inputs.outsideMesh.controllers,
   });
   // That none is ready is said, for the status; that nothing is known is not.
   const isNoneReady = endpoints.length === 0 && inputs.isReadinessKnown;

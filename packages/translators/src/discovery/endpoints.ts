@@ -116,15 +116,22 @@ export function nodeNamesOf(groups: readonly AddressGroup[]): readonly string[] 
   return [...names].sort();
 }
 
-/** Address groups as a Destination shows them: with the labels of the workload behind each address, and where it runs. */
-export function endpointSubsets(
-  groups: readonly AddressGroup[],
-  workloads: readonly Workload[],
-  nodes: readonly Node[],
-): readonly EndpointSubset[] {
+/** What is known of those behind addresses. */
+export interface EndpointFacts {
+  readonly workloads: readonly Workload[];
+  readonly nodes: readonly Node[];
+  /** The names of pods without a sidecar. */
+  readonly outside: ReadonlySet<string>;
+}
+
+/** Address groups as a Destination shows them: with the labels of the workload behind each address, where it runs, and whether it has no sidecar. */
+export function endpointSubsets(groups: readonly AddressGroup[], { workloads, nodes, outside }: EndpointFacts): readonly EndpointSubset[] {
   const nodesByName = new Map(nodes.map((node) => [node.metadata.name, node]));
   return groups.map(({ addresses, ports }) => ({
-    endpoints: addresses.map((address) => endpointOf(address, workloads, nodesByName.get(address.nodeName))),
+    endpoints: addresses.map((address) => {
+      const endpoint = endpointOf(address, workloads, nodesByName.get(address.nodeName));
+      return outside.has(address.podName) ? { ...endpoint, outsideMesh: true } : endpoint;
+    }),
     ...withoutZeroValues({ ports }),
   }));
 }

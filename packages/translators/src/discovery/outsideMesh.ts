@@ -1,12 +1,24 @@
 import { type Pod, REVISION_ANNOTATION, SIDECAR_STATUS_ANNOTATION } from "@isthmus/api";
 import { sidecarDetectors } from "./detectors/index.ts";
 
-/** The names of the controllers of pods without a sidecar, each once, in order: of many, the first. A pod without a controller has its own. */
-export function controllersOutsideMesh(pods: readonly Pod[]): readonly string[] {
-  const names = new Set<string>();
-  for (const pod of pods) if (!hasSidecar(pod)) names.add(controllerNameOf(pod));
-  return names.size === 0 ? NONE : [...names].sort().slice(0, MOST_NAMES);
+/** Pods of a Service that have no sidecar. */
+export interface PodsOutsideMesh {
+  /** Their names. */
+  readonly names: ReadonlySet<string>;
+  /** The names of their controllers, each once, in order: of many, the first. A pod without a controller has its own. */
+  readonly controllers: readonly string[];
 }
+
+/** Those of the pods of a Service that have no sidecar. */
+export function podsWithoutSidecar(pods: readonly Pod[]): PodsOutsideMesh {
+  const outside = pods.filter((pod) => !hasSidecar(pod));
+  if (outside.length === 0) return nobodyOutside;
+  const controllers = [...new Set(outside.map(controllerNameOf))].sort().slice(0, MOST_NAMES);
+  return { names: new Set(outside.map(({ metadata }) => metadata.name)), controllers };
+}
+
+/** All pods have a sidecar, or none is known. */
+export const nobodyOutside: PodsOutsideMesh = { names: new Set(), controllers: [] };
 
 /** Whether two versions of a pod say the same of it. */
 export function isSameOutsideMesh(before: Pod, after: Pod): boolean {

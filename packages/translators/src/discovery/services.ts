@@ -4,7 +4,7 @@ import type { RowSources } from "../incremental/derived.ts";
 import type { Group } from "../incremental/groupedBy.ts";
 import { type DiscoveredServiceInputs, isAnnotated } from "./destinations.ts";
 import { addressGroups, nodeNamesOf } from "./endpoints.ts";
-import { controllersOutsideMesh } from "./outsideMesh.ts";
+import { nobodyOutside, podsWithoutSidecar } from "./outsideMesh.ts";
 import type { serviceJoins } from "./serviceJoins.ts";
 import { type DiscoveryContext, nodeNamed, reachableNode } from "./sources.ts";
 import { standInAmong } from "./standIns.ts";
@@ -45,7 +45,7 @@ export function discoveredServiceInputs(
           )
         : NONE,
     firstNode: hasSelector ? nodeOf(pods[0]) : undefined,
-    outsideMesh: hasSelector ? controllersOutsideMesh(pods) : NONE,
+    outsideMesh: hasSelector ? podsWithoutSidecar(pods) : nobodyOutside,
     owner,
     namespace,
   };

@@ -1,3 +1,4 @@
+import type { Destination } from "@isthmus/api";
 import { formatRef, type Report, type Resource, refOf } from "@isthmus/core";
 import { reportOf, warningFinding } from "../../findings.ts";
 import type { DestinationInputs } from "../inputs.ts";
@@ -26,11 +27,16 @@ export function podsOutsideMesh(inputs: DestinationInputs): readonly Report[] {
     const broken = `so calls to these fail, as failover to other clusters needs ${MUTUAL}: have sidecars injected there, or let the Service select other pods`;
     return [...reports, warned(virtualMesh, { of: outsideMesh, consequence: broken })];
   }
-  // Endpoints of what has no sidecar anywhere are left out by gateways.
-  const partly = new Set(inputs.workloads.map(({ spec }) => spec?.kubernetes?.controller?.name));
-  const reached = outsideMesh.filter((name) => partly.has(name));
-  const broken = `so calls from other clusters to these fail, as gateways pass ${MUTUAL} on: have sidecars injected there`;
-  return reached.length === 0 ? reports : [...reports, warned(virtualMesh, { of: reached, consequence: broken })];
+  // Gateways leave such endpoints out.
+  if (!isOutsideAlone(destination)) return reports;
+  const broken = `and has no others, so calls from other clusters fail, as gateways pass ${MUTUAL} on: have sidecars injected there`;
+  return [...reports, warned(virtualMesh, { of: outsideMesh, consequence: broken })];
+}
+
+/** Whether a Service has endpoints, and no pod of them a sidecar. */
+function isOutsideAlone({ spec }: Destination): boolean {
+  const endpoints = (spec?.kubeService?.endpointSubsets ?? []).flatMap(({ endpoints: some = [] }) => some);
+  return endpoints.length > 0 && endpoints.every(({ outsideMesh }) => outsideMesh === true);
 }
 
 /** Who says the TLS mode of calls from the Destination's own cluster, where it is mutual TLS: policies, else the Settings. */

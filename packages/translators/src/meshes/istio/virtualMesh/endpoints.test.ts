@@ -46,6 +46,18 @@ describe("endpoints", () => {
     }
   });
 
+  it("say of a pod that has no sidecar itself that it does not, whatever the others of its workload have", () => {
+    const [subset] = kubeService.endpointSubsets;
+    const endpoints = [
+      ...(subset?.endpoints ?? []),
+      { ipAddress: "10.0.0.3", labels: { app: "reviews", version: "v1" }, outsideMesh: true },
+    ];
+    const partly = { ...source, kubeService: { endpointSubsets: [{ ...subset, endpoints }] } };
+    for (const found of [localEndpoints(partly), gatewayEndpoints(partly, [{ externalAddresses: ["1.2.3.4"], destinationPort: 1 }])]) {
+      expect(found.map(({ labels }) => labels?.["security.istio.io/tlsMode"])).toEqual(["istio", undefined, undefined]);
+    }
+  });
+
   it("have only ports that the ServiceEntry defines", () => {
     expect(localEndpoints(source).map(({ ports }) => ports)).toEqual([{ http: 9080 }, { http: 9080 }]);
   });

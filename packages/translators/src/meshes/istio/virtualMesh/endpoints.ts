@@ -96,7 +96,8 @@ export type Labels = Readonly<Record<string, string>>;
 export function labelling(workloads: readonly Workload[]): (endpoint: Endpoint) => Labels {
   // Those of one workload follow one another, with the very same labels.
   let last: { readonly labels: Labels; readonly answer: Labels } | undefined;
-  return ({ labels = NO_LABELS }) => {
+  return ({ labels = NO_LABELS, outsideMesh = false }) => {
+    if (outsideMesh) return labels;
     if (last?.labels !== labels) {
       const hasSidecar = workloads.some(({ spec }) => isPodOf(spec?.kubernetes?.podLabels ?? NO_LABELS, labels));
       last = { labels, answer: hasSidecar ? withSidecar(labels) : labels };
