@@ -17,8 +17,8 @@ export const feature: Recipe = {
       SCHEMA,
       "/** What a TrafficPolicy does with the traffic that it is for. */",
       `const loadBalancer = userFields(
-  { simple: oneOfWords(["LEAST_REQUEST", "ROUND_ROBIN", "RANDOM"], { description: "Algorithm. Default LEAST_REQUEST." }) },
-  { description: "Selection of an endpoint of the destination for each request." },
+  { simple: oneOfWords(["LEAST_REQUEST", "ROUND_ROBIN", "RANDOM"], { description: "Algorithm. Default: LEAST_REQUEST." }) },
+  { description: "Selection of an endpoint of the destination for each request. Default: that of Istio." },
 );
 
 `,

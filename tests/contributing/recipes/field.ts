@@ -12,7 +12,7 @@ export const field: Recipe = {
   edits: [
     insertAfter(
       "packages/api/src/networking/trafficPolicySpec.ts",
-      'consecutiveErrors: uint32({ description: "Number of consecutive errors after which an endpoint is ejected. Default 5." }),',
+      'consecutiveErrors: uint32({ description: "Number of consecutive errors after which an endpoint is ejected. Default: 5." }),',
       `
     consecutiveGatewayErrors: uint32({
       description: "Number of consecutive errors 502, 503 and 504 after which an endpoint is ejected. Default: they count as any error.",

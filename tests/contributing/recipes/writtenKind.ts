@@ -70,15 +70,10 @@ export function peerAuthenticationFor(inputs: DestinationInputs, origin: OutputO
     ),
     insertBefore(
       DESTINATIONS,
-      'import { localSource } from "./source.ts";',
+      'import { podsOutsideMesh } from "./podsOutsideMesh.ts";',
       'import { peerAuthenticationFor } from "./peerAuthentications.ts";\n',
     ),
-    replaceText(
-      DESTINATIONS,
-      "return mergeTranslations([local, authorizationPolicyFor(inputs, origin), envoyFilterFor(inputs, origin), federate(inputs, objects)]);",
-      `const ofWorkloads = [envoyFilterFor(inputs, origin), peerAuthenticationFor(inputs, origin)];
-  return mergeTranslations([local, authorizationPolicyFor(inputs, origin), ...ofWorkloads, federate(inputs, objects)]);`,
-    ),
+    insertAfter(DESTINATIONS, "\n    envoyFilterFor(inputs, origin),", "\n    peerAuthenticationFor(inputs, origin),"),
     createFile(`packages/translators/testdata/${NAMES.folder}/${NAMES.case}.in.yaml`, istioDestination),
   ],
   tests: ["packages/translators/test/kindsRead.test.ts", "tests/security/agentRights.test.ts"],
