@@ -65,8 +65,10 @@ function hasReason(states: readonly Truth[]): boolean {
 
 /** Statuses are answers: what one says opens nothing. */
 function isSameSpec(was: Resource | undefined, is: Resource | undefined): boolean {
-  return was !== undefined && is !== undefined && is.kind === AccessPolicy.kind && was.metadata.generation === is.metadata.generation;
+  return was !== undefined && is !== undefined && ANSWERED.has(is.kind) && was.metadata.generation === is.metadata.generation;
 }
+
+const ANSWERED: ReadonlySet<string> = new Set([AccessPolicy, VirtualMesh].map(({ kind }) => kind));
 
 const REASONS: readonly Kind[] = [
   AccessPolicy,

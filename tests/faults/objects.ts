@@ -304,6 +304,19 @@ export function mistakenPolicy(policy: AnyResource, variant: number): AnyResourc
   return { ...policy, metadata: { ...metadata, labels: { [MISTAKE_LABEL]: "" } }, spec } as AnyResource;
 }
 
+/** A TrafficPolicy or a VirtualMesh with a typing error, of another sort in each variant. Those of variant 0 say of access what is there. */
+export function mistakenObject(object: AnyResource, variant: number): AnyResource {
+  const { metadata } = object;
+  const spec = object["spec"] as Readonly<Record<string, object>>;
+  const nobody = { name: "nobody", namespace: SHOP };
+  const mistaken =
+    object.kind === "VirtualMesh"
+      ? [{ federation: { ...spec["federation"], selectr: [{}] } }, { meshes: [nobody] }]
+      : [{ destinationSelectr: [] }, { destinationSelector: [{ kubeServiceRefs: { services: [nobody] } }] }];
+  const labels = variant === 0 ? { labels: { [MISTAKE_LABEL]: "" } } : {};
+  return { ...object, metadata: { ...metadata, ...labels }, spec: { ...spec, ...mistaken[variant] } } as AnyResource;
+}
+
 /** A mesh configuration without a usable trust domain. */
 export function mistakenMeshConfig(variant: number): AnyResource {
   const { metadata, ...config } = meshConfig(0);

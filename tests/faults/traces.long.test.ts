@@ -106,6 +106,13 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
       "putAccess - 0 3;rest - 0 0;mistakeMesh b 0 0;rest - 0 0;mistakeMesh b 0 3;rest - 0 0;mistakeAccess - 0 1;restartServer - 0 0;rest - 0 0",
   },
   {
+    name: "a VirtualMesh and a TrafficPolicy hold on through mistakes in them, and through a restart",
+    seed: 1,
+    clusters: 2,
+    steps:
+      "putVirtualMesh - 1 2;putPolicy - 0 0;rest - 0 0;mistakeVirtualMesh - 0 0;mistakePolicy - 0 0;rest - 0 0;restartServer - 0 0;rest - 0 0;mistakeVirtualMesh - 0 1;mistakePolicy - 0 1;rest - 0 0",
+  },
+  {
     name: "an API server whose watches expire at once is not asked for one list after the other",
     seed: 5,
     clusters: 2,

@@ -1,4 +1,4 @@
-import { AccessPolicy, KubernetesCluster, kindOf } from "@isthmus/api";
+import { KubernetesCluster, keepsLastAccepted, kindOf } from "@isthmus/api";
 import {
   type AnyResource,
   emptySnapshot,
@@ -213,5 +213,5 @@ function readAs(object: AnyResource): Resource | undefined {
   const kind = kindOf(object.apiVersion, object.kind);
   if (kind === undefined) return undefined;
   const parsed = kind.parse(object);
-  return kind.project?.(parsed) ?? (kind === AccessPolicy ? translatedFieldsOf(parsed) : parsed);
+  return kind.project?.(parsed) ?? (keepsLastAccepted(kind) ? translatedFieldsOf(parsed) : parsed);
 }

@@ -67,8 +67,11 @@ async function rulesOf(name: string, namespace: string): Promise<string> {
 }
 
 function statusOf(name: string): Readonly<Record<string, unknown>> {
-  const object = plane.management.object(refOf(policyOf(name, {})));
-  return (object?.["status"] ?? {}) as Readonly<Record<string, unknown>>;
+  return statusIn(policyOf(name, {}));
+}
+
+function statusIn(resource: Resource): Readonly<Record<string, unknown>> {
+  return (plane.management.object(refOf(resource))?.["status"] ?? {}) as Readonly<Record<string, unknown>>;
 }
 
 /** Until its status says so of the policy as it is now: what comes before that is another case, and denies all callers. */
@@ -120,6 +123,26 @@ describe("a user with rights in one namespace", () => {
     await untilInvalid("mistaken", "braces");
     await expectNothingOpened();
     await plane.management.delete(refOf(mistake));
+    await expectNothingOpened();
+  });
+});
+
+describe("one who may edit the VirtualMesh", () => {
+  const spec = everybodyAsks["spec"] as object;
+  const MISTAKES: Readonly<Record<string, object>> = {
+    "half of a reference": { meshes: [{ name: "istiod-istio-system-cluster-1" }], globalAccessPolicy: "DISABLED" },
+    "meshes that are none": { meshes: [meshOf("nowhere")], globalAccessPolicy: "DISABLED" },
+    "a misspelt field": { ...spec, globalAccessPolicy: "DISABLED", federation: { selectrs: [{}] } },
+  };
+
+  test("opens nothing by edits that make it INVALID, nor by one that no server reads", async () => {
+    await until(() => statusIn(everybodyAsks)["lastAccepted"] !== undefined, "it is known to have been accepted");
+    for (const [what, mistake] of Object.entries(MISTAKES)) {
+      await edited({ ...everybodyAsks, spec: mistake });
+      await until(() => statusIn(everybodyAsks)["state"] === "INVALID", `it is INVALID with ${what}`);
+      await expectNothingOpened();
+    }
+    await plane.start();
     await expectNothingOpened();
   });
 });
@@ -201,6 +224,12 @@ const forgeries: readonly AnyResource[] = [
   policyOf("everybody", EVERYBODY),
   { ...policyOf("readers", EVERYBODY), status: { state: "ACCEPTED", lastAccepted: { generation: 1, spec: EVERYBODY } } },
   { ...everybodyAsks, spec: { meshes: [meshOf("cluster-1")], globalAccessPolicy: "DISABLED" } },
+  // As if it had been accepted open.
+  {
+    ...everybodyAsks,
+    spec: { meshes: [{ name: "half" }] },
+    status: { lastAccepted: { generation: 1, spec: { meshes: ["cluster-1", "cluster-2"].map(meshOf), globalAccessPolicy: "DISABLED" } } },
+  },
   { ...guardInCluster, spec: { selector: { matchLabels: { app: "reviews" } }, rules: [{}] } },
   {
     apiVersion: Settings.apiVersion,

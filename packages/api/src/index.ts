@@ -99,16 +99,16 @@ export {
 } from "./networking/accessPolicy.ts";
 export type { ConnectionPoolSettings, TcpKeepalive } from "./networking/connectionPool.ts";
 export type { FailureDetection } from "./networking/failureDetection.ts";
-export { lastAcceptedServiceDependency, ServiceDependency, type ServiceDependencySpec } from "./networking/serviceDependency.ts";
+export { ServiceDependency, type ServiceDependencySpec } from "./networking/serviceDependency.ts";
 export { TrafficPolicy } from "./networking/trafficPolicy.ts";
 export type { TrafficPolicyRules, TrafficPolicySpec } from "./networking/trafficPolicySpec.ts";
 export type { MtlsConfig } from "./networking/trust.ts";
-export { lastAcceptedVirtualDestination, VirtualDestination, type VirtualDestinationSpec } from "./networking/virtualDestination.ts";
+export { VirtualDestination, type VirtualDestinationSpec } from "./networking/virtualDestination.ts";
 export { VirtualMesh, type VirtualMeshSpec } from "./networking/virtualMesh.ts";
-export { lastAcceptedWasmDeployment, WasmDeployment, type WasmDeploymentSpec } from "./networking/wasmDeployment.ts";
+export { WasmDeployment, type WasmDeploymentSpec } from "./networking/wasmDeployment.ts";
 export { WasmFilterReport, type WasmFilterState } from "./networking/wasmFilterReport.ts";
 export type { WeightedDestination } from "./networking/weightedDestination.ts";
-export { AccessLogRecord, type AccessLogRecordSpec, lastAcceptedAccessLogRecord } from "./observability/accessLogRecord.ts";
+export { AccessLogRecord, type AccessLogRecordSpec } from "./observability/accessLogRecord.ts";
 export { parseOffline } from "./offline.ts";
 export {
   agedKinds,
@@ -152,6 +152,7 @@ export type {
 export { durationText, nanosecondsOf } from "./shared/duration.ts";
 export type { HeaderManipulation } from "./shared/headerManipulation.ts";
 export type { HttpMatcher } from "./shared/httpMatcher.ts";
+export { type KeepingLastAccepted, keepsLastAccepted, lastAcceptedSpecOf } from "./shared/lastAcceptedSpec.ts";
 export { MOST_PROBLEMS } from "./shared/problems.ts";
 export { publishedForm } from "./shared/publishedForm.ts";
 export type { DestinationSelector, IdentitySelector, WorkloadSelector } from "./shared/selectors.ts";

@@ -104,6 +104,16 @@ describe("an AccessPolicy that was right", () => {
     },
   );
 
+  it("denies all callers with a mistake in one that was too large to be kept, whatever was kept before", async () => {
+    const services = Array.from({ length: 1_000 }, () => ({ ...REVIEWS, clusterName: "cluster-1" }));
+    await edited(fleet.management, { ...right, destinationSelector: [{ kubeServiceRefs: { services } }] });
+    await eventually(async () => expect((await answered())["observedGeneration"]).toBe(2));
+    await edited(fleet.management, MISTAKES["a field that there is not"] ?? {});
+    await eventually(async () => expect((await answered())["state"]).toBe("INVALID"));
+    await quiet();
+    expect(await rulesIn(first())).toEqual(NOBODY);
+  });
+
   it("holds on when the mesh config of its callers' cluster loses its trust domain, also after a restart", async () => {
     for (const mesh of ["trustDomain: '*'\n", "trustDomain: a_b..c\n", "{}\n", "trustDomain: [\n", undefined]) {
       await configured(mesh);

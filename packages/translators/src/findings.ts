@@ -68,7 +68,7 @@ export const FINDINGS = {
   },
   SelectorNotUnderstood: {
     meaning:
-      "An AccessPolicy uses an unknown or unsupported selector, or a TrafficPolicy has an unknown field beside its selectors. The policy is rejected, because ignoring the field could allow, or apply to, too much. Of a VirtualMesh with an unknown field beside its federation selectors, nothing is federated. A ServiceDependency with such a field is in force as it was last accepted, or limits nothing; an AccessLogRecord is as it was last accepted, or logs nothing; so is a WasmDeployment.",
+      "An AccessPolicy uses an unknown or unsupported selector, or a TrafficPolicy, ServiceDependency, AccessLogRecord or WasmDeployment has an unknown field beside its selectors, or a VirtualMesh beside its federation selectors. Ignoring the field could allow, federate or apply to too much. The object is in force as it was last accepted. If it never was, an AccessPolicy allows no callers, of a VirtualMesh nothing is federated, and of the others nothing is in force.",
     example:
       "spec.sourceSelector[0].requestIdentityMatcher: not supported, callers are identified by workload identity, not by a token of the request; the policy is rejected, because ignoring the field could allow too much",
   },
@@ -230,12 +230,13 @@ export const FINDINGS = {
     example: 'spec.allowedPorts[0]: "http" is not a port number',
   },
   PartlyInForce: {
-    meaning: "An AccessPolicy names callers that are not found. The other callers are allowed.",
+    meaning:
+      "A part of a policy is in force: of an AccessPolicy the callers that are found; of a TrafficPolicy that was accepted before the destinations that are found, or what it says of anything but connections beside a user's own DestinationRule for some callers.",
     example: "the valid part of this policy is in force here; callers that are not found are not allowed",
   },
   LastAcceptedInForce: {
     meaning:
-      "An AccessPolicy, VirtualDestination, ServiceDependency, AccessLogRecord or WasmDeployment cannot be translated. Its last accepted spec stays in force.",
+      "A TrafficPolicy, AccessPolicy, VirtualMesh, VirtualDestination, ServiceDependency, AccessLogRecord or WasmDeployment has errors. Its last accepted spec stays in force, in `status.lastAccepted`.",
     example:
       "this policy cannot be translated, so its last accepted spec (generation 3), status.lastAccepted, stays in force here: correct or delete it",
   },

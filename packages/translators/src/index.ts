@@ -17,6 +17,7 @@ export type { DestinationEffect, EffectValue, RouteEffect, SourceEffect } from "
 export { isAbout, trustBlocker } from "./meshes/istio/virtualMesh/trustProgress.ts";
 export { networkingOwner } from "./meshes/outputMetadata.ts";
 export { exclusionsOf } from "./pipeline/exclusions.ts";
+export { inForceOf } from "./pipeline/inForceOf.ts";
 export { isInScope, publicationScopeOf, publicationScopeSource, rescoped } from "./pipeline/publicationScope.ts";
 export { deletionCausesOf, type TranslateOptions, type Translation, translate, translateInSteps } from "./pipeline/translate.ts";
 export { translatedFieldsOf } from "./pipeline/translatedFields.ts";

@@ -1,7 +1,7 @@
 import { WasmDeployment, type WasmDeploymentSpec } from "@isthmus/api";
 import { expect, it } from "vitest";
 import { wasmDeploymentFormOf } from "../src/policy/wasmDeploymentForm.ts";
-import { acceptedForm } from "../src/statuses/serviceDependencies.ts";
+import { acceptedForm } from "../src/statuses/acceptedForm.ts";
 
 /** A WasmDeployment of as many letters as a configuration may have, each of which JSON escapes. */
 function deployment(letters: number, more: Partial<WasmDeployment> = {}): WasmDeployment {
@@ -16,7 +16,7 @@ it("keeps the last accepted spec of as large a WasmDeployment as is accepted, so
   const large = deployment(30_000);
   expect(JSON.stringify(large.spec).length).toBeGreaterThan(32 * 1024);
   expect(wasmDeploymentFormOf(large)).toEqual({ spec: large.spec, findings: [] });
-  const status = acceptedForm(large, []) as NonNullable<WasmDeployment["status"]>;
+  const status = acceptedForm(large, { isAccepted: true }) as NonNullable<WasmDeployment["status"]>;
   expect(status).toEqual({ lastAccepted: { generation: 3, spec: large.spec } });
   const mistaken = { ...large, spec: { ...large.spec, filters: [] }, status };
   const { spec, findings } = wasmDeploymentFormOf(mistaken);
@@ -25,5 +25,5 @@ it("keeps the last accepted spec of as large a WasmDeployment as is accepted, so
 });
 
 it("keeps nothing that a status has no room for", () => {
-  expect(acceptedForm(deployment(140_000), [])).toEqual({});
+  expect(acceptedForm(deployment(140_000), { isAccepted: true })).toEqual({});
 });

@@ -147,8 +147,15 @@ function pod(): fc.Arbitrary<AnyResource> {
 
 function trafficPolicy(): fc.Arbitrary<AnyResource> {
   return fc
-    .record({ name: fc.constantFrom(...NAMES), origin: origin(), spec: trafficPolicySpec() })
-    .map(({ name, origin: from, spec }) => object(NETWORKING, "TrafficPolicy", name, { spec }, from));
+    .record({
+      name: fc.constantFrom(...NAMES),
+      origin: origin(),
+      spec: trafficPolicySpec(),
+      lastAccepted: fc.option(trafficPolicySpec(), { nil: undefined }),
+    })
+    .map(({ name, origin: from, spec, lastAccepted }) =>
+      object(NETWORKING, "TrafficPolicy", name, { spec, ...statusWith(lastAccepted) }, from),
+    );
 }
 
 function trafficPolicySpec(): fc.Arbitrary<object> {
@@ -221,7 +228,21 @@ function destinationSelectors(): fc.Arbitrary<readonly object[]> {
   );
 }
 
+/** Right, wrong in some part, or right before it was changed. */
 function virtualMesh(): fc.Arbitrary<AnyResource> {
+  return fc
+    .record({
+      name: fc.constantFrom(...NAMES),
+      origin: origin(),
+      spec: virtualMeshSpec(),
+      lastAccepted: fc.option(virtualMeshSpec(), { nil: undefined }),
+    })
+    .map(({ name, origin: from, spec, lastAccepted }) =>
+      object(NETWORKING, "VirtualMesh", name, { spec, ...statusWith(lastAccepted) }, from),
+    );
+}
+
+function virtualMeshSpec(): fc.Arbitrary<object> {
   const federation = fc.constantFrom(
     { permissive: {} },
     { selectors: [{}] },
@@ -234,18 +255,20 @@ function virtualMesh(): fc.Arbitrary<AnyResource> {
   );
   return fc
     .record({
-      name: fc.constantFrom(...NAMES),
       globalAccesPolicy: fc.constantFrom(undefined, undefined, "ENABLED"),
       meshes: fc.subarray([...CLUSTERS, "nowhere"], { minLength: 1 }),
       federation: fc.tuple(federation, gatewaySelectors()).map(([wanted, selectors]) => wanted && { ...wanted, ...selectors }),
       globalAccessPolicy: fc.constantFrom("ENABLED", "DISABLED"),
       mtlsConfig: fc.constantFrom(undefined, { shared: {} }, {}),
-      origin: origin(),
     })
-    .map(({ name, meshes, origin: from, ...spec }) => {
+    .map(({ meshes, ...spec }) => {
       const refs = meshes.map((cluster) => ({ name: `mesh-${cluster}`, namespace: "gloo-mesh" }));
-      return object(NETWORKING, "VirtualMesh", name, { spec: { meshes: refs, ...withoutUndefined(spec) } }, from);
+      return { meshes: refs, ...withoutUndefined(spec) };
     });
+}
+
+function statusWith(lastAccepted: object | undefined): object {
+  return lastAccepted === undefined ? {} : { status: { lastAccepted: { generation: 1, spec: lastAccepted } } };
 }
 
 /** Which services are gateways: what discovery takes for one by itself, one by its place, one that can't be, or nothing said. */
@@ -272,7 +295,7 @@ function virtualDestination(): fc.Arbitrary<AnyResource> {
       lastAccepted: fc.option(virtualDestinationSpec(), { nil: undefined }),
     })
     .map(({ name, origin: from, spec, lastAccepted }) => {
-      const status = lastAccepted === undefined ? {} : { status: { lastAccepted: { generation: 1, spec: lastAccepted } } };
+      const status = statusWith(lastAccepted);
       return object("networking.enterprise.mesh.gloo.solo.io/v1beta1", "VirtualDestination", name, { spec, ...status }, from);
     });
 }
@@ -332,7 +355,7 @@ function serviceDependency(): fc.Arbitrary<AnyResource> {
   return fc
     .record({ name: fc.constantFrom(...NAMES), origin: origin(), spec, lastAccepted: fc.option(spec, { nil: undefined }) })
     .map(({ name, origin: from, spec: wanted, lastAccepted }) => {
-      const status = lastAccepted === undefined ? {} : { status: { lastAccepted: { generation: 1, spec: lastAccepted } } };
+      const status = statusWith(lastAccepted);
       return object("networking.enterprise.mesh.gloo.solo.io/v1beta1", "ServiceDependency", name, { spec: wanted, ...status }, from);
     });
 }
@@ -362,7 +385,7 @@ function accessLogRecord(): fc.Arbitrary<AnyResource> {
   return fc
     .record({ name: fc.constantFrom(...NAMES), origin: origin(), spec, lastAccepted: fc.option(spec, { nil: undefined }) })
     .map(({ name, origin: from, spec: wanted, lastAccepted }) => {
-      const status = lastAccepted === undefined ? {} : { status: { lastAccepted: { generation: 1, spec: lastAccepted } } };
+      const status = statusWith(lastAccepted);
       return object("observability.enterprise.mesh.gloo.solo.io/v1", "AccessLogRecord", name, { spec: wanted, ...status }, from);
     });
 }
@@ -390,7 +413,7 @@ function wasmDeployment(): fc.Arbitrary<AnyResource> {
   return fc
     .record({ name: fc.constantFrom(...NAMES), origin: origin(), spec, lastAccepted: fc.option(spec, { nil: undefined }) })
     .map(({ name, origin: from, spec: wanted, lastAccepted }) => {
-      const status = lastAccepted === undefined ? {} : { status: { lastAccepted: { generation: 1, spec: lastAccepted } } };
+      const status = statusWith(lastAccepted);
       return object("networking.enterprise.mesh.gloo.solo.io/v1beta1", "WasmDeployment", name, { spec: wanted, ...status }, from);
     });
 }

@@ -1,5 +1,4 @@
 import {
-  AccessLogRecord,
   AccessPolicy,
   AuthorizationPolicy,
   Destination,
@@ -7,7 +6,6 @@ import {
   ServiceDependency,
   userStatusKinds,
   VirtualDestination,
-  WasmDeployment,
 } from "@isthmus/api";
 import { type AnyResource, type Resource, refOf, resourceKeyOf, snapshotOf } from "@isthmus/core";
 import { runs } from "@isthmus/testing";
@@ -111,10 +109,7 @@ test("a TrafficPolicy that is refused everywhere leaves no trace", () => {
         // Callers of one that is not understood keep what they know of the mesh: no Sidecar is written for them (ADR 0072).
         if (ref.kind === ServiceDependency.kind) continue;
         // With an earlier spec in force it is not as if it were gone.
-        if (
-          (ref.kind === AccessLogRecord.kind || ref.kind === WasmDeployment.kind) &&
-          JSON.stringify(status["warnings"] ?? []).includes("stays in force")
-        )
+        if (all.reports.some(({ subject, code }) => code === "LastAcceptedInForce" && resourceKeyOf(subject) === resourceKeyOf(ref)))
           continue;
         if (status["state"] !== "INVALID" || status["acceptedCount"] !== 0 || status["meshes"] !== undefined) continue;
         // A VirtualMesh has the meshes that it names also while they are unknown.
@@ -173,6 +168,37 @@ function letIn(of: Translation): ReadonlyMap<string, readonly string[]> {
   const policies = outputsOf(of).filter((resource): resource is AuthorizationPolicy => resource.kind === AuthorizationPolicy.kind);
   return new Map(policies.map((policy) => [resourceKeyOf(refOf(policy)), (policy.spec?.rules ?? []).map((rule) => JSON.stringify(rule))]));
 }
+
+const MISTAKES: readonly (readonly [string, (spec: Readonly<Record<string, unknown>>) => object])[] = [
+  ["TrafficPolicy", (spec) => ({ ...spec, destinationSelectr: [] })],
+  [
+    "TrafficPolicy",
+    (spec) => ({ ...spec, destinationSelector: [{ kubeServiceRefs: { services: [{ name: "cart", namespace: "shop" }] } }] }),
+  ],
+  ["TrafficPolicy", (spec) => ({ ...spec, policy: { ...(spec["policy"] as object), retries: { attempts: -1 } } })],
+  ["VirtualMesh", (spec) => ({ ...spec, meshes: [...(spec["meshes"] as object[]), { name: "nobody" }] })],
+  ["VirtualMesh", (spec) => ({ ...spec, federation: { selectors: [{ destinationSelectors: [{}] }], destinationSelectors: [{}] } })],
+  ["VirtualMesh", (spec) => ({ ...spec, meshes: [{ name: "nobody", namespace: "gloo-mesh" }], globalAccessPolicy: "DISABLED" })],
+];
+
+test("a mistake in a TrafficPolicy or a VirtualMesh that was accepted changes nothing that is written", () => {
+  fc.assert(
+    fc.property(networkingFleets(), fc.constantFrom(...MISTAKES), options(), (fleet, [kind, mistaken], flags) => {
+      const statuses = new Map(statusesOf(world(fleet, flags)).map(({ ref, status }) => [resourceKeyOf(ref), status]));
+      const told = fleet.map((resource): AnyResource => {
+        const status = statuses.get(resourceKeyOf(refOf(resource)));
+        return status === undefined ? resource : { ...resource, status };
+      });
+      const isAccepted = ({ status }: AnyResource) => (status as { readonly state?: string } | undefined)?.state === "ACCEPTED";
+      const changed = told.map((one): AnyResource => {
+        if (one.kind !== kind || !isAccepted(one)) return one;
+        return { ...one, spec: mistaken(one["spec"] as Readonly<Record<string, unknown>>) };
+      });
+      expect(outputsOf(world(changed, flags))).toEqual(outputsOf(world(told, flags)));
+    }),
+    { numRuns: runs(800) },
+  );
+});
 
 test("a mistake in an AccessPolicy takes no AuthorizationPolicy away, and denies all callers who was not before", () => {
   fc.assert(

@@ -8,6 +8,7 @@ import {
   largeService,
   meshConfig,
   mistakenMeshConfig,
+  mistakenObject,
   mistakenPolicy,
   networkPolicy,
   service,
@@ -93,9 +94,11 @@ export const userSteps: StepKinds = {
     isAboutCluster: true,
     act: (stage, { cluster, v }) => put(stage, cluster, [accessPolicy("access", v)]),
   },
-  /** Typing errors, in what is there: `putAccess`, `putAccessThere` and `putMesh` repair them. */
+  /** Typing errors, in what is there: `putAccess`, `putAccessThere`, `putPolicy`, `putVirtualMesh` and `putMesh` repair them. */
   mistakeAccess: { weight: 2, v: 5, act: (stage, { v }) => mistake(stage, "", v) },
   mistakeAccessThere: { weight: 1, v: 5, isAboutCluster: true, act: (stage, { cluster, v }) => mistake(stage, cluster, v) },
+  mistakePolicy: { weight: 1, n: 2, v: 2, act: (stage, { n, v }) => mistaken(stage, trafficPolicy(`p${n}`, 0), v) },
+  mistakeVirtualMesh: { weight: 1, v: 2, act: (stage, { v }) => mistaken(stage, virtualMesh([], 0), v) },
   mistakeMesh: { weight: 1, v: 4, isAboutCluster: true, act: (stage, { cluster, v }) => put(stage, cluster, [mistakenMeshConfig(v)]) },
   deleteAccessThere: { weight: 1, isAboutCluster: true, act: (stage, { cluster }) => remove(stage, cluster, [accessPolicy("access", 0)]) },
   /** What is discovered, and what resources of workload clusters may do. */
@@ -152,6 +155,11 @@ const CROWD = 30;
 function joined({ fleet }: Stage, n: number): string[] {
   const names = [...fleet.clusters.keys()];
   return n === 0 ? names : names.slice(1);
+}
+
+function mistaken(stage: Stage, named: AnyResource, variant: number): void {
+  const found = stage.object({ ...refOf(named), clusterName: "" });
+  if (found !== undefined) put(stage, "", [mistakenObject({ ...named, spec: found["spec"] ?? {} } as AnyResource, variant)]);
 }
 
 function mistake(stage: Stage, clusterName: string, variant: number): void {

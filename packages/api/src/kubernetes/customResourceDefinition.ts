@@ -73,6 +73,7 @@ const VALUE_KEYWORDS = new Set([
   "x-kubernetes-validations",
   "x-kubernetes-list-type",
   "x-kubernetes-list-map-keys",
+  "x-kubernetes-map-type",
 ]);
 // What only `parse` and the reference page know.
 const OWN_KEYWORDS = new Set(["wanted", "unsupported", "atMostOneOf", "keepsZero"]);

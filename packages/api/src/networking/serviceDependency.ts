@@ -48,15 +48,3 @@ export const ServiceDependency = defineKind({
 });
 
 export type ServiceDependency = ReturnType<typeof ServiceDependency.parse>;
-
-/** A ServiceDependency's spec as it was without errors; undefined when nothing is known of that, or the status is not understood. */
-export function lastAcceptedServiceDependency({ status, ...rest }: ServiceDependency): ServiceDependencySpec | undefined {
-  const { spec } = status?.lastAccepted ?? {};
-  if (spec === undefined) return undefined;
-  try {
-    return ServiceDependency.parse({ ...rest, spec }).spec;
-  } catch {
-    // Somebody else's words in a status: as if there were none.
-    return undefined;
-  }
-}

@@ -1,5 +1,6 @@
 import { approvalColumns, approvalFields, approvalsByTarget } from "../shared/approval.ts";
 import { defineKind } from "../shared/defineKind.ts";
+import { lastAcceptedSpec } from "../shared/lastAcceptedSpec.ts";
 import { fields, strings, uint32 } from "../shared/schema.ts";
 import { trafficPolicySpec } from "./trafficPolicySpec.ts";
 
@@ -20,7 +21,15 @@ export const TrafficPolicy = defineKind({
   apiVersion: "networking.mesh.gloo.solo.io/v1",
   kind: "TrafficPolicy",
   plural: "trafficpolicies",
-  fields: { spec: trafficPolicySpec, status: fields(policyStatusFields) },
+  fields: {
+    spec: trafficPolicySpec,
+    status: fields({
+      ...policyStatusFields,
+      lastAccepted: lastAcceptedSpec(
+        "The last accepted spec. It stays in force while a later spec has errors, or on destinations where that has some. Absent for a spec larger than 256 KiB: of that nothing stays.",
+      ),
+    }),
+  },
   crd: {
     description: "Routing, resilience and connection settings for traffic from selected workloads to selected destinations.",
     shortNames: ["tpol"],

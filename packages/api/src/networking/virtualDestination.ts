@@ -144,16 +144,3 @@ export const VirtualDestination = defineKind({
 });
 
 export type VirtualDestination = ReturnType<typeof VirtualDestination.parse>;
-
-/** A VirtualDestination's spec as it was without errors; undefined when nothing is known of that, or the status is not understood. */
-export function lastAcceptedVirtualDestination(virtualDestination: VirtualDestination): VirtualDestinationSpec | undefined {
-  const { status, ...rest } = virtualDestination;
-  const { spec } = status?.lastAccepted ?? {};
-  if (spec === undefined) return undefined;
-  try {
-    return VirtualDestination.parse({ ...rest, spec }).spec;
-  } catch {
-    // Somebody else's words in a status: as if there were none.
-    return undefined;
-  }
-}

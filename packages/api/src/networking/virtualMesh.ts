@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { approvalColumns, approvalFields, approvalsByMesh, approvalsByTarget } from "../shared/approval.ts";
 import { defineKind, type Value } from "../shared/defineKind.ts";
+import { lastAcceptedSpec } from "../shared/lastAcceptedSpec.ts";
 import { userObjectRef } from "../shared/refs.ts";
 import { fields, listOf, oneOfWords, uint32, userFields } from "../shared/schema.ts";
 import { destinationSelector } from "../shared/selectors.ts";
@@ -89,6 +90,9 @@ export const VirtualMesh = defineKind({
       meshCount: uint32({ description: "Number of meshes." }),
       targetCount: uint32({ description: "Number of federated destinations." }),
       acceptedCount: uint32({ description: "Number of destinations whose federation is in force." }),
+      lastAccepted: lastAcceptedSpec(
+        "The last spec without errors, except meshes that are not found. It stays in force while a later spec has errors. Absent for a spec larger than 256 KiB: of that nothing stays.",
+      ),
     }),
   },
   crd: {

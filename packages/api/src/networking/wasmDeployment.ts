@@ -124,15 +124,3 @@ export const WasmDeployment = defineKind({
 });
 
 export type WasmDeployment = ReturnType<typeof WasmDeployment.parse>;
-
-/** A WasmDeployment's spec as it was without errors; undefined when nothing is known of that, or the status is not understood. */
-export function lastAcceptedWasmDeployment({ status, ...rest }: WasmDeployment): WasmDeploymentSpec | undefined {
-  const { spec } = status?.lastAccepted ?? {};
-  if (spec === undefined) return undefined;
-  try {
-    return WasmDeployment.parse({ ...rest, spec }).spec;
-  } catch {
-    // Somebody else's words in a status: as if there were none.
-    return undefined;
-  }
-}

@@ -85,15 +85,3 @@ export const AccessLogRecord = defineKind({
 });
 
 export type AccessLogRecord = ReturnType<typeof AccessLogRecord.parse>;
-
-/** An AccessLogRecord's spec as it was without errors; undefined when nothing is known of that, or the status is not understood. */
-export function lastAcceptedAccessLogRecord({ status, ...rest }: AccessLogRecord): AccessLogRecordSpec | undefined {
-  const { spec } = status?.lastAccepted ?? {};
-  if (spec === undefined) return undefined;
-  try {
-    return AccessLogRecord.parse({ ...rest, spec }).spec;
-  } catch {
-    // Somebody else's words in a status: as if there were none.
-    return undefined;
-  }
-}

@@ -1,7 +1,7 @@
 import { IssuedCertificate, type IssuedCertificateSpec, Mesh, type RequestedTrust, Secret, VirtualMesh } from "@isthmus/api";
 import { type PendingTrust, type TrustMember, type TrustRequest, trustPlan } from "@isthmus/certificates";
 import { displayName, equalJson, kindKeyOf, type ObjectRef, type ResourceRef, resourceKeyOf, type Snapshot } from "@isthmus/core";
-import { memoizeRow, type Translation } from "@isthmus/translators";
+import { inForceOf, memoizeRow, type Translation } from "@isthmus/translators";
 import { earlierRoots } from "./earlierRoots.ts";
 import { leftWorkloads } from "./leaveAnnotation.ts";
 import { offeredRoot, type ReportedMember, reportedTrust } from "./offeredRoots.ts";
@@ -221,7 +221,8 @@ export function generatedRoots(world: Translation): readonly { readonly ref: Obj
 /** The IssuedCertificates that this server orders, by their VirtualMesh: found once for each translation, though several ask. */
 export const issuedByVirtualMesh: (world: Translation) => ReadonlyMap<VirtualMesh, readonly Member[]> = memoizeRow(membersByVirtualMesh);
 
-function membersByVirtualMesh({ attached, networking }: Translation): ReadonlyMap<VirtualMesh, readonly Member[]> {
+function membersByVirtualMesh(world: Translation): ReadonlyMap<VirtualMesh, readonly Member[]> {
+  const { attached, networking } = world;
   const found = new Map<VirtualMesh, Member[]>();
   for (const mesh of attached.of(Mesh)) {
     const ref = refOfIssued(mesh);
@@ -229,7 +230,7 @@ function membersByVirtualMesh({ attached, networking }: Translation): ReadonlyMa
     if (output === undefined) continue;
     const { spec = {} } = output.resource as IssuedCertificate;
     const [parent] = output.parents.filter((one) => kindKeyOf(one) === kindKeyOf(VirtualMesh));
-    const virtualMesh = parent === undefined ? undefined : attached.of(VirtualMesh).get(parent);
+    const virtualMesh = parent === undefined ? undefined : inForceOf(world, parent);
     if (virtualMesh === undefined || (spec.glooMeshCa ?? spec.agentCa) === undefined) continue;
     const members = found.get(virtualMesh) ?? [];
     found.set(virtualMesh, members);

@@ -63,6 +63,8 @@ const ONE_KIND: Readonly<Record<string, ListType>> = {
   "networking.istio.io/ServiceEntry spec.ports": name,
 };
 const ATOMIC_MAPS: ReadonlySet<string> = new Set(["spec.selector", "spec.nodeSelector"]);
+// Of our kinds. Source: x-kubernetes-map-type in deploy/crds.
+const OUR_ATOMIC_MAPS: ReadonlySet<string> = new Set(["status.lastAccepted"]);
 const TEMPLATE = /^(spec\.jobTemplate\.)?spec\.template\./;
 
 function listTypeOf({ kindKey, path }: Position): ListType | undefined {
@@ -77,7 +79,7 @@ function own(types: Readonly<Record<string, ListType>>, path: string): ListType 
 }
 
 function isAtomicMap({ kindKey, path }: Position): boolean {
-  return isBuiltIn(kindKey) && ATOMIC_MAPS.has(path.replace(TEMPLATE, ""));
+  return isBuiltIn(kindKey) ? ATOMIC_MAPS.has(path.replace(TEMPLATE, "")) : OUR_ATOMIC_MAPS.has(path);
 }
 
 /** The parts of a value by path segment; undefined when it is owned as a whole. */

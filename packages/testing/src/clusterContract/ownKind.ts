@@ -23,6 +23,24 @@ export function ownKindContract(current: Current): void {
       expect(error.details).toMatchObject({ fields: ["spec.policy.requestTimeout"], manager: "user" });
     });
 
+    it("has its last accepted spec as it was written, with nothing left of the one before", async (test) => {
+      const subject = current();
+      if (!(await isInstalled(subject))) return test.skip("the cluster does not serve TrafficPolicy");
+      const { cluster } = subject;
+      const wanted = policy(subject, {});
+      await cluster.create(wanted);
+      const accepted = [
+        { generation: 1, spec: { policy: { mtls: { istio: { tlsMode: "DISABLE" } } }, destinationSelector: [{}] } },
+        { generation: 2, spec: { policy: { requestTimeout: "5s" } } },
+        undefined,
+      ];
+      for (const lastAccepted of accepted) {
+        const status = { observedGeneration: 1, ...(lastAccepted === undefined ? {} : { lastAccepted }) };
+        const reported = await cluster.applyStatus({ ...wanted, status }, { fieldManager: "gloo-mesh" });
+        expect((reported as AnyResource)["status"]).toEqual(status);
+      }
+    });
+
     it("is refused with the field that is wrong", async (test) => {
       const subject = current();
       if (!(await isInstalled(subject))) return test.skip("the cluster does not serve TrafficPolicy");

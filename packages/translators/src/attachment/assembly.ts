@@ -143,7 +143,7 @@ export const destinationInputs = derived({
     const isGuarded = accessPolicies.length + heldAccess.length > 0;
     const workloads = workloadsAmong(lookup("workloads"), known);
     return {
-      destination: withSubsets(known, subsetUsersIn(lookup), { translationContext, before: before?.destination }),
+      destination: withSubsets(known, subsetUsersIn(known, lookup), { translationContext, before: before?.destination }),
       mesh,
       trafficPolicies,
       accessPolicies,

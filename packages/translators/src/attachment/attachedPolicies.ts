@@ -16,16 +16,24 @@ import { derived } from "../incremental/derived.ts";
 import { inputKind, inputTable, join } from "../incremental/join.ts";
 import { isSame } from "../incremental/rows.ts";
 import type { TranslationContext, UserObject } from "../meshes/inputs.ts";
-import type { ReferenceLookup } from "../meshes/meshTranslator.ts";
+import type { PolicyEvaluation, PolicyTarget, ReferenceLookup } from "../meshes/meshTranslator.ts";
 import { translatorOf } from "../meshes/meshTranslators.ts";
 import type { AccessPolicyFallback } from "../policy/accessPolicyEffect.ts";
 import { serviceKeyOf } from "../policy/hostnames.ts";
 import { byMesh, byService, byServiceName, destinationsByCluster } from "../policy/indexes.ts";
 import { destinationLocation, isWithinLimit, meshCluster, type PolicyScope, policyScopeFrom } from "../policy/policyScope.ts";
+import { selectsDestination } from "../policy/selectors.ts";
 import { firstOf } from "../policy/virtualDestinationRefs.ts";
 import type { AttachedMesh } from "./meshes.ts";
 import { type PodSelection, podSelectionOf } from "./podSelections.ts";
-import { accessPoliciesFor, type CheckedAccess, type CheckedPolicy, policiesSelecting, selectingPolicies } from "./policies.ts";
+import {
+  accessPoliciesFor,
+  type CheckedAccess,
+  type CheckedPolicy,
+  lastAcceptedOn,
+  policiesSelecting,
+  selectingPolicies,
+} from "./policies.ts";
 import { byFederatedTo } from "./policyDestinations.ts";
 import { asksForSubsets, byReferredService, byVirtualDestination } from "./policyReferences.ts";
 import { byClaimedService, byWildcardCluster, type UserObjectHosts, userObjectsFor } from "./userObjects.ts";
@@ -123,12 +131,14 @@ export const attachedPolicies = derived({
   make: (destination, { key, lookup, context: translationContext, before: row }): AttachedPolicies => {
     const { ages } = translationContext;
     const reach = policyScopeFrom(translationContext);
-    const traffic = withinReach(policiesSelecting(destination, lookup("traffic"), ages), destination, reach);
+    const candidates = lookup("traffic");
+    const traffic = withinReach(policiesSelecting(destination, candidates, ages), destination, reach);
     const { policies, held } = accessPoliciesFor(destination, lookup("access"), ages);
     const access = withinReach(policies, destination, reach);
     const [mesh] = lookup("mesh");
     const next = judged(destination, mesh, {
       policies: traffic.within,
+      lastAccepted: lastAcceptedOn(candidates, ({ spec }) => selectsDestination(spec?.destinationSelector, destination)),
       references: referencesAmong(
         () => lookup("referred"),
         () => lookup("virtualDestinations"),
@@ -203,9 +213,7 @@ function referencesAmong(
   };
 }
 
-interface Circumstances {
-  /** TrafficPolicies that select the Destination, in order of precedence. */
-  readonly policies: readonly TrafficPolicy[];
+interface Circumstances extends Pick<PolicyTarget, "policies" | "lastAccepted"> {
   readonly references: ReferenceLookup;
   /** Those that it is federated to. */
   readonly meshes: readonly Mesh[];
@@ -218,13 +226,13 @@ interface Circumstances {
 function judged(
   destination: Destination,
   mesh: Mesh | undefined,
-  { policies, references, meshes, claims, translationContext }: Circumstances,
+  { policies, lastAccepted, references, meshes, claims, translationContext }: Circumstances,
 ): Omit<AttachedPolicies, "key" | "accessPolicies" | "heldAccess" | "podSelection"> {
   const translator = translatorOf(mesh);
   const service = destination.spec?.kubeService?.ref;
   const hasSubsets = translator?.hasSubsets ?? true;
-  if (service === undefined || mesh === undefined || translator?.policyVerdicts === undefined) {
-    // Nothing comes of them for a Service that nobody names; some meshes judge policies as they are translated.
+  if (service === undefined || mesh === undefined || translator === undefined) {
+    // Nothing comes of them for a Service that nobody names, nor in a mesh that is not translated.
     return { trafficPolicies: policies, refused: NONE, hasSubsets, federatedTo: NONE, userObjects: NONE, reports: NONE };
   }
   const federatedTo = internList(
@@ -234,14 +242,20 @@ function judged(
   const userObjects = userObjectsFor(destination, [service.clusterName, ...federatedTo.map(meshCluster)], { claims, translationContext });
   const nothing = { trafficPolicies: NONE, refused: NONE, hasSubsets, federatedTo, userObjects, reports: NONE };
   if (policies.length === 0) return nothing;
-  const verdicts = translator.policyVerdicts({ destination, mesh, federatedTo, userObjects, translationContext, references, policies });
+  const contention = { destination, mesh, federatedTo, userObjects, translationContext, references, policies, lastAccepted };
+  const verdicts = translator.policyVerdicts(contention);
   const target = refOf(destination);
   return {
     ...nothing,
-    trafficPolicies: verdicts.filter(({ isInForce }) => isInForce).map(({ policy }) => policy),
-    refused: verdicts.filter(({ isInForce }) => !isInForce).map(({ policy }) => policy),
+    trafficPolicies: verdicts.flatMap(({ inForce }) => inForce ?? NONE),
+    refused: verdicts.filter(isRefused).map(({ policy }) => policy),
     reports: verdicts.flatMap(({ policy, findings }) => findings.map((finding) => reportOf(refOf(policy), finding, target))),
   };
+}
+
+/** Whether it is not in force itself: what is left of it asks for the same subsets. */
+function isRefused({ policy, inForce }: PolicyEvaluation): boolean {
+  return inForce === undefined || !equalJson(inForce.spec?.policy?.trafficShift, policy.spec?.policy?.trafficShift);
 }
 
 const NONE: readonly never[] = [];

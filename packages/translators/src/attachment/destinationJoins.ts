@@ -1,4 +1,4 @@
-import { VirtualDestination } from "@isthmus/api";
+import { type Destination, VirtualDestination } from "@isthmus/api";
 import { keyOfResource, type Snapshot } from "@isthmus/core";
 import type { RowSources } from "../incremental/derived.ts";
 import { inputKind, inputTable, join } from "../incremental/join.ts";
@@ -6,8 +6,8 @@ import type { TranslationContext } from "../meshes/inputs.ts";
 import { byService } from "../policy/indexes.ts";
 import type { AttachedPolicies } from "./attachedPolicies.ts";
 import type { Attachment } from "./attachment.ts";
-import { bySubsetService, referredVirtualDestinationKeys } from "./policyReferences.ts";
-import type { SubsetUsers } from "./requiredSubsets.ts";
+import { asksForSubsetsOfService, bySubsetService, referredVirtualDestinationKeys } from "./policyReferences.ts";
+import { bySubsetUsage, type SubsetUsers } from "./requiredSubsets.ts";
 
 /** The tables from which targets and applied statuses follow. */
 export interface AttachedSources {
@@ -41,16 +41,23 @@ export const subsetPolicies = join({ from: destinations, key: byService, to: tra
 /** Destination → those policies → on how many Destinations they count; read is only whether that is none. */
 export const supports = join({
   from: subsetPolicies.source,
+  key: bySubsetUsage,
   to: supportsOfPolicies,
   isSame: (before, after) => before.inForce > 0 === after.inForce > 0,
 });
 
 /** The policies from which the required subsets of a Destination follow. */
 export function subsetUsersIn(
+  destination: Destination,
   lookup: RowSources<{ readonly subsetPolicies: typeof subsetPolicies; readonly supports: typeof supports }, unknown, unknown>["lookup"],
 ): SubsetUsers {
   const policies = lookup("subsetPolicies");
-  return { subsetPolicies: policies, supports: policies.length === 0 ? NONE : lookup("supports") };
+  const [service = ""] = byService(destination);
+  return {
+    subsetPolicies: policies,
+    supports: policies.length === 0 ? NONE : lookup("supports"),
+    isUser: (form) => asksForSubsetsOfService(form, service),
+  };
 }
 
 const NONE: readonly never[] = [];

@@ -1,4 +1,4 @@
-import { AccessPolicy, Destination, TrafficPolicy, VirtualDestination } from "@isthmus/api";
+import { AccessPolicy, Destination, type DestinationSelector, TrafficPolicy, VirtualDestination } from "@isthmus/api";
 import { emptyTable, equalJson, exactly, type Kind, keyOf, type Report, refOf, type Snapshot, type Table } from "@isthmus/core";
 import { type Finding, reportOf } from "../findings.ts";
 import { type Derived, derived } from "../incremental/derived.ts";
@@ -17,7 +17,7 @@ import {
 } from "../policy/accessPolicyEffect.ts";
 import { doubtfulAccess, doubtfulTraffic } from "../policy/doubtfulValues.ts";
 import { byService } from "../policy/indexes.ts";
-import { accessFindings, ineffectiveFindings, isMisspeltWide } from "../policy/ineffective.ts";
+import { accessFindings, ineffectiveFindings } from "../policy/ineffective.ts";
 import {
   isWithinLimit,
   namesDestinationOutOfScope,
@@ -31,13 +31,19 @@ import { selectorFindings } from "../policy/references.ts";
 import { selectingDestinations, selectionKeys } from "../policy/selection.ts";
 import { selectsDestination } from "../policy/selectors.ts";
 import { serviceOf } from "../policy/serviceRefs.ts";
+import { trafficFormsOf, trafficPolicyForms } from "../policy/trafficPolicyForms.ts";
 import { selectedUnder, virtualSelectionFindings, virtualSelectionKeys } from "../policy/virtualSelection.ts";
 import { backingSelectors } from "./backingSelectors.ts";
 
 /** A policy, and what can be said of it before any Destination is looked at. */
 export interface CheckedPolicy<P extends TrafficPolicy | AccessPolicy> {
   readonly key: string;
+  /** As it is in force, where it is; else as it is written. */
   readonly policy: P;
+  /** As it is written, where another form is in force. */
+  readonly written?: P;
+  /** Of a TrafficPolicy, what stands for it on Destinations where it can't be in force. */
+  readonly last?: P;
   /** What it may target. */
   readonly limit: PolicyLimit;
   /** Whether its references hold, and enough of it is understood: else it is in force nowhere. */
@@ -68,11 +74,24 @@ const destinations = inputKind<InputTables, Destination>(Destination);
 /** TrafficPolicies: those whose references hold are sound. */
 export const checkedTraffic = checkedPolicies<TrafficPolicy, CheckedPolicy<TrafficPolicy>>({
   kind: TrafficPolicy,
+  formsOf: trafficFormsOf,
   findingsOf: (policy, limit) => [...trafficFindings(policy), ...subsetFindings(policy, limit)],
   isMistaken: () => false,
-  madeOf: (row, policy) => {
-    const isSound = row.isSound && !isMisspeltWide(policy);
-    return { ...row, policy, isSound, selectors: isSound ? [policy.spec?.destinationSelector] : NONE };
+  madeOf: (row, policy, { groundsOf, before }) => {
+    const [written] = trafficFormsOf(policy);
+    const { inForce, last, consequence } = trafficPolicyForms(policy, row.isSound, groundsOf);
+    const form = inForce ?? written;
+    const asBefore = (one: TrafficPolicy, known: TrafficPolicy | undefined) => (known !== undefined && equalJson(known, one) ? known : one);
+    return {
+      ...row,
+      // That the status says what is in force is no news for the Destinations.
+      policy: asBefore(form, before?.policy),
+      ...(form === written ? {} : { written: asBefore(written, before?.written) }),
+      ...(last === undefined ? {} : { last: asBefore(last, before?.last) }),
+      isSound: inForce !== undefined,
+      selectors: inForce === undefined ? NONE : [inForce.spec?.destinationSelector],
+      reports: [...row.reports, ...consequence.map((finding) => reportOf(refOf(policy), finding))],
+    };
   },
 });
 
@@ -99,7 +118,7 @@ export const checkedAccess = checkedPolicies<AccessPolicy, CheckedAccess>({
   findingsOf: (policy) => accessPolicyFindings(policy),
   isMistaken: (policy, limit) => namesDestinationOutOfScope(policy, limit),
   isClosing: true,
-  madeOf: (row, policy, backing) => {
+  madeOf: (row, policy, { backing }) => {
     const bearing = accessPolicyEffect(policy, { isSound: row.isSound, backing });
     return { ...row, policy, selectors: selectorsOf(bearing), bearing };
   },
@@ -107,24 +126,37 @@ export const checkedAccess = checkedPolicies<AccessPolicy, CheckedAccess>({
 
 interface Checks<P extends TrafficPolicy | AccessPolicy, C extends CheckedPolicy<P>> {
   readonly kind: Kind<P>;
+  /** The forms that may be in force of which the references are looked up; absent: it alone as it is written. */
+  readonly formsOf?: (policy: P) => readonly (P | undefined)[];
   findingsOf(policy: P, limit: PolicyLimit): readonly Finding[];
   /** Whether it is not sound for another reason, which the findings about its reach tell. */
   isMistaken(policy: P, limit: PolicyLimit): boolean;
   /** Whether nothing to select is a mistake, as what it closed before would be open. */
   readonly isClosing?: boolean;
-  /** `backing` puts the Services behind them in the place of VirtualDestinations. */
-  madeOf(row: Pick<C, "key" | "isSound" | "reports" | "limit">, policy: P, backing: (selectors: SelectorList) => SelectorList): C;
+  madeOf(row: Pick<C, "key" | "isSound" | "reports" | "limit">, policy: P, circumstances: Circumstances<P, C>): C;
+}
+
+interface Circumstances<P, C> {
+  /** Puts the Services behind them in the place of VirtualDestinations. */
+  backing(selectors: SelectorList): SelectorList;
+  /** What is found of a form. */
+  groundsOf(form: P): readonly Finding[];
+  readonly before: C | undefined;
 }
 
 /** Each policy with what can be said of it, and whether it is sound. */
 function checkedPolicies<P extends TrafficPolicy | AccessPolicy, C extends CheckedPolicy<P>>({
   kind,
+  formsOf: forms = (policy) => [policy],
   findingsOf,
   isMistaken,
   isClosing = false,
   madeOf,
 }: Checks<P, C>): Derived<InputTables, C> {
   const policies = inputKind<InputTables, P>(kind);
+  const selectorsOfForms = memoizeRow((policy: P) => forms(policy).flatMap((form) => form?.spec?.destinationSelector ?? NONE));
+  const byVirtualSelection = (policy: P) => virtualSelectionKeys(selectorsOfForms(policy));
+  const byNamedService = (policy: P) => namedServices(selectorsOfForms(policy));
   return derived({
     from: policies,
     // The Settings say how far they reach.
@@ -147,25 +179,28 @@ function checkedPolicies<P extends TrafficPolicy | AccessPolicy, C extends Check
         isWithinLimit(limit, { clusterName: "", namespace }),
       );
       const services = new Set(lookup("named").flatMap(byService));
-      const grounds = [
-        ...selectorFindings("spec.destinationSelector", policy.spec?.destinationSelector, {
+      const groundsOf = (form: P) => [
+        ...selectorFindings("spec.destinationSelector", form.spec?.destinationSelector, {
           hasService: (key) => services.has(key),
           limit,
         }),
-        ...virtualSelectionFindings("spec.destinationSelector", policy.spec?.destinationSelector, { candidates, limit, isClosing }),
-        ...findingsOf(policy, limit),
+        ...virtualSelectionFindings("spec.destinationSelector", form.spec?.destinationSelector, { candidates, limit, isClosing }),
+        ...findingsOf(form, limit),
       ];
+      const grounds = groundsOf(policy);
       const isSound = grounds.every(({ state }) => state !== "INVALID") && !isMistaken(policy, limit);
       // To ask for too much takes nothing away of what is in reach.
       const findings = [...policyScopeFindings(policy, limit), ...grounds];
       const reports = findings.length === 0 ? NONE : findings.map((finding) => reportOf(refOf(policy), finding));
       const backing = (selectors: SelectorList) => backingSelectors(selectors, { candidates, limitOf: (one) => scope.limitOf(one) });
-      const made = madeOf({ key, limit, isSound, reports }, policy, backing);
+      const made = madeOf({ key, limit, isSound, reports }, policy, { backing, groundsOf, before: row });
       const isSame =
-        row?.policy === policy &&
+        row?.policy === made.policy &&
+        row.written === made.written &&
+        row.last === made.last &&
         row.isSound === made.isSound &&
         equalJson(row.limit, limit) &&
-        equalJson(row.reports, reports) &&
+        equalJson(row.reports, made.reports) &&
         equalJson(row.selectors, made.selectors);
       return isSame ? row : made;
     },
@@ -174,21 +209,14 @@ function checkedPolicies<P extends TrafficPolicy | AccessPolicy, C extends Check
 
 const NONE: readonly never[] = [];
 
-/** Policies by each service that their destination selector names. */
-function byNamedService({ spec }: TrafficPolicy | AccessPolicy): readonly string[] {
-  return (spec?.destinationSelector ?? []).flatMap(({ kubeServiceRefs }) =>
-    (kubeServiceRefs?.services ?? []).map((ref) => keyOf(serviceOf(ref))),
-  );
+/** The keys of the services that selectors name. */
+function namedServices(selectors: readonly DestinationSelector[]): readonly string[] {
+  return selectors.flatMap(({ kubeServiceRefs }) => (kubeServiceRefs?.services ?? []).map((ref) => keyOf(serviceOf(ref))));
 }
 
-/** Policies by the VirtualDestinations that their destination selector may select. */
-function byVirtualSelection({ spec }: TrafficPolicy | AccessPolicy): readonly string[] {
-  return virtualSelectionKeys(spec?.destinationSelector);
-}
-
-/** Sound TrafficPolicies by the same. */
+/** Sound TrafficPolicies by the VirtualDestinations that their destination selector may select. */
 export function byVirtualTarget({ policy, isSound }: CheckedPolicy<TrafficPolicy>): readonly string[] {
-  return isSound ? byVirtualSelection(policy) : NONE;
+  return isSound ? virtualSelectionKeys(policy.spec?.destinationSelector) : NONE;
 }
 
 /** Those of the candidates that select a Destination, in order of precedence. */
@@ -203,6 +231,18 @@ export function policiesSelecting<P extends TrafficPolicy | AccessPolicy>(
   }
   return exactly(selecting.length < 2 ? selecting : selecting.sort(precedence(ages)));
 }
+
+/** By policy, what stands for it on a target where it can't be in force, of those that select it as they were last accepted. */
+export function lastAcceptedOn(
+  candidates: readonly CheckedPolicy<TrafficPolicy>[],
+  isSelecting: (form: TrafficPolicy) => boolean,
+): ReadonlyMap<TrafficPolicy, TrafficPolicy> {
+  const known = candidates.filter(({ last }) => last !== undefined);
+  if (known.length === 0) return NO_FORMS;
+  return new Map(known.flatMap(({ policy, last }) => (last !== undefined && isSelecting(last) ? [[policy, last] as const] : [])));
+}
+
+const NO_FORMS: ReadonlyMap<TrafficPolicy, TrafficPolicy> = new Map<TrafficPolicy, TrafficPolicy>();
 
 /** Destination → the policies that may select it. */
 export function selectingPolicies<C extends CheckedPolicy<TrafficPolicy | AccessPolicy>>(): Matching<Destination, C> {

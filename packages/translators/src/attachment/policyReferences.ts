@@ -40,33 +40,53 @@ function subsetServices(policy: TrafficPolicy): readonly string[] {
   return referencesIn(policy).flatMap((reference) => ("service" in reference && reference.isPart ? [keyOf(reference.service)] : []));
 }
 
+/** Whether a policy refers to a part of the pods of a Service. */
+export function asksForSubsetsOfService(policy: TrafficPolicy, service: string): boolean {
+  return subsetServices(policy).includes(service);
+}
+
 /** Whether a policy refers to a part of the pods of anything. */
 export function asksForSubsets(policy: TrafficPolicy): boolean {
   return referencesIn(policy).some(({ isPart = false }) => isPart);
 }
 
+/** The forms of a TrafficPolicy that may be in force somewhere. */
+export function possibleForms({ policy, last, isSound }: CheckedPolicy<TrafficPolicy>): readonly TrafficPolicy[] {
+  if (!isSound) return [];
+  return last === undefined ? [policy] : [policy, last];
+}
+
 /** Sound TrafficPolicies by each Service that they refer to. */
-export function byReferredService({ policy, isSound }: CheckedPolicy<TrafficPolicy>): readonly string[] {
-  return isSound ? referredServiceKeys(policy) : [];
+export function byReferredService(checked: CheckedPolicy<TrafficPolicy>): readonly string[] {
+  return distinct(possibleForms(checked).flatMap(referredServiceKeys));
 }
 
 /** Sound TrafficPolicies by each VirtualDestination that they may refer to. */
-export function byVirtualDestination({ policy, isSound }: CheckedPolicy<TrafficPolicy>): readonly string[] {
-  return isSound ? referredVirtualDestinationKeys(policy) : [];
+export function byVirtualDestination(checked: CheckedPolicy<TrafficPolicy>): readonly string[] {
+  return distinct(possibleForms(checked).flatMap(referredVirtualDestinationKeys));
 }
 
 /** Sound TrafficPolicies by each Service of which they refer to a part of the pods only. */
-export function bySubsetService({ policy, isSound }: CheckedPolicy<TrafficPolicy>): readonly string[] {
-  return isSound ? subsetServices(policy) : [];
+export function bySubsetService(checked: CheckedPolicy<TrafficPolicy>): readonly string[] {
+  return distinct(possibleForms(checked).flatMap(subsetServices));
 }
 
 /**
  * Sound TrafficPolicies of the management cluster by each VirtualDestination of which they refer to a part of the pods only. Subsets of its
  * host are written into all of its meshes, so those of other clusters ask for none.
  */
-export function bySubsetVirtualDestination({ policy, isSound }: CheckedPolicy<TrafficPolicy>): readonly string[] {
-  if (!isSound || (policy.metadata.clusterName ?? "") !== "") return [];
+export function bySubsetVirtualDestination(checked: CheckedPolicy<TrafficPolicy>): readonly string[] {
+  return distinct(possibleForms(checked).flatMap(subsetVirtualDestinations));
+}
+
+/** The VirtualDestinations of which a policy of the management cluster refers to a part of the pods only, by key. */
+export function subsetVirtualDestinations(policy: TrafficPolicy): readonly string[] {
+  if ((policy.metadata.clusterName ?? "") !== "") return [];
   return referencesIn(policy).flatMap((reference) =>
     "service" in reference || reference.isPart !== true ? [] : [keyOf({ ...reference.virtualDestination, clusterName: "" })],
   );
+}
+
+function distinct(keys: readonly string[]): readonly string[] {
+  return keys.length < 2 ? keys : [...new Set(keys)];
 }

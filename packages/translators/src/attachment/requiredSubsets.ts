@@ -1,5 +1,6 @@
 import type { DestinationStatus, TrafficPolicy } from "@isthmus/api";
 import { type CooperativeTask, type EntryChange, emptyTable, keyOfResource, type Table } from "@isthmus/core";
+import { memoizeRow } from "../incremental/memoizeRow.ts";
 import { recompute } from "../incremental/rows.ts";
 import { type AgeSource, precedence } from "../policy/precedence.ts";
 import { publishedTrafficShift } from "../policy/publishedSpec.ts";
@@ -8,11 +9,11 @@ import { selectsVirtual } from "../policy/virtualSelection.ts";
 import type { AttachedPolicies } from "./attachedPolicies.ts";
 import { observedMetadata } from "./meshes.ts";
 import type { CheckedPolicy } from "./policies.ts";
-import { asksForSubsets } from "./policyReferences.ts";
+import { asksForSubsets, possibleForms } from "./policyReferences.ts";
 
-/** On how many Destinations a TrafficPolicy that wants subsets counts, and on how many it doesn't. */
+/** On how many Destinations a form of a TrafficPolicy that wants subsets counts, and on how many it doesn't. */
 export interface SubsetUsage {
-  /** Of the policy. */
+  /** `subsetUsageKey` */
   readonly key: string;
   readonly inForce: number;
   readonly refused: number;
@@ -21,6 +22,16 @@ export interface SubsetUsage {
 /** No policy that wants subsets. */
 export function noSubsetUsage(): Table<SubsetUsage> {
   return emptyTable(({ key }) => key);
+}
+
+/** A TrafficPolicy with the subsets that it wants: as it is written and as it was last accepted it may want others. */
+const subsetUsageKey = memoizeRow(
+  (policy: TrafficPolicy) => `${keyOfResource(policy)} ${JSON.stringify(policy.spec?.policy?.trafficShift ?? {})}`,
+);
+
+/** By what the usage of the subsets that a policy may want is counted. */
+export function bySubsetUsage(checked: CheckedPolicy<TrafficPolicy>): readonly string[] {
+  return [...new Set(possibleForms(checked).filter(asksForSubsets).map(subsetUsageKey))];
 }
 
 /** Which subsets are needed is known only when every policy has been judged everywhere: this counts the verdicts. */
@@ -33,7 +44,7 @@ export function* countSubsetUsage(
     if (standing === undefined) return;
     const note = (policy: TrafficPolicy, verdict: "inForce" | "refused") => {
       if (!asksForSubsets(policy)) return;
-      const key = keyOfResource(policy);
+      const key = subsetUsageKey(policy);
       const sum = sums.get(key) ?? { inForce: 0, refused: 0 };
       sum[verdict] += sign;
       sums.set(key, sum);
@@ -57,8 +68,10 @@ export function* countSubsetUsage(
  * A policy that is refused wherever it was judged wants nothing, nor one that was judged on no Destination and asks for more than it may, or
  * selects hosts of VirtualDestinations, where what refers to others is refused (docs/decisions/0070).
  */
-function isInUse(support: SubsetUsage | undefined, { policy, reports }: CheckedPolicy<TrafficPolicy>): boolean {
+function isInUse(form: TrafficPolicy, support: SubsetUsage | undefined, { policy, reports }: CheckedPolicy<TrafficPolicy>): boolean {
   if (support !== undefined) return support.inForce > 0;
+  // What was accepted before stands only where the policy itself can't be in force.
+  if (form !== policy) return false;
   const selectors = policy.spec?.destinationSelector ?? [];
   if (selectors.some(selectsVirtual)) return false;
   return reports.every(({ code }) => code !== "OutOfReach");
@@ -72,14 +85,23 @@ export interface SubsetUsers {
   readonly subsetPolicies: readonly CheckedPolicy<TrafficPolicy>[];
   /** Of those that were judged somewhere. */
   readonly supports: readonly SubsetUsage[];
+  /** Whether a form of a policy refers to a part of the pods. */
+  isUser(form: TrafficPolicy): boolean;
 }
 
 /** Those of the policies that are in use, in order of precedence. */
-export function policiesWithSubsets({ subsetPolicies, supports }: SubsetUsers, ages: AgeSource): readonly TrafficPolicy[] {
+export function policiesWithSubsets({ subsetPolicies, supports, isUser }: SubsetUsers, ages: AgeSource): readonly TrafficPolicy[] {
   if (subsetPolicies.length === 0) return NONE;
   const supportOf = new Map(supports.map((support) => [support.key, support]));
-  const policies = subsetPolicies.filter((checked) => isInUse(supportOf.get(checked.key), checked));
-  return policies.length === 0 ? NONE : policies.map(({ policy }) => policy).sort(precedence(ages));
+  const policies = subsetPolicies.flatMap((checked) =>
+    // What the last accepted form asks for as well counts once.
+    firstOfEach(possibleForms(checked)).filter((form) => isUser(form) && isInUse(form, supportOf.get(subsetUsageKey(form)), checked)),
+  );
+  return policies.length === 0 ? NONE : policies.sort(precedence(ages));
+}
+
+function firstOfEach(forms: readonly TrafficPolicy[]): readonly TrafficPolicy[] {
+  return forms.filter((form, i) => forms.findIndex((other) => subsetUsageKey(other) === subsetUsageKey(form)) === i);
 }
 
 /** The traffic shifts that send traffic to a part of the pods of a Service, in the order of their policies; undefined for none. */

@@ -208,15 +208,15 @@ const selectionDoubts: Derived<DoubtTables, SelectionDoubt> = derived({
     own: join({ from: policies, key: byOwnCluster, to: clusters }),
   },
   make: (row, { lookup, context, before }): SelectionDoubt | undefined => {
-    const { key, policy, isSound } = row;
+    const { key, policy, written = policy, isSound } = row;
     const told = (findings: readonly Finding[]): SelectionDoubt | undefined => {
       if (findings.length === 0) return undefined;
       const reports = findings.map((finding) => reportOf(refOf(policy), finding));
       return before !== undefined && equalJson(before.reports, reports) ? before : { key, reports };
     };
-    const rules = () => (isAccessPolicy(policy) ? NONE : ruleFindings(policy, context));
+    const rules = () => (isAccessPolicy(written) ? NONE : ruleFindings(written, context));
     // It is said already why it is in force nowhere: all other mistakes are reported at once.
-    if (!isSound) return told(rules());
+    if (!isSound || written !== policy) return told(rules());
     const [names] = lookup("places");
     // Out of its reach, as is said already, may be more than what it selects within.
     if (names === undefined || row.reports.some(({ state }) => state === "INVALID")) return undefined;

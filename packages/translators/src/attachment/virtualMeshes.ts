@@ -1,5 +1,5 @@
 import { areRevisions, Destination, Mesh, VirtualMesh } from "@isthmus/api";
-import { type Collection, displayName, formatRef, keyOf, keyOfResource, type Report, refOf } from "@isthmus/core";
+import { type Collection, displayName, equalJson, formatRef, keyOf, keyOfResource, type Report, refOf } from "@isthmus/core";
 import { type Finding, invalidFinding, reportOf, warningFinding } from "../findings.ts";
 import { memoizeRow } from "../incremental/memoizeRow.ts";
 import { meshTranslators } from "../meshes/meshTranslators.ts";
@@ -10,11 +10,12 @@ import { missingMembers } from "../policy/missingMembers.ts";
 import { meshCluster, meshOutOfScope, policyScopeFrom, virtualMeshOutOfScope } from "../policy/policyScope.ts";
 import { precedence } from "../policy/precedence.ts";
 import { selectorFindings } from "../policy/references.ts";
+import { virtualMeshForms, virtualMeshInForce } from "../policy/virtualMeshForms.ts";
 import type { AttachmentStep } from "./attachment.ts";
 
 /** Which VirtualMesh each mesh belongs to. */
 export interface Memberships {
-  /** Accepted VirtualMeshes in order of precedence. */
+  /** Accepted VirtualMeshes in order of precedence, each as it is in force. */
   readonly accepted: readonly VirtualMesh[];
   /** By the key of the mesh. */
   readonly virtualMeshOf: ReadonlyMap<string, VirtualMesh>;
@@ -22,47 +23,52 @@ export interface Memberships {
 }
 
 /**
- * Decides for each VirtualMesh as a whole: with a mesh that one before it has, none of it is in force. Without a mesh that it names, as when
- * a cluster no longer reports one, it is in force on the others: no cluster's word takes the rest apart.
+ * Decides for each VirtualMesh as a whole: with a mesh that one before it has, none of it is in force, or it is as it was last accepted.
+ * Without a mesh that it names, as when a cluster no longer reports one, it is in force on the others: no cluster's word takes the rest apart.
  */
 export function memberships({ inputs, translationContext, since }: AttachmentStep, before: Memberships | undefined): Memberships {
   const [virtualMeshes, meshes, destinations] = [inputs.of(VirtualMesh), inputs.of(Mesh), inputs.of(Destination)];
   const isContinued = before !== undefined && since !== undefined && since.translationContext === translationContext;
   if (isContinued && !since.changes.some(VirtualMesh, Mesh)) {
-    if (!since.changes.some(Destination) || ![...virtualMeshes].some(namesGateways)) return before;
+    if (!since.changes.some(Destination) || ![...virtualMeshes].some(mayNameGateways)) return before;
   }
   const accepted: VirtualMesh[] = [];
   const virtualMeshOf = new Map<string, VirtualMesh>();
-  const taken = new Map<string, VirtualMesh>();
+  const taken = new Map<string, Membership>();
   const reports: Report[] = [];
   const reach = policyScopeFrom(translationContext);
   for (const virtualMesh of [...virtualMeshes].sort(precedence(translationContext.ages))) {
     const limit = reach.limitOfVirtualMesh(virtualMesh);
-    const findings =
-      limit === "refused"
-        ? [virtualMeshOutOfScope(virtualMesh)]
-        : [
-            ...meshFindings(virtualMesh, { meshes, taken, limit, observed: translationContext.observedClusters }),
-            ...gatewaySelectorFindings(virtualMesh, destinations, limit),
-            ...ownFindings(virtualMesh),
-          ];
+    const {
+      form: inForce,
+      findings,
+      consequence,
+    } = limit === "refused"
+      ? { form: undefined, findings: [virtualMeshOutOfScope(virtualMesh)], consequence: [] }
+      : virtualMeshInForce(virtualMesh, (form) => [
+          ...meshFindings(form, { meshes, taken, limit, observed: translationContext.observedClusters }),
+          ...gatewaySelectorFindings(form, destinations, limit),
+          ...ownFindings(form),
+        ]);
     reports.push(...findings.map((finding) => reportOf(refOf(virtualMesh), finding)));
-    if (findings.some(({ state, code }) => state === "INVALID" && !PARTLY_IN_FORCE.has(code))) continue;
+    if (inForce === undefined) continue;
+    // That its status says what is in force is no news.
+    const known = before && acceptedByKey(before).get(keyOfResource(inForce));
+    const form = known !== undefined && equalJson(known, inForce) ? known : inForce;
     // Also those that are unknown: that a cluster reports none any more, or again, changes nothing for who else names it.
-    for (const key of meshKeysOf(virtualMesh)) taken.set(key, virtualMesh);
-    const known = meshKeysOf(virtualMesh).filter((key) => meshes.row(key) !== undefined);
-    if (known.length === 0 && meshKeysOf(virtualMesh).length > 0) continue;
-    accepted.push(virtualMesh);
-    for (const key of known) virtualMeshOf.set(key, virtualMesh);
+    const named = new Set(meshKeysOf(virtualMesh));
+    for (const key of meshKeysOf(form)) taken.set(key, { owner: form, isNamed: named.has(key) });
+    const members = meshKeysOf(form).filter((key) => meshes.row(key) !== undefined);
+    if (members.length === 0 && meshKeysOf(form).length > 0) continue;
+    reports.push(...consequence.map((finding) => reportOf(refOf(virtualMesh), finding)));
+    accepted.push(form);
+    for (const key of members) virtualMeshOf.set(key, form);
   }
   for (const virtualMesh of accepted) {
     reports.push(...revisionFindings(virtualMesh, meshes, taken).map((finding) => reportOf(refOf(virtualMesh), finding)));
   }
   return { accepted, virtualMeshOf, reports };
 }
-
-// The rest of a VirtualMesh is in force where one of its meshes is unknown, or nothing of it is federated.
-const PARTLY_IN_FORCE: ReadonlySet<string> = new Set(["MeshUnknown", "SelectorNotUnderstood"]);
 
 /** Accepted VirtualMeshes by their keys. */
 export const acceptedByKey = memoizeRow(
@@ -77,8 +83,9 @@ const ownFindings = memoizeRow((virtualMesh: VirtualMesh) => [
   ...doubtfulVirtualMesh(virtualMesh),
 ]);
 
-function namesGateways({ spec }: VirtualMesh): boolean {
-  return (spec?.federation?.eastWestIngressGatewaySelectors ?? []).length > 0;
+function mayNameGateways(virtualMesh: VirtualMesh): boolean {
+  const { written, last } = virtualMeshForms(virtualMesh);
+  return [written, last].some((form) => (form?.spec?.federation?.eastWestIngressGatewaySelectors ?? []).length > 0);
 }
 
 /** The keys of the meshes of a VirtualMesh, sorted, each once. */
@@ -89,10 +96,16 @@ export function meshKey({ name = "", namespace = "" }: { readonly name?: string;
   return keyOf({ name, namespace, clusterName: "" });
 }
 
+interface Membership {
+  readonly owner: VirtualMesh;
+  /** Whether its spec names the mesh; else its last accepted one does, which is in force. */
+  readonly isNamed: boolean;
+}
+
 interface MeshSources {
   readonly meshes: Collection<Mesh>;
   /** By the key of the mesh. */
-  readonly taken: ReadonlyMap<string, VirtualMesh>;
+  readonly taken: ReadonlyMap<string, Membership>;
   /** The only cluster whose meshes count. */
   readonly limit: string | undefined;
   /** Clusters in which nothing is written for now. */
@@ -107,9 +120,11 @@ function meshFindings({ spec }: VirtualMesh, { meshes, taken, limit, observed }:
     const { name = "", namespace = "" } = ref;
     const mesh = meshes.get({ name, namespace, clusterName: "" });
     if (limit !== undefined && (mesh === undefined || meshCluster(mesh) !== limit)) return [meshOutOfScope(path, limit)];
-    const owner = taken.get(meshKey(ref));
-    if (owner !== undefined) {
-      const message = `${path}: Mesh ${displayName({ name, namespace })} already belongs to ${formatRef(refOf(owner))}: remove it from one of the two`;
+    const membership = taken.get(meshKey(ref));
+    if (membership !== undefined) {
+      const { owner, isNamed } = membership;
+      const remedy = isNamed ? "remove it from one of the two" : "correct that one, whose last accepted spec names it and stays in force";
+      const message = `${path}: Mesh ${displayName({ name, namespace })} already belongs to ${formatRef(refOf(owner))}: ${remedy}`;
       return [invalidFinding("MeshTaken", message)];
     }
     if (mesh === undefined) {
@@ -133,7 +148,7 @@ function meshFindings({ spec }: VirtualMesh, { meshes, taken, limit, observed }:
 }
 
 /** The other revisions of the control planes of a VirtualMesh that are in none. Of those in another one, that one speaks. */
-function revisionFindings({ spec }: VirtualMesh, meshes: Collection<Mesh>, taken: ReadonlyMap<string, VirtualMesh>): readonly Finding[] {
+function revisionFindings({ spec }: VirtualMesh, meshes: Collection<Mesh>, taken: ReadonlyMap<string, Membership>): readonly Finding[] {
   return (spec?.meshes ?? []).flatMap((ref, i) => {
     const member = meshes.row(meshKey(ref));
     if (member === undefined) return [];

@@ -1,6 +1,7 @@
 import { areRevisions, type Mesh, VirtualMesh } from "@isthmus/api";
 import { equalJson, keyOf, keyOfResource } from "@isthmus/core";
 import { inputKind, type JoinSource, join } from "../incremental/join.ts";
+import { virtualMeshForms } from "../policy/virtualMeshForms.ts";
 import type { DiscoverySources } from "./sources.ts";
 
 const NONE: readonly never[] = [];
@@ -20,9 +21,11 @@ export function virtualMeshesNaming<R extends object>(from: JoinSource<Discovery
 }
 
 /** VirtualMeshes by the meshes that they name. One of a workload cluster is the word of its agent, which says nothing of the workloads of others. */
-function virtualMeshesByMember({ metadata, spec }: VirtualMesh): readonly string[] {
-  if ((metadata.clusterName ?? "") !== "") return NONE;
-  return (spec?.meshes ?? []).map(({ name = "", namespace = "" }) => keyOf({ name, namespace, clusterName: "" }));
+function virtualMeshesByMember(virtualMesh: VirtualMesh): readonly string[] {
+  if ((virtualMesh.metadata.clusterName ?? "") !== "") return NONE;
+  // While that is known it may be what stays in force.
+  const { written, last = written } = virtualMeshForms(virtualMesh);
+  return (last.spec?.meshes ?? []).map(({ name = "", namespace = "" }) => keyOf({ name, namespace, clusterName: "" }));
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { AccessPolicy } from "@isthmus/api";
 import { type Report, refOf } from "@isthmus/core";
 import { type Finding, invalidFinding, reportOf } from "../findings.ts";
-import { wasAccepted } from "../policy/accessPolicyEffect.ts";
+import { lastAcceptedKeptHere, wasAccepted } from "../policy/lastAccepted.ts";
 import { type AgeSource, precedence } from "../policy/precedence.ts";
 import type { DestinationInputs } from "./inputs.ts";
 
@@ -35,7 +35,8 @@ export function enforcedAccess<T>(inputs: DestinationInputs, translate: (form: A
     const isRight = now?.findings.every(({ state }) => state !== "INVALID") === true;
     const result = isRight ? now?.result : last && translate(last).result;
     if (result !== undefined) results.push({ policy, result });
-    const consequence = isRight ? [] : [result === undefined ? NOBODY : last === policy ? PARTLY : asBefore(policy)];
+    const kept = () => (last === policy ? PARTLY : lastAcceptedKeptHere(policy.status?.lastAccepted));
+    const consequence = isRight ? [] : [result === undefined ? NOBODY : kept()];
     for (const finding of [...(now?.findings ?? []), ...consequence]) reports.push(reportOf(refOf(policy), finding, target));
   }
   return { results, policies: requests.map(({ policy }) => policy), reports };
@@ -80,12 +81,3 @@ const NOBODY = invalidFinding(
   "NobodyLetIn",
   "this policy allows no callers here, because it cannot be translated and was never in force here: correct or delete it",
 );
-
-function asBefore({ status }: AccessPolicy): Finding {
-  const generation = status?.lastAccepted?.generation;
-  const which = generation === undefined ? "" : ` (generation ${generation})`;
-  return invalidFinding(
-    "LastAcceptedInForce",
-    `this policy cannot be translated, so its last accepted spec${which}, status.lastAccepted, stays in force here: correct or delete it`,
-  );
-}

@@ -62,11 +62,8 @@ export interface MeshTranslator {
   virtualDestinationFindings?(spec: VirtualDestinationSpec): readonly Finding[];
   /** What the rules of a TrafficPolicy refer to beside the Destination that they are in force on. */
   referencesOf?(rules: TrafficPolicyRules): readonly PolicyReference[];
-  /**
-   * Which of the TrafficPolicies that select a Destination are in force on it, and which conflict; in the same order. Absent: all of them
-   * are in force, and `translateDestination` reports what it does not support.
-   */
-  policyVerdicts?(target: PolicyTarget): readonly PolicyEvaluation[];
+  /** Which of the TrafficPolicies that select a Destination are in force on it, and which conflict; in the same order. */
+  policyVerdicts(target: PolicyTarget): readonly PolicyEvaluation[];
   /** The same for a VirtualDestination's host. Absent: none of them is in force. */
   virtualPolicyVerdicts?(target: VirtualPolicyTarget): readonly PolicyEvaluation[];
   /** Whether a part of a Destination's pods can be a target of traffic. */
@@ -107,23 +104,34 @@ export interface ReferenceLookup {
   virtualDestinationOf(ref: ClusterObjectRef): VirtualDestination | undefined;
 }
 
-/** A Destination with the TrafficPolicies that select it, in order of precedence. */
-export interface PolicyTarget
-  extends Pick<DestinationInputs, "destination" | "mesh" | "federatedTo" | "userObjects" | "translationContext"> {
+/** TrafficPolicies that select a target. */
+interface ContendingPolicies {
+  /** In order of precedence. */
   readonly policies: readonly TrafficPolicy[];
+  /** By policy, what stands for it where it can't be in force: it was last accepted, and selects the target as well. */
+  readonly lastAccepted: ReadonlyMap<TrafficPolicy, TrafficPolicy>;
+}
+
+/** A Destination with the TrafficPolicies that select it. */
+export interface PolicyTarget
+  extends ContendingPolicies,
+    Pick<DestinationInputs, "destination" | "mesh" | "federatedTo" | "userObjects" | "translationContext"> {
   readonly references: ReferenceLookup;
 }
 
-/** A VirtualDestination in force with the TrafficPolicies that select it, in order of precedence. */
-export interface VirtualPolicyTarget extends Pick<VirtualDestinationInputs, "virtualDestination" | "exports" | "translationContext"> {
+/** A VirtualDestination in force with the TrafficPolicies that select it. */
+export interface VirtualPolicyTarget
+  extends ContendingPolicies,
+    Pick<VirtualDestinationInputs, "virtualDestination" | "exports" | "translationContext"> {
   readonly spec: VirtualDestinationSpec;
-  readonly policies: readonly TrafficPolicy[];
 }
 
 /** What was found of one policy on one target. */
 export interface PolicyEvaluation {
+  /** One of the target's. */
   readonly policy: TrafficPolicy;
-  readonly isInForce: boolean;
+  /** As it is in force there: itself, its last accepted form, or what is left of either; undefined: not at all. */
+  readonly inForce: TrafficPolicy | undefined;
   readonly findings: readonly Finding[];
 }
 

@@ -58,7 +58,7 @@ const settledDestinations = derived({
       trafficPolicies,
       accessPolicies: standing === undefined ? [] : effectiveAccessPolicies(standing, ages),
       appliedFederation: destination.status?.appliedFederation,
-      requiredSubsets: requiredSubsetsOf(subsetUsersIn(lookup), ages),
+      requiredSubsets: requiredSubsetsOf(subsetUsersIn(destination, lookup), ages),
       clusterDomains,
       virtualDestination: (name) => virtualDestinations.find((one) => keyOfResource(one) === name),
     });

@@ -1,4 +1,4 @@
-import { AccessLogRecord, type AccessLogRecordSpec, ineffectiveFields, lastAcceptedAccessLogRecord } from "@isthmus/api";
+import { AccessLogRecord, type AccessLogRecordSpec, ineffectiveFields, lastAcceptedSpecOf } from "@isthmus/api";
 import { type Finding, invalidFinding, warningFinding } from "../findings.ts";
 import { memoizeRow } from "../incremental/memoizeRow.ts";
 import { fieldMessage } from "./ineffective.ts";
@@ -12,7 +12,7 @@ export type AccessLogRecordForm = SpecInForce<AccessLogRecordSpec>;
 /** Where no spec is known that has no errors, nothing: a guess could log what nobody asked for. */
 export const accessLogRecordFormOf = memoizeRow((record: AccessLogRecord): AccessLogRecordForm => {
   const { spec = {}, status } = record;
-  return specInForce({ spec, last: lastAcceptedAccessLogRecord(record), lastAccepted: status?.lastAccepted }, specFindings);
+  return specInForce({ spec, last: lastAcceptedSpecOf(AccessLogRecord, record), lastAccepted: status?.lastAccepted }, specFindings);
 });
 
 const SPEC = AccessLogRecord.definition.fields.spec;

@@ -69,12 +69,6 @@ const lastForm = memoizeRow((policy: AccessPolicy): AccessPolicy | undefined => 
   return form === undefined || equalJson(form.spec, policy.spec ?? {}) ? undefined : form;
 });
 
-/** Whether what a policy says now was in force as it is written. */
-export function wasAccepted({ spec = {}, status }: AccessPolicy): boolean {
-  const { lastAccepted } = status ?? {};
-  return lastAccepted !== undefined && (lastAccepted.spec === undefined || equalJson(lastAccepted.spec, spec));
-}
-
 /** What a policy that is not right seems to be about: a misspelt destinationSelector is no empty one, which would select everything. */
 function closingSelectors(policy: AccessPolicy): SelectorList {
   const { destinationSelector } = policy.spec ?? {};

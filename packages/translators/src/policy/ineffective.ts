@@ -49,7 +49,7 @@ function virtualMeshFinding(virtualMesh: VirtualMesh, field: IneffectiveField): 
 }
 
 const TOO_MUCH_FEDERATED =
-  "nothing is federated, because ignoring the field could federate too much; the rest of this VirtualMesh is in force";
+  "of this spec nothing is federated, because ignoring the field could federate too much; the rest of it is in force, unless the last accepted spec is";
 const NO_OTHER_GATEWAY = "no gateway is used in place of those that it may mean";
 const CLOSED_AS_MEANT = "until it is corrected, it counts as globalAccessPolicy: ENABLED";
 

@@ -1,7 +1,7 @@
 import {
   type DestinationSelector,
   ineffectiveFields,
-  lastAcceptedServiceDependency,
+  lastAcceptedSpecOf,
   ServiceDependency,
   type ServiceDependencySpec,
   type WorkloadSelector,
@@ -30,7 +30,7 @@ export interface DependencyForm {
  */
 export const dependencyFormOf = memoizeRow((dependency: ServiceDependency): DependencyForm => {
   const { spec = {}, status } = dependency;
-  const last = lastAcceptedServiceDependency(dependency);
+  const last = lastAcceptedSpecOf(ServiceDependency, dependency);
   const { spec: inForce, findings } = specInForce({ spec, last, lastAccepted: status?.lastAccepted }, specFindings);
   if (inForce !== undefined) return { ...formOf(inForce), source: inForce === spec ? "spec" : "lastAccepted", findings };
   return { sources: understoodSources(spec), destinations: undefined, source: "open", findings };

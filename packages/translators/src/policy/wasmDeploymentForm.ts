@@ -1,4 +1,4 @@
-import { ineffectiveFields, lastAcceptedWasmDeployment, WasmDeployment, type WasmDeploymentSpec } from "@isthmus/api";
+import { ineffectiveFields, lastAcceptedSpecOf, WasmDeployment, type WasmDeploymentSpec } from "@isthmus/api";
 import { type Finding, invalidFinding } from "../findings.ts";
 import { memoizeRow } from "../incremental/memoizeRow.ts";
 import { fieldMessage } from "./ineffective.ts";
@@ -10,7 +10,7 @@ export type WasmDeploymentForm = SpecInForce<WasmDeploymentSpec>;
 /** Where no spec is known that has no errors, nothing: a guess could run what nobody asked for. */
 export const wasmDeploymentFormOf = memoizeRow((deployment: WasmDeployment): WasmDeploymentForm => {
   const { spec = {}, status } = deployment;
-  return specInForce({ spec, last: lastAcceptedWasmDeployment(deployment), lastAccepted: status?.lastAccepted }, specFindings);
+  return specInForce({ spec, last: lastAcceptedSpecOf(WasmDeployment, deployment), lastAccepted: status?.lastAccepted }, specFindings);
 });
 
 const SPEC = WasmDeployment.definition.fields.spec;

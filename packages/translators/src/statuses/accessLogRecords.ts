@@ -3,9 +3,9 @@ import { keyOf, type Report, type Resource, refOf } from "@isthmus/core";
 import { observedMetadata } from "../attachment/meshes.ts";
 import type { TranslatedTarget } from "../pipeline/targets.ts";
 import { userKeyOf, userRefOf } from "../policy/userResources.ts";
+import { acceptedForm, isSoundAsWhole } from "./acceptedForm.ts";
 import { conditionsOf, type DeliveryProgress, messagesOf, publishedState } from "./approval.ts";
 import { LISTED } from "./listed.ts";
-import { acceptedForm } from "./serviceDependencies.ts";
 
 /** What the status of one AccessLogRecord follows from. */
 export interface AccessLogRecordSources {
@@ -37,7 +37,7 @@ export function accessLogRecordStatus(record: AccessLogRecord, { reports, worklo
     acceptedCount: refs.length,
     ...(warnings === 0 ? {} : { warningCount: warnings }),
     conditions: conditionsOf({ reports, targets: workloads.length, accepted: refs.length, progress }),
-    ...acceptedForm(record, own),
+    ...acceptedForm(record, { isAccepted: isSoundAsWhole(own) }),
   };
 }
 

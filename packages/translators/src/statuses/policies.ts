@@ -3,6 +3,7 @@ import { equalJson, keyOf, type Report } from "@isthmus/core";
 import { observedMetadata } from "../attachment/meshes.ts";
 import type { SelectorList } from "../policy/accessPolicyEffect.ts";
 import { isRuleUnderstood } from "../policy/ineffective.ts";
+import { type AcceptedForm, acceptedForm, isSoundAsWhole, MOST_REPEATED } from "./acceptedForm.ts";
 import { approvalOf, conditionsOf, type DeliveryProgress, messagesOf, publishedState } from "./approval.ts";
 import { firstListed, listedFirst } from "./listed.ts";
 
@@ -28,6 +29,7 @@ export function policyStatus(
   const own = reports.filter(({ target }) => target === undefined);
   const { keys, accepted, listed } = approvals(orders, reports);
   const warnings = reports.filter(({ state }) => state === "WARNING").length;
+  const standing = { reports, targets: keys.length, accepted };
   return {
     ...observedMetadata(policy),
     state: publishedState(reports),
@@ -39,29 +41,43 @@ export function policyStatus(
     workloadCount: workloads.length,
     ...(warnings === 0 ? {} : { warningCount: warnings }),
     conditions: conditionsOf({ reports, targets: keys.length, accepted, progress }),
-    ...(isAccessPolicy(policy) ? acceptedForm(policy, selectors, { reports, targets: keys.length }) : {}),
+    ...(isAccessPolicy(policy) ? acceptedAccess(policy, selectors, standing) : acceptedTraffic(policy, standing)),
   };
 }
 
+interface Standing {
+  readonly reports: readonly Report[];
+  /** All targets, and on how many of them it is in force as it is written. */
+  readonly targets: number;
+  readonly accepted: number;
+}
+
 /** What is in force as it is written, somewhere, is what a later mistake falls back on; else that stays which was before. */
-function acceptedForm(
-  policy: AccessPolicy,
-  selectors: SelectorList,
-  { reports, targets }: { readonly reports: readonly Report[]; readonly targets: number },
-): Pick<NonNullable<AccessPolicy["status"]>, "lastAccepted"> {
-  const { status, metadata } = policy;
+function acceptedAccess(policy: AccessPolicy, selectors: SelectorList, { reports, targets }: Standing): AcceptedForm {
+  const { status } = policy;
   // What was behind a VirtualDestination stays closed when that goes.
   const spec = selectors === policy.spec?.destinationSelector ? (policy.spec ?? {}) : { ...policy.spec, destinationSelector: selectors };
   const { lastAccepted } = status ?? {};
   const isOther = lastAccepted?.spec !== undefined && !equalJson(lastAccepted.spec, spec);
-  const held = new Set(reports.flatMap(({ target, code }) => (target !== undefined && HELD.has(code) ? [keyOf(target)] : [])));
-  const isSound = reports.every(({ target, state }) => target !== undefined || state !== "INVALID");
-  const isSomewhere = held.size < targets;
-  const isWritten = isSound ? targets === 0 || isSomewhere : !isOther && isSomewhere && isRuleUnderstood(policy);
-  if (!isWritten && (isOther || lastAccepted === undefined)) return lastAccepted === undefined ? {} : { lastAccepted };
-  if (JSON.stringify(spec).length > MAX_ACCEPTED) return {};
-  const { generation } = metadata;
-  return { lastAccepted: { ...(generation === undefined ? {} : { generation }), spec } };
+  const isSomewhere = targetsWith(HELD, reports).size < targets;
+  const isAccepted = isSoundAsWhole(reports) ? targets === 0 || isSomewhere : !isOther && isSomewhere && isRuleUnderstood(policy);
+  return acceptedForm({ ...policy, spec }, { isAccepted, most: MOST_REPEATED });
+}
+
+/**
+ * The same for a TrafficPolicy. While its last accepted spec is in force anywhere that stays: else the next translation would take it off
+ * where the present one cannot be in force.
+ */
+function acceptedTraffic(policy: TrafficPolicy, { reports, targets, accepted }: Standing): AcceptedForm {
+  const isKept = reports.some(({ code }) => code === "LastAcceptedInForce");
+  const isSomewhere = accepted > 0 || targetsWith(PARTLY, reports).size > 0;
+  const isAccepted = !isKept && (isSomewhere || (targets === 0 && isSoundAsWhole(reports)));
+  return acceptedForm(policy, { isAccepted });
+}
+
+/** The keys of the targets on which one of some findings is reported. */
+function targetsWith(codes: ReadonlySet<string>, reports: readonly Report[]): ReadonlySet<string> {
+  return new Set(reports.flatMap(({ target, code }) => (target !== undefined && codes.has(code) ? [keyOf(target)] : [])));
 }
 
 function isAccessPolicy(policy: TrafficPolicy | AccessPolicy): policy is AccessPolicy {
@@ -69,8 +85,7 @@ function isAccessPolicy(policy: TrafficPolicy | AccessPolicy): policy is AccessP
 }
 
 const HELD: ReadonlySet<string> = new Set(["LastAcceptedInForce", "NobodyLetIn"]);
-// 32 KiB: a status is part of its object, which has room for about 1 MiB.
-const MAX_ACCEPTED = 32 * 1024;
+const PARTLY: ReadonlySet<string> = new Set(["PartlyInForce"]);
 
 /** How something stands on its targets of one kind. */
 export interface Approvals {

@@ -1,8 +1,9 @@
-import { type AccessLogRecord, type ServiceDependency, Sidecar, type WasmDeployment, Workload } from "@isthmus/api";
-import { equalJson, type Report } from "@isthmus/core";
+import { type ServiceDependency, Sidecar, Workload } from "@isthmus/api";
+import type { Report } from "@isthmus/core";
 import { observedMetadata } from "../attachment/meshes.ts";
 import type { TranslatedTarget } from "../pipeline/targets.ts";
 import { userRefOf } from "../policy/userResources.ts";
+import { acceptedForm, isSoundAsWhole } from "./acceptedForm.ts";
 import { conditionsOf, type DeliveryProgress, messagesOf, publishedState } from "./approval.ts";
 import { LISTED } from "./listed.ts";
 import { approvals } from "./policies.ts";
@@ -34,27 +35,9 @@ export function serviceDependencyStatus(dependency: ServiceDependency, { reports
     acceptedCount: accepted,
     ...(warnings === 0 ? {} : { warningCount: warnings }),
     conditions: conditionsOf({ reports, targets: keys.length, accepted, progress }),
-    ...acceptedForm(dependency, own),
+    ...acceptedForm(dependency, { isAccepted: isSoundAsWhole(own) }),
   };
 }
-
-/** What has no errors is what a later mistake falls back on; else that stays which was before. */
-export function acceptedForm(
-  { spec = {}, status, metadata }: ServiceDependency | AccessLogRecord | WasmDeployment,
-  own: readonly Report[],
-): object {
-  const { lastAccepted } = status ?? {};
-  const isSound = own.every(({ state }) => state !== "INVALID");
-  const isOther = lastAccepted?.spec !== undefined && !equalJson(lastAccepted.spec, spec);
-  // Of what equals the spec, translation keeps only that it was accepted.
-  if (!isSound && (isOther || lastAccepted === undefined)) return lastAccepted === undefined ? {} : { lastAccepted };
-  if (JSON.stringify(spec).length > MAX_ACCEPTED) return {};
-  const { generation } = metadata;
-  return { lastAccepted: { ...(generation === undefined ? {} : { generation }), spec } };
-}
-
-// 256 KiB: a status is part of its object, which has room for about 1 MiB. Of AccessPolicies and VirtualDestinations less is kept, as statuses of Destinations repeat it.
-const MAX_ACCEPTED = 256 * 1024;
 
 /** To which hosts the proxies of a Workload are limited, and by whom. */
 export function appliedDependencies({ inputs, outputs }: TranslatedTarget): object {

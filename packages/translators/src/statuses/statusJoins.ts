@@ -164,6 +164,18 @@ export const meshGroups = unionOf(
   ),
 );
 
+/** Each TrafficPolicy → the form of it that is in force. */
+export const trafficInForce = join({
+  from: users,
+  when: ({ kind }: Resource) => kind === TrafficPolicy.kind,
+  key: (object: Resource) => [keyOfResource(object)],
+  to: inputTable(
+    ({ index }: Indexes) => index.translation.cache.attachment.traffic,
+    ({ key }) => key,
+  ),
+  select: ({ policy }) => policy,
+});
+
 /** Each policy → the VirtualDestinations that it may select. */
 export const selectableVirtualDestinations = join({
   from: users,

@@ -39,6 +39,7 @@ import {
   type StatusTables,
   selectableVirtualDestinations,
   selectedWorkloads,
+  trafficInForce,
   translatedVirtualDestinations,
   type UserFindings,
   users,
@@ -73,14 +74,15 @@ export const userFindings = derived({
 export const policySelections = derived({
   from: users,
   context: ({ index }: StatusTables) => index.context,
-  joins: { destinations: destinationsOfPolicies, meshGroups },
+  joins: { destinations: destinationsOfPolicies, meshGroups, trafficInForce },
   make: (object, { key, lookup, context, before }): PolicySelection | undefined => {
     if (!isPolicy(object)) return undefined;
     const groupOf = new Map(lookup("meshGroups").map((entry) => [entry.key, entry.value]));
     const meshes = new Set(lookup("destinations").flatMap(byMesh));
     const groups = new Set([...meshes].map((mesh) => groupOf.get(mesh) ?? groupAlone(mesh)));
-    const selection = workloadSelectionOf(object, groups, context.scope.limitOf(object));
-    return before?.policy === object && before.query === selection.query ? before : { key, ...selection };
+    const policy = lookup("trafficInForce")[0] ?? object;
+    const selection = workloadSelectionOf(policy, groups, context.scope.limitOf(object));
+    return before?.policy === policy && before.query === selection.query ? before : { key, ...selection };
   },
 });
 

@@ -1,7 +1,8 @@
 import { Mesh, type TrafficPolicy, type VirtualDestination } from "@isthmus/api";
-import { equalJson, keyOfResource, type Report } from "@isthmus/core";
+import { keyOfResource, type Report } from "@isthmus/core";
 import { observedMetadata } from "../attachment/meshes.ts";
 import { requiredSubsetsFrom } from "../attachment/requiredSubsets.ts";
+import { acceptedForm, isSoundAsWhole, MOST_REPEATED } from "./acceptedForm.ts";
 import { conditionsOf, type DeliveryProgress, messagesOf, publishedState } from "./approval.ts";
 import { LISTED } from "./listed.ts";
 import { approvals } from "./policies.ts";
@@ -51,7 +52,11 @@ export function virtualDestinationStatus(
     destinationCount: targets.length,
     ...(warnings === 0 ? {} : { warningCount: warnings }),
     conditions: conditionsOf({ reports, targets: meshes.keys.length, accepted: meshes.accepted, progress }),
-    ...acceptedForm(virtualDestination, reports),
+    // One in a workload cluster is not translated.
+    ...acceptedForm(virtualDestination, {
+      isAccepted: (virtualDestination.metadata.clusterName ?? "") === "" && isSoundAsWhole(reports),
+      most: MOST_REPEATED,
+    }),
   };
 }
 
@@ -59,18 +64,3 @@ function selectedDestination({ metadata, spec }: InForce["targets"][number]): ob
   const { name, namespace = "" } = metadata;
   return { ref: { name, namespace }, destination: { kubeService: spec?.kubeService?.ref ?? {} } };
 }
-
-/** What has no errors is what a later mistake falls back on; else that stays which was before. */
-function acceptedForm({ spec = {}, status, metadata }: VirtualDestination, reports: readonly Report[]): object {
-  const { lastAccepted } = status ?? {};
-  const isSound = (metadata.clusterName ?? "") === "" && reports.every(({ target, state }) => target !== undefined || state !== "INVALID");
-  const isOther = lastAccepted?.spec !== undefined && !equalJson(lastAccepted.spec, spec);
-  // Of what equals the spec, translation keeps only that it was accepted.
-  if (!isSound && (isOther || lastAccepted === undefined)) return lastAccepted === undefined ? {} : { lastAccepted };
-  if (JSON.stringify(spec).length > MAX_ACCEPTED) return {};
-  const { generation } = metadata;
-  return { lastAccepted: { ...(generation === undefined ? {} : { generation }), spec } };
-}
-
-// 32 KiB: a status is part of its object, which has room for about 1 MiB.
-const MAX_ACCEPTED = 32 * 1024;

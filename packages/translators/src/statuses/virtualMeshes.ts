@@ -1,7 +1,9 @@
 import { Destination, Mesh, type VirtualMesh } from "@isthmus/api";
-import type { Report } from "@isthmus/core";
+import { keyOfResource, type Report } from "@isthmus/core";
 import { observedMetadata } from "../attachment/meshes.ts";
-import { type Memberships, meshKeysOf } from "../attachment/virtualMeshes.ts";
+import { acceptedByKey, type Memberships, meshKeysOf } from "../attachment/virtualMeshes.ts";
+import { MISSING } from "../policy/virtualMeshForms.ts";
+import { acceptedForm } from "./acceptedForm.ts";
 import { conditionsOf, type DeliveryProgress, messagesOf, publishedState } from "./approval.ts";
 import { approvals } from "./policies.ts";
 
@@ -19,10 +21,10 @@ export interface VirtualMeshSources {
 
 /** The status of a VirtualMesh. */
 export function virtualMeshStatus(virtualMesh: VirtualMesh, { reports, membership, federated, progress }: VirtualMeshSources): object {
-  const { virtualMeshOf, accepted } = membership;
+  const inForce = acceptedByKey(membership).get(keyOfResource(virtualMesh));
   const own = reports.filter(({ target }) => target === undefined);
   const meshes = approvals(
-    accepted.includes(virtualMesh) ? unordered(meshKeysOf(virtualMesh).filter((key) => virtualMeshOf.get(key) === virtualMesh)) : undefined,
+    inForce && unordered(meshKeysOf(inForce).filter((key) => membership.virtualMeshOf.get(key) === inForce)),
     reports.filter(({ target }) => target?.kind === Mesh.kind),
   );
   const destinations = approvals(
@@ -46,7 +48,12 @@ export function virtualMeshStatus(virtualMesh: VirtualMesh, { reports, membershi
       accepted: meshes.accepted,
       progress,
     }),
+    ...acceptedForm(virtualMesh, { isAccepted: inForce !== undefined && isInForceAsWritten(own) }),
   };
+}
+
+function isInForceAsWritten(own: readonly Report[]): boolean {
+  return own.every(({ state, code }) => code !== "LastAcceptedInForce" && (state !== "INVALID" || MISSING.has(code)));
 }
 
 function unordered(keys: readonly string[]): ReadonlyMap<string, undefined> {

@@ -11,10 +11,10 @@ import { type Condition, formatRef, keyOf, keyOfResource, type Report, type Reso
 import { observedMetadata } from "../attachment/meshes.ts";
 import type { TranslatedTarget } from "../pipeline/targets.ts";
 import { wasmFilterName } from "../policy/policyFilterName.ts";
+import { acceptedForm, isSoundAsWhole } from "./acceptedForm.ts";
 import { appliedTo } from "./accessLogRecords.ts";
 import { conditionsOf, type DeliveryProgress, messagesOf, publishedState } from "./approval.ts";
 import { listedFirst } from "./listed.ts";
-import { acceptedForm } from "./serviceDependencies.ts";
 
 /** What the status of one WasmDeployment follows from. */
 export interface WasmDeploymentSources {
@@ -77,7 +77,7 @@ export function wasmDeploymentStatus(deployment: WasmDeployment, sources: WasmDe
       ...conditionsOf({ reports, targets: standings.length, accepted, progress }),
       ...(isReported && accepted > 0 && written.length > 0 ? [deployedCondition(written)] : []),
     ],
-    ...acceptedForm(deployment, own),
+    ...acceptedForm(deployment, { isAccepted: isSoundAsWhole(own) }),
   };
 }
 

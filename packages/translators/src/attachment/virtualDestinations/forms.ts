@@ -1,9 +1,4 @@
-import {
-  type DestinationSelector,
-  lastAcceptedVirtualDestination,
-  type VirtualDestination,
-  type VirtualDestinationSpec,
-} from "@isthmus/api";
+import { type DestinationSelector, lastAcceptedSpecOf, VirtualDestination, type VirtualDestinationSpec } from "@isthmus/api";
 import { equalJson } from "@isthmus/core";
 import type { Finding } from "../../findings.ts";
 import { memoizeRow } from "../../incremental/memoizeRow.ts";
@@ -26,7 +21,7 @@ export interface VirtualDestinationForm {
 export const formsOf = memoizeRow((virtualDestination: VirtualDestination): readonly VirtualDestinationForm[] => {
   const { metadata, spec = {} } = virtualDestination;
   if ((metadata.clusterName ?? "") !== "") return NONE;
-  const last = lastAcceptedVirtualDestination(virtualDestination);
+  const last = lastAcceptedSpecOf(VirtualDestination, virtualDestination);
   return [spec, ...(last === undefined || equalJson(last, spec) ? [] : [last])].map((one) => ({
     spec: one,
     selectors: targetSelectorsOf(one),

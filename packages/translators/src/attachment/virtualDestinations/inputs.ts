@@ -17,8 +17,8 @@ import { selectedUnder } from "../../policy/virtualSelection.ts";
 import { type AttachedSources, destinations } from "../destinationJoins.ts";
 import type { AttachedMesh } from "../meshes.ts";
 import { byVirtualTarget } from "../policies.ts";
-import { bySubsetVirtualDestination } from "../policyReferences.ts";
-import { policiesWithSubsets } from "../requiredSubsets.ts";
+import { bySubsetVirtualDestination, subsetVirtualDestinations } from "../policyReferences.ts";
+import { bySubsetUsage, policiesWithSubsets } from "../requiredSubsets.ts";
 import { addressedRefs, virtualIpOf } from "../virtualIps.ts";
 import { acceptedByKey, meshKey, meshKeysOf } from "../virtualMeshes.ts";
 import { bySelectedTargets, formsOf } from "./forms.ts";
@@ -79,6 +79,7 @@ export const virtualDestinationInputs = derived({
     subsetPolicies,
     supports: join({
       from: subsetPolicies.source,
+      key: bySubsetUsage,
       to: supports,
       isSame: (before, after) => before.inForce > 0 === after.inForce > 0,
     }),
@@ -91,7 +92,7 @@ export const virtualDestinationInputs = derived({
       index: byUsersHost,
     }),
   },
-  make: (virtualDestination, { lookup, context: translationContext, before }): VirtualDestinationInputs => {
+  make: (virtualDestination, { key, lookup, context: translationContext, before }): VirtualDestinationInputs => {
     const owners = new Map(lookup("hosts").map(({ key, value }) => [key, value]));
     const rows = [...lookup("listed"), ...lookup("members"), ...lookup("homes")];
     const meshes = new Map(rows.sort((a, b) => compareKeys(a.key, b.key)).map((row) => [row.key, joinedMesh(row)]));
@@ -112,8 +113,9 @@ export const virtualDestinationInputs = derived({
     const { targets = NONE, exports = NONE } = chosen ?? {};
     const host = chosen?.form.spec.hostname;
     const homes = [...new Set(targets.flatMap(byMesh))].sort().flatMap((key) => meshes.get(key) ?? []);
-    const policies = policiesOn(virtualDestination, lookup("traffic"), translationContext);
-    const judged = evaluatedPolicies(policies, { virtualDestination, spec: chosen?.form.spec, exports, translationContext });
+    const candidates = lookup("traffic");
+    const policies = policiesOn(virtualDestination, candidates, translationContext);
+    const judged = evaluatedPolicies(policies, { candidates, virtualDestination, spec: chosen?.form.spec, exports, translationContext });
     const [ref = refOf(virtualDestination)] = addressedRefs(virtualDestination);
     return {
       virtualDestination,
@@ -127,7 +129,11 @@ export const virtualDestinationInputs = derived({
       offlineClusters: [...new Set(lookup("offline").map(({ key }) => key))].sort(),
       trafficPolicies: judged.trafficPolicies,
       subsetPolicies: policiesWithSubsets(
-        { subsetPolicies: lookup("subsetPolicies"), supports: lookup("supports") },
+        {
+          subsetPolicies: lookup("subsetPolicies"),
+          supports: lookup("supports"),
+          isUser: (form) => subsetVirtualDestinations(form).includes(key),
+        },
         translationContext.ages,
       ),
       reports: reuseIfEqual([...reportsOf(virtualDestination, resolutions, chosen), ...judged.reports], before?.reports),

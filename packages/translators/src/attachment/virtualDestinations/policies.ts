@@ -6,7 +6,7 @@ import { meshTranslators } from "../../meshes/meshTranslators.ts";
 import { isWithinLimit, policyScopeFrom } from "../../policy/policyScope.ts";
 import { precedence } from "../../policy/precedence.ts";
 import { selectsVirtualDestination } from "../../policy/virtualSelection.ts";
-import type { CheckedPolicy } from "../policies.ts";
+import { type CheckedPolicy, lastAcceptedOn } from "../policies.ts";
 
 /** Those of some TrafficPolicies that select a VirtualDestination and may, in order of precedence. */
 export function policiesOn(
@@ -27,6 +27,8 @@ export function policiesOn(
 }
 
 interface Circumstances {
+  /** Those that may stand for them. */
+  readonly candidates: readonly CheckedPolicy<TrafficPolicy>[];
   readonly virtualDestination: VirtualDestination;
   /** What is in force of it. */
   readonly spec: VirtualDestinationSpec | undefined;
@@ -37,7 +39,7 @@ interface Circumstances {
 /** Which of the TrafficPolicies that select a VirtualDestination are in force on its host; none while it has none. */
 export function evaluatedPolicies(
   policies: readonly TrafficPolicy[],
-  { virtualDestination, spec, exports, translationContext }: Circumstances,
+  { candidates, virtualDestination, spec, exports, translationContext }: Circumstances,
 ): { readonly trafficPolicies: readonly TrafficPolicy[]; readonly reports: readonly Report[] } {
   if (policies.length === 0) return { trafficPolicies: [], reports: [] };
   const target = refOf(virtualDestination);
@@ -46,11 +48,11 @@ export function evaluatedPolicies(
     const finding = warningFinding("VirtualDestinationNotWritten", message);
     return { trafficPolicies: [], reports: policies.map((policy) => reportOf(refOf(policy), finding, target)) };
   }
-  const verdicts = meshTranslators.flatMap(
-    (translator) => translator.virtualPolicyVerdicts?.({ virtualDestination, spec, exports, translationContext, policies }) ?? [],
-  );
+  const lastAccepted = lastAcceptedOn(candidates, (form) => selectsVirtualDestination(form.spec?.destinationSelector, virtualDestination));
+  const contention = { virtualDestination, spec, exports, translationContext, policies, lastAccepted };
+  const verdicts = meshTranslators.flatMap((translator) => translator.virtualPolicyVerdicts?.(contention) ?? []);
   return {
-    trafficPolicies: verdicts.filter(({ isInForce }) => isInForce).map(({ policy }) => policy),
+    trafficPolicies: verdicts.flatMap(({ inForce }) => inForce ?? []),
     reports: verdicts.flatMap(({ policy, findings }) => findings.map((finding) => reportOf(refOf(policy), finding, target))),
   };
 }

@@ -57,6 +57,14 @@ export const findingsOfRules = bySettings((rules, context) =>
   features.flatMap((feature) => (isReferring(feature) ? [] : feature.findingsOf(rules, context))),
 );
 
+/** A policy without what it says of connections; undefined where that is all. */
+export const withoutConnections = memoizeRow((policy: TrafficPolicy): TrafficPolicy | undefined => {
+  const others = Object.entries(policy.spec?.policy ?? NO_RULES).filter(([field]) => !CONNECTIONS.has(field));
+  return others.length === 0 ? undefined : { ...policy, spec: { ...policy.spec, policy: Object.fromEntries(others) } };
+});
+
+const CONNECTIONS: ReadonlySet<string> = new Set(features.flatMap(({ field, writes }) => (writes === "connection" ? [field] : [])));
+
 /** What rules refer to beside the Destination that they are in force on. */
 export function referencesOfRules(rules: TrafficPolicyRules): readonly PolicyReference[] {
   return features.flatMap((feature) => feature.referencesOf?.(rules) ?? []);

@@ -39,8 +39,8 @@ interface Meeting {
   readonly place: Place;
   /** Whether the reader may know the object. */
   readonly isNamed: boolean;
-  /** What comes of it: ours beside it, ours with its settings, none of ours, or none for this policy as that one is for some callers alone. */
-  readonly outcome: "BESIDE" | "CARRIED" | "STANDS" | "FOR_SOME";
+  /** What comes of it: ours beside it, ours with its settings, none of ours, or none for what this policy says of connections as that one is for some callers alone: nothing of it where its routes lead to subsets of ours. */
+  readonly outcome: "BESIDE" | "CARRIED" | "STANDS" | "FOR_SOME" | "FOR_SOME_WITH_SUBSETS";
 }
 
 /**
@@ -57,6 +57,11 @@ export function userConflictFinding(inputs: Inputs, object: UserObject, { place,
     case "STANDS":
       return refuse("UserConfigConflict", `${what}, so no ${place.kind} is written: remove that object, or this policy`);
     case "FOR_SOME":
+      return refuse(
+        "UserConfigConflict",
+        `${what}, for some callers alone (exportTo, workloadSelector), so what this policy says of connections is not in force there: remove that object, or those fields`,
+      );
+    case "FOR_SOME_WITH_SUBSETS":
       return refuse(
         "UserConfigConflict",
         `${what}, for some callers alone (exportTo, workloadSelector), so this policy is not in force there: remove that object, or this policy`,

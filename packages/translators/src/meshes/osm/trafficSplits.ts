@@ -1,29 +1,37 @@
 import { type Destination, TrafficPolicy, type TrafficPolicyRules, TrafficSplit, type WeightedDestination } from "@isthmus/api";
-import { equalJson, formatRef, type Report, refOf } from "@isthmus/core";
-import { type Finding, invalidFinding, reportOf, warningFinding } from "../../findings.ts";
+import { equalJson, formatRef, refOf } from "@isthmus/core";
+import { type Finding, invalidFinding, warningFinding } from "../../findings.ts";
 import { isSilent } from "../../policy/silentRules.ts";
 import { type DestinationInputs, emptyTranslation, type TargetTranslation } from "../inputs.ts";
+import type { PolicyEvaluation, PolicyTarget } from "../meshTranslator.ts";
 import { originOf, outputOf } from "../outputMetadata.ts";
+import { evaluatedInOrder } from "../policyEvaluation.ts";
+
+/** Which policies are in force on a Service: what SMI has words for, and the traffic shift of the first that has one. */
+export function splitVerdicts(target: PolicyTarget): readonly PolicyEvaluation[] {
+  const { destination } = target;
+  let winner: TrafficPolicy | undefined;
+  return evaluatedInOrder(target, {
+    findingsOf(policy) {
+      const backends = backendsOf(policy);
+      const isLoser = winner !== undefined && backends.length > 0 && !equalJson(backends, backendsOf(winner));
+      const taken = isLoser && winner !== undefined ? [splitTaken(winner, destination)] : [];
+      return [...policyFindings(policy), ...shiftFindings(policy, destination), ...taken];
+    },
+    add(policy) {
+      if (backendsOf(policy).length > 0) winner ??= policy;
+    },
+  });
+}
 
 /** The TrafficSplit of a Service: the traffic shift of its first policy that has one. SMI has no more than that to say of traffic. */
-export function trafficSplitFor(inputs: DestinationInputs): TargetTranslation {
-  const { destination, translationContext } = inputs;
+export function trafficSplitFor({ destination, trafficPolicies, translationContext }: DestinationInputs): TargetTranslation {
   const { name = "", namespace = "", clusterName = "" } = destination.spec?.kubeService?.ref ?? {};
-  const reports: Report[] = [];
-  let winner: { readonly policy: TrafficPolicy; readonly backends: readonly Backend[] } | undefined;
-  for (const policy of inputs.trafficPolicies) {
-    const backends = backendsOf(policy);
-    const findings = [...policyFindings(policy), ...shiftFindings(policy, destination)];
-    const isLoser = winner !== undefined && backends.length > 0 && !equalJson(backends, winner.backends);
-    if (isLoser && winner !== undefined) findings.push(splitTaken(winner.policy, destination));
-    reports.push(...findings.map((finding) => reportOf(refOf(policy), finding, refOf(destination))));
-    const isInForce = findings.every(({ state }) => state !== "INVALID");
-    if (isInForce && winner === undefined && backends.length > 0) winner = { policy, backends };
-  }
-  if (winner === undefined) return { ...emptyTranslation, reports };
-  const origin = originOf({ translationContext, parents: [winner.policy], annotationsOf: destination });
-  const spec = { service: `${name}.${namespace}`, backends: winner.backends } satisfies TrafficSplit["spec"];
-  return { outputs: [outputOf({ name, namespace, clusterName, origin }, TrafficSplit, spec)], reports };
+  const winner = trafficPolicies.find((policy) => backendsOf(policy).length > 0);
+  if (winner === undefined) return emptyTranslation;
+  const origin = originOf({ translationContext, parents: [winner], annotationsOf: destination });
+  const spec = { service: `${name}.${namespace}`, backends: backendsOf(winner) } satisfies TrafficSplit["spec"];
+  return { outputs: [outputOf({ name, namespace, clusterName, origin }, TrafficSplit, spec)], reports: [] };
 }
 
 interface Backend {

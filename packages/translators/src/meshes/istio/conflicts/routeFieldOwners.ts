@@ -18,6 +18,13 @@ export interface ContestedTarget extends Pick<PolicyTarget, "policies" | "refere
   readonly object: Resource;
 }
 
+/** That a policy meets a user's object. */
+export interface UserConflict {
+  readonly finding: Finding;
+  /** Whether only what the policy says of connections can't be in force beside it. */
+  readonly isOfConnections: boolean;
+}
+
 /** What policies in force have set for requests from one source. */
 export class RouteFieldOwners {
   readonly #source: Source;
@@ -61,7 +68,7 @@ export class RouteFieldOwners {
     this.#current = { ...this.#current, ...Object.fromEntries(changed) };
   }
 
-  userConflicts(policy: TrafficPolicy, target: PolicyTarget): readonly Finding[] {
+  userConflicts(policy: TrafficPolicy, target: PolicyTarget): readonly UserConflict[] {
     const { clusterName = this.#source.clusterName } = this.#reach.limitOf(policy);
     const isNamed = clusterName === this.#source.clusterName;
     const hasRoutes = this.#routes.some(({ owners }) => owners.first !== undefined);
@@ -72,25 +79,31 @@ export class RouteFieldOwners {
       target.translationContext.disallowIntersectingConfig ||
       (this.#matchesOf(policy) !== undefined &&
         (shiftsToOwnSubsets || Object.keys(connectionFields.fieldsOf(policy, this.#context)).length > 0));
-    const ofRule = hasRule ? this.#meeting(target, "DestinationRule", isNamed) : [];
+    const ofRule = hasRule ? this.#meeting(target, "DestinationRule", { isNamed, shiftsToOwnSubsets }) : [];
     return [
-      ...(hasRoutes ? this.#meeting(target, "VirtualService", isNamed) : []),
-      // Without a rule of ours, what a policy says of routes is in force all the same.
-      ...(asksForRule ? ofRule : ofRule.filter(({ state }) => state !== "INVALID")),
+      ...(hasRoutes ? this.#meeting(target, "VirtualService", { isNamed, shiftsToOwnSubsets }) : []),
+      // Without a rule of ours, what a policy says of routes is in force all the same, unless they lead to its subsets.
+      ...(asksForRule ? ofRule : ofRule.filter(({ finding }) => finding.state !== "INVALID")),
     ];
   }
 
-  #meeting(target: PolicyTarget, kind: "VirtualService" | "DestinationRule", isNamed: boolean): readonly Finding[] {
+  #meeting(
+    target: PolicyTarget,
+    kind: "VirtualService" | "DestinationRule",
+    { isNamed, shiftsToOwnSubsets }: { readonly isNamed: boolean; readonly shiftsToOwnSubsets: boolean },
+  ): readonly UserConflict[] {
     const place = { kind, source: this.#source };
     const met = userConflict(target, place);
     if (met === undefined) return [];
     if (target.translationContext.disallowIntersectingConfig) {
-      return [userConflictFinding(target, met, { place, isNamed, outcome: "STANDS" })];
+      return [{ finding: userConflictFinding(target, met, { place, isNamed, outcome: "STANDS" }), isOfConnections: false }];
     }
     const [inForce, ...others] = kind === "DestinationRule" ? usersRulesInForce(target, this.#source) : [];
-    if (inForce === undefined) return [userConflictFinding(target, met, { place, isNamed, outcome: "BESIDE" })];
-    const outcome = canBeCarried([inForce, ...others]) ? "CARRIED" : "FOR_SOME";
-    return [userConflictFinding(target, inForce, { place, isNamed, outcome })];
+    if (inForce === undefined) {
+      return [{ finding: userConflictFinding(target, met, { place, isNamed, outcome: "BESIDE" }), isOfConnections: false }];
+    }
+    const outcome = canBeCarried([inForce, ...others]) ? "CARRIED" : shiftsToOwnSubsets ? "FOR_SOME_WITH_SUBSETS" : "FOR_SOME";
+    return [{ finding: userConflictFinding(target, inForce, { place, isNamed, outcome }), isOfConnections: outcome === "FOR_SOME" }];
   }
 
   /** A route comes to nothing where one before it, of a policy that says the same of its sources in other words, takes all its requests. */

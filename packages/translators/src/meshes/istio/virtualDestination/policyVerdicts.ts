@@ -2,6 +2,7 @@ import type { TrafficPolicy, TrafficPolicyRules } from "@isthmus/api";
 import { type Finding, invalidFinding, warningFinding } from "../../../findings.ts";
 import { isSilent } from "../../../policy/silentRules.ts";
 import type { PolicyEvaluation, VirtualPolicyTarget } from "../../meshTranslator.ts";
+import { evaluatedInOrder } from "../../policyEvaluation.ts";
 import { distinct } from "../conflicts/conflicts.ts";
 import { RouteFieldOwners } from "../conflicts/routeFieldOwners.ts";
 import type { PolicyField } from "../features/feature.ts";
@@ -20,13 +21,20 @@ export function evaluateVirtualPolicies(target: VirtualPolicyTarget): readonly P
   const sources = target.exports.flatMap(({ mesh }) =>
     mesh.spec?.istio === undefined ? [] : [new RouteFieldOwners(remoteSource(mesh), contested)],
   );
-  return policies.map((policy): PolicyEvaluation => {
-    const refused = refusals(policy.spec?.policy ?? {});
-    const findings = refused.length > 0 ? refused : distinct(sources.flatMap((source) => source.findingsOf(policy)));
-    const isInForce = findings.every(({ state }) => state !== "INVALID");
-    if (isInForce) for (const source of sources) source.add(policy);
-    return { policy, isInForce, findings: [...findings, ...(isInForce ? protocolFindings(target, policy) : [])] };
+  const verdicts = evaluatedInOrder(target, {
+    findingsOf(policy) {
+      const refused = refusals(policy.spec?.policy ?? {});
+      return refused.length > 0 ? refused : distinct(sources.flatMap((source) => source.findingsOf(policy)));
+    },
+    add(policy) {
+      for (const source of sources) source.add(policy);
+    },
   });
+  return verdicts.map(({ policy, inForce, findings }) => ({
+    policy,
+    inForce,
+    findings: inForce === policy ? [...findings, ...protocolFindings(target, policy)] : findings,
+  }));
 }
 
 /** What a host with pods behind other clusters' gateways cannot have. */

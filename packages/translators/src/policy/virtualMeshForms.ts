@@ -1,0 +1,64 @@
+import { VirtualMesh } from "@isthmus/api";
+import { type Finding, warningFinding } from "../findings.ts";
+import { memoizeRow } from "../incremental/memoizeRow.ts";
+import { acceptedBefore, lastAcceptedKept, wasAccepted, writtenForm } from "./lastAccepted.ts";
+import { isAccessClosed } from "./virtualMeshDoubts.ts";
+
+/** What is in force of a VirtualMesh (docs/decisions/0150). */
+export interface VirtualMeshInForce {
+  /** Undefined: nothing. */
+  readonly form: VirtualMesh | undefined;
+  /** About the spec. */
+  readonly findings: readonly Finding[];
+  /** What is to be said where another form is in force. */
+  readonly consequence: readonly Finding[];
+}
+
+/**
+ * The form with the least wrong with it, the spec before the last accepted one: with no errors; else with meshes that are not found, as when
+ * a cluster no longer reports one, or with gateways that are gone of a form that was accepted before; else with nothing federated.
+ */
+export function virtualMeshInForce(virtualMesh: VirtualMesh, findingsOf: (form: VirtualMesh) => readonly Finding[]): VirtualMeshInForce {
+  const { written, last, isClosing } = virtualMeshForms(virtualMesh);
+  const findings = findingsOf(written);
+  const rank = rankOf(findings, wasAccepted(virtualMesh));
+  if (rank === 0 || last === undefined || rankOf(findingsOf(last), true) >= rank) {
+    return { form: rank < REFUSED ? written : undefined, findings, consequence: [] };
+  }
+  return { form: last, findings, consequence: [lastAcceptedKept(last.metadata), ...(isClosing ? [CLOSED] : [])] };
+}
+
+interface VirtualMeshForms {
+  readonly written: VirtualMesh;
+  /** As it was last accepted, with access closed where the present spec closes it; undefined where that is no other form. */
+  readonly last: VirtualMesh | undefined;
+  /** Whether only the present spec closes access. */
+  readonly isClosing: boolean;
+}
+
+/** The forms of a VirtualMesh that may be in force. What closes access counts whatever else is wrong: an error opens nothing. */
+export const virtualMeshForms = memoizeRow((virtualMesh: VirtualMesh): VirtualMeshForms => {
+  const written = writtenForm(virtualMesh);
+  const last = acceptedBefore(VirtualMesh, virtualMesh);
+  if (last === undefined || !isAccessClosed(written) || isAccessClosed(last)) return { written, last, isClosing: false };
+  return { written, last: { ...last, spec: { ...last.spec, globalAccessPolicy: "ENABLED" } }, isClosing: true };
+});
+
+const REFUSED = 3;
+
+function rankOf(findings: readonly Finding[], wasInForce: boolean): number {
+  const codes = new Set(findings.flatMap(({ state, code }) => (state === "INVALID" ? [code] : [])));
+  if (codes.size === 0) return 0;
+  const missing = wasInForce ? GONE : MISSING;
+  if ([...codes].every((code) => missing.has(code))) return 1;
+  return [...codes].every((code) => missing.has(code) || code === "SelectorNotUnderstood") ? 2 : REFUSED;
+}
+
+/** Findings beside which a VirtualMesh is in force as it is written. */
+export const MISSING: ReadonlySet<string> = new Set(["MeshUnknown"]);
+const GONE: ReadonlySet<string> = new Set([...MISSING, "DestinationUnknown"]);
+
+const CLOSED = warningFinding(
+  "LastAcceptedInForce",
+  "spec.globalAccessPolicy: ENABLED is in force beside the last accepted spec, as an error never opens what is to be closed",
+);
