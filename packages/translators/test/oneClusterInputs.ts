@@ -207,11 +207,19 @@ function trafficPolicy(clusters: readonly string[]): fc.Arbitrary<AnyResource> {
     },
     { requiredKeys: [] },
   );
-  return fc.record({ meta: userMetadata(), selectors, rules }).map(({ meta, selectors: destinationSelector, rules: policy }) => ({
+  const spec = fc
+    .record({ selectors, rules, mistake: fc.constantFrom({}, {}, { destinationSelectr: [] }) })
+    .map(({ selectors: destinationSelector, rules: policy, mistake }) => ({
+      ...(destinationSelector === undefined ? {} : { destinationSelector }),
+      policy,
+      ...mistake,
+    }));
+  return fc.record({ meta: userMetadata(), spec, last: fc.option(spec, { nil: undefined }) }).map(({ meta, spec: asked, last }) => ({
     apiVersion: NETWORKING,
     kind: "TrafficPolicy",
     metadata: meta,
-    spec: { ...(destinationSelector === undefined ? {} : { destinationSelector }), policy },
+    spec: asked,
+    ...statusWith(last),
   }));
 }
 
@@ -241,25 +249,34 @@ function virtualMesh(): fc.Arbitrary<AnyResource> {
   // One that joins the hostile cluster with a single other would be about those two alone.
   const meshes = fc.constantFrom(["b-c"], ["west"], ["b-c", "west"], ["b-c", "west", "c"], ["c"]);
   const federation = fc.constantFrom({ permissive: {} }, { selectors: [{}] }, { permissive: {}, hostnameSuffix: "corp" }, undefined);
-  return fc
+  const spec = fc
     .record({
-      meta: userMetadata(),
       meshes,
       federation,
       mtlsConfig: fc.constantFrom(undefined, { shared: {} }),
       access: fc.constantFrom("ENABLED", "DISABLED"),
+      mistake: fc.constantFrom({}, {}, { meshes: [{ name: "half" }] }),
     })
-    .map(({ meta, meshes: members, federation: wanted, mtlsConfig, access }) => ({
-      apiVersion: NETWORKING,
-      kind: "VirtualMesh",
-      metadata: meta,
-      spec: {
-        meshes: members.map((cluster) => ({ name: `istiod-istio-system-${cluster}`, namespace: "gloo-mesh" })),
-        globalAccessPolicy: access,
-        ...(wanted === undefined ? {} : { federation: wanted }),
-        ...(mtlsConfig === undefined ? {} : { mtlsConfig }),
-      },
+    .map(({ meshes: members, federation: wanted, mtlsConfig, access, mistake }) => ({
+      meshes: members.map((cluster) => ({ name: `istiod-istio-system-${cluster}`, namespace: "gloo-mesh" })),
+      globalAccessPolicy: access,
+      ...(wanted === undefined ? {} : { federation: wanted }),
+      ...(mtlsConfig === undefined ? {} : { mtlsConfig }),
+      ...mistake,
     }));
+  return fc.record({ meta: userMetadata(), spec, last: fc.option(spec, { nil: undefined }) }).map(({ meta, spec: asked, last }) => ({
+    apiVersion: NETWORKING,
+    kind: "VirtualMesh",
+    metadata: meta,
+    spec: asked,
+    // Who puts all into the hands of the hostile cluster bears that the form before is in force while that one reports no mesh.
+    ...(asked.meshes.every(({ name }) => name === `istiod-istio-system-${HOSTILE}`) ? {} : statusWith(last)),
+  }));
+}
+
+/** That a spec was accepted before. */
+function statusWith(last: object | undefined): object {
+  return last === undefined ? {} : { status: { lastAccepted: { generation: 1, spec: last } } };
 }
 
 function userMetadata() {

@@ -15,14 +15,15 @@ export interface VirtualMeshInForce {
 }
 
 /**
- * The form with the least wrong with it, the spec before the last accepted one: with no errors; else with meshes that are not found, as when
- * a cluster no longer reports one, or with gateways that are gone of a form that was accepted before; else with nothing federated.
+ * The form with the least wrong with it, the spec before the last accepted one: with no errors; else with gateways that are gone of a form
+ * that was accepted before; else with nothing federated; else with no mesh. That some mesh is not found is no reason for another form: a
+ * cluster that reports none would decide what is in force on the others.
  */
 export function virtualMeshInForce(virtualMesh: VirtualMesh, findingsOf: (form: VirtualMesh) => readonly Finding[]): VirtualMeshInForce {
   const { written, last, isClosing } = virtualMeshForms(virtualMesh);
   const findings = findingsOf(written);
-  const rank = rankOf(findings, wasAccepted(virtualMesh));
-  if (rank === 0 || last === undefined || rankOf(findingsOf(last), true) >= rank) {
+  const rank = rankOf(written, findings, wasAccepted(virtualMesh));
+  if (rank === RIGHT || last === undefined || rankOf(last, findingsOf(last), true) >= rank) {
     return { form: rank < REFUSED ? written : undefined, findings, consequence: [] };
   }
   return { form: last, findings, consequence: [lastAcceptedKept(last.metadata), ...(isClosing ? [CLOSED] : [])] };
@@ -44,19 +45,27 @@ export const virtualMeshForms = memoizeRow((virtualMesh: VirtualMesh): VirtualMe
   return { written, last: { ...last, spec: { ...last.spec, globalAccessPolicy: "ENABLED" } }, isClosing: true };
 });
 
-const REFUSED = 3;
+const RIGHT = 0;
+const WITHOUT_GATEWAYS = 1;
+const WITHOUT_FEDERATION = 2;
+// It keeps others from naming them.
+const WITHOUT_MESHES = 3;
+const REFUSED = 4;
 
-function rankOf(findings: readonly Finding[], wasInForce: boolean): number {
-  const codes = new Set(findings.flatMap(({ state, code }) => (state === "INVALID" ? [code] : [])));
-  if (codes.size === 0) return 0;
-  const missing = wasInForce ? GONE : MISSING;
-  if ([...codes].every((code) => missing.has(code))) return 1;
-  return [...codes].every((code) => missing.has(code) || code === "SelectorNotUnderstood") ? 2 : REFUSED;
+function rankOf({ spec }: VirtualMesh, findings: readonly Finding[], wasInForce: boolean): number {
+  const wrong = findings.filter(({ state }) => state === "INVALID");
+  const ranks = wrong.map(({ code }) => {
+    if (MISSING.has(code)) return RIGHT;
+    if (code === "DestinationUnknown" && wasInForce) return WITHOUT_GATEWAYS;
+    return code === "SelectorNotUnderstood" ? WITHOUT_FEDERATION : REFUSED;
+  });
+  const unknown = wrong.filter(({ code }) => MISSING.has(code)).length;
+  const isEmpty = unknown > 0 && unknown === spec?.meshes?.length;
+  return Math.max(RIGHT, isEmpty ? WITHOUT_MESHES : RIGHT, ...ranks);
 }
 
 /** Findings beside which a VirtualMesh is in force as it is written. */
 export const MISSING: ReadonlySet<string> = new Set(["MeshUnknown"]);
-const GONE: ReadonlySet<string> = new Set([...MISSING, "DestinationUnknown"]);
 
 const CLOSED = warningFinding(
   "LastAcceptedInForce",
