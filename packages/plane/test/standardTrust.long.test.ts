@@ -1,7 +1,8 @@
 import { X509Certificate } from "node:crypto";
-import type { Secret } from "@isthmus/api";
+import { type Secret, VirtualMesh } from "@isthmus/api";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { secretTexts } from "../src/identity/secretData.ts";
+import { statusOf } from "./fleet.ts";
 import { CLUSTERS, eventually, NAMESPACE, type StandardFleet, standardFleet, trusting } from "./standardFleet.ts";
 import { quiet } from "./virtualTime.ts";
 
@@ -91,6 +92,49 @@ describe("a VirtualMesh over clusters that the server connects to itself", () =>
     await eventually(() => expect(all.statesNow()).toEqual(["FINISHED", "FINISHED"]));
     for (const name of CLUSTERS) expect((await all.cacertsOf(name))["root-cert.pem"]).toBe(await all.rootOf());
   });
+
+  it("goes by the last accepted form while the VirtualMesh has an error, in the middle of a move to another root as well", async () => {
+    await all.finished();
+    const root = await all.rootOf();
+    const orders = async () => {
+      const specs = await Promise.all(CLUSTERS.map(async (name) => (await all.orderIn(name))?.spec));
+      // Terms name connections.
+      return specs.map((one) => ({ ...one, trust: { ...one?.trust, term: "" } }));
+    };
+    const { metadata, spec, ...type } = trusting({ generation: "2" });
+    const status = async () => (await statusOf(all.fleet, trusting())) as { readonly state?: string; readonly lastAccepted?: object };
+    await eventually(async () => expect((await status()).lastAccepted).toBeDefined());
+    const before = await orders();
+    // Another root, that of a Secret which is not there, and half of a reference.
+    const secret = { name: "of-the-user", namespace: NAMESPACE };
+    const mistaken = { meshes: [{ name: "half" }], mtlsConfig: { shared: { rootCertificateAuthority: { secret } } } };
+    await all.fleet.management.update({ ...(await live()), spec: mistaken } as VirtualMesh);
+    await eventually(async () => expect((await status()).state).toBe("INVALID"));
+    await quiet(120_000);
+    expect(await orders()).toEqual(before);
+    await all.fleet.stopServer();
+    for (const name of CLUSTERS) await all.fleet.stopAgent(name);
+    all.fleet.startServer();
+    for (const name of CLUSTERS) all.connect(name);
+    await quiet(120_000);
+    expect(await orders()).toEqual(before);
+    for (const name of CLUSTERS) expect((await all.cacertsOf(name))["root-cert.pem"]).toBe(root);
+    // The annotation is no part of what is wrong.
+    const annotated = { ...(await live()), ...type, metadata: { ...(await live()).metadata, ...metadata }, spec: mistaken };
+    await all.fleet.management.update(annotated as VirtualMesh);
+    await eventually(() => expect(all.stepsNow()).toEqual(["TRUST_BOTH", "TRUST_BOTH"]));
+    await all.fleet.management.update({ ...(await live()), spec } as VirtualMesh);
+    for (let round = 0; round < 3; round++) await all.restartAll();
+    await eventually(() => expect(all.statesNow()).toEqual(["FINISHED", "FINISHED"]));
+    const next = await all.rootOf("bookinfo.gloo-mesh.root-2");
+    for (const name of CLUSTERS) expect((await all.cacertsOf(name))["root-cert.pem"]).toBe(next);
+  });
+
+  async function live(): Promise<VirtualMesh> {
+    const found = await all.fleet.management.get(VirtualMesh, { name: "bookinfo", namespace: NAMESPACE });
+    if (found === undefined) throw new Error("there is no VirtualMesh");
+    return found;
+  }
 
   it("leaves cacerts as it is when the VirtualMesh is deleted, and takes its orders back", async () => {
     await all.finished();
