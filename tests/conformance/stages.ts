@@ -1,13 +1,14 @@
 import { kindOf, parseOffline } from "@isthmus/api";
 import { type AnyResource, InvalidResource, type Resource, snapshotOf } from "@isthmus/core";
-import { statusesOf, type TranslateOptions, translate } from "@isthmus/translators";
+import { soundTranslation } from "@isthmus/testing";
+import { statusesOf, type TranslateOptions } from "@isthmus/translators";
 
 /** What a case is about, and so which objects are expected of it. */
 export type Stage = "discovery" | "networking";
 
 /** Translates the documents of an input: what is written, then, of networking, the statuses. */
 export function translateInput(documents: readonly AnyResource[], stage: Stage): readonly AnyResource[] {
-  const world = translate(snapshotOf(documents.flatMap(parsed)), { ...flagsOf(documents), stage, ages: "CREATED" });
+  const world = soundTranslation(snapshotOf(documents.flatMap(parsed)), { ...flagsOf(documents), stage, ages: "CREATED" });
   const outputs = stage === "discovery" ? world.discovery : world.networking;
   const written = [...outputs].map(({ resource }): AnyResource => ({ ...resource }));
   if (stage === "discovery") return written;

@@ -12,7 +12,8 @@ import {
   type Snapshot,
 } from "@isthmus/core";
 import type { SimulatedCluster } from "@isthmus/simulator";
-import { lastKnownMeshOf, type Translation, translate, translatedFieldsOf } from "@isthmus/translators";
+import { soundTranslation } from "@isthmus/testing";
+import { lastKnownMeshOf, type Translation, translatedFieldsOf } from "@isthmus/translators";
 import { NAMESPACE } from "./objects.ts";
 import { ROLES, SERVER_ROLES } from "./roles.ts";
 
@@ -153,7 +154,7 @@ const keys = new WeakMap<Resource, string>();
 
 /** From scratch, unless `previous` is given. */
 export function translatedFrom(inputs: Snapshot, previous?: Translation): Translation {
-  return translate(inputs, { namespace: NAMESPACE, stage: "all" }, previous);
+  return soundTranslation(inputs, { namespace: NAMESPACE, stage: "all" }, previous);
 }
 
 /** The management cluster, and those that are registered there. */

@@ -1,6 +1,7 @@
 import { formatRef, type Resource, snapshotOf } from "@isthmus/core";
 import { type Insight, insightsOf } from "@isthmus/insights";
-import { type TranslateOptions, translate } from "@isthmus/translators";
+import { soundTranslation } from "@isthmus/testing";
+import type { TranslateOptions } from "@isthmus/translators";
 
 /** The time of every fleet. */
 const NOW = Date.parse("2026-02-01T00:30:00Z");
@@ -20,7 +21,7 @@ export interface FoundInsight {
 /** Everything that is found in a fleet, from scratch. */
 export function foundIn({ resources, options = {} }: Fleet): readonly FoundInsight[] {
   const translated: TranslateOptions = { namespace: "gloo-mesh", stage: "all", ages: "CREATED", ...options };
-  const { all, cache } = insightsOf(translate(snapshotOf(resources), translated), { namespace: translated.namespace, now: NOW });
+  const { all, cache } = insightsOf(soundTranslation(snapshotOf(resources), translated), { namespace: translated.namespace, now: NOW });
   const byRules = new Set(cache.found.byRule.flatMap(([, rows]) => [...rows].flatMap(({ insights }) => insights.map(identityOf))));
   return all.map((insight) => ({ insight, isReported: !byRules.has(identityOf(insight)) }));
 }

@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { withThrowingMember } from "@isthmus/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { meshctl } from "../src/meshctl.ts";
@@ -120,6 +121,23 @@ describe("meshctl translate", () => {
     const virtualService = documents(out).find(({ kind }) => kind === "VirtualService");
     expect(virtualService?.metadata.clusterName).toBe("east");
     expect(virtualService?.spec?.http?.[0]?.timeout).toBe("5s");
+  });
+
+  it("rejects an object on which translation throws, and prints what follows from all others", async () => {
+    const good = await translate(["-f", file("good.yaml", `${DISCOVERED}---${policy("slow", "5s")}`)]);
+    const text = `${DISCOVERED}---${policy("slow", "5s")}---${policy("bad", "7s")}`;
+    const isBad = (object: object) => (object as { readonly requestTimeout?: string }).requestTimeout === "7s";
+    const run = () => translate(["--status", "-f", file("in.yaml", text)]);
+    const { code, out, err } = await withThrowingMember("corsPolicy", isBad, run);
+    expect(code).toBe(1);
+    expect(err).toMatch(
+      /^rejected: in\.yaml:\d+: TrafficPolicy shop\/bad: internal error \(Error: a step has a bug\): nothing follows from this object; .* \[InternalError\]$/m,
+    );
+    expect(err).toMatch(/^6 objects read, \d+ objects? generated for east; 1 rejected/m);
+    const printed = documents(out);
+    for (const one of documents(good.out)) expect(printed).toContainEqual(one);
+    expect(printed.find(({ metadata }) => metadata.name === "bad")?.status).toMatchObject({ state: "FAILED" });
+    expect(printed.find(({ metadata }) => metadata.name === "slow")?.status).toMatchObject({ state: "ACCEPTED" });
   });
 
   it("prints nothing over an object that somebody else has under the name, and says so as agents do", async () => {

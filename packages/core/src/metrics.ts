@@ -204,6 +204,12 @@ export const METRICS = {
     on: SERVER,
   },
   gloo_mesh_outputs: { type: "gauge", help: "Number of desired objects in all clusters.", labels: [], on: SERVER },
+  gloo_mesh_translation_faults: {
+    type: "gauge",
+    help: "Number of objects whose translation fails with an internal error: each is a bug of the management plane.",
+    labels: [],
+    on: SERVER,
+  },
   translation_error: {
     type: "counter",
     help: "Number of translation errors in user resources, counted when they first appear.",

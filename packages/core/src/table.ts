@@ -85,7 +85,10 @@ class IndexedTable<V extends object> implements Table<V> {
     // In key order once, for all indexes.
     const ordered = effective.size === 1 ? [...effective.values()] : [...effective.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
     const indexes = new Map<Index<V>, Buckets<V>>();
-    for (const [index, buckets] of this.#indexes) indexes.set(index, this.#rebucketed(index, buckets, ordered));
+    for (const [index, buckets] of this.#indexes) {
+      const changed = this.#rebucketed(index, buckets, ordered);
+      if (changed !== undefined) indexes.set(index, changed);
+    }
     return new IndexedTable(this.#rows.update(ordered.map(({ key, after }) => [key, after])), indexes, this.#keyOf);
   }
 
@@ -94,8 +97,19 @@ class IndexedTable<V extends object> implements Table<V> {
     return this.#rows.changesSince(SortedMap.empty<V>().update(older.entries()));
   }
 
-  /** `changes` are in key order. */
-  #rebucketed(index: Index<V>, buckets: Buckets<V>, changes: readonly EntryChange<V>[]): Buckets<V> {
+  /**
+   * `changes` are in key order. Undefined where the index throws: it is carried no further, so that changes are always taken up, and whoever
+   * looks something up in it next meets the row that it throws on.
+   */
+  #rebucketed(index: Index<V>, buckets: Buckets<V>, changes: readonly EntryChange<V>[]): Buckets<V> | undefined {
+    try {
+      return this.#rebucketedOrThrow(index, buckets, changes);
+    } catch {
+      return undefined;
+    }
+  }
+
+  #rebucketedOrThrow(index: Index<V>, buckets: Buckets<V>, changes: readonly EntryChange<V>[]): Buckets<V> {
     const edits = new Map<string, EntryChange<V>[]>();
     const note = (value: string, change: EntryChange<V>) => {
       const list = edits.get(value);

@@ -21,7 +21,7 @@ import { evaluated, type FleetSuppressions, type ObjectInsights, SUPPRESS_ANNOTA
 /** What rules and translation have found, in which snapshot, and what of it is not to be shown. */
 export interface Found {
   /** A table for each rule. */
-  readonly byRule: readonly (readonly [Pick<Rule, "of">, Table<InsightRow>])[];
+  readonly byRule: readonly (readonly [Pick<Rule, "code" | "of">, Table<InsightRow>])[];
   readonly reported: readonly Table<InsightRow>[];
   readonly inputs: Snapshot;
   readonly fleet: FleetSuppressions;

@@ -1,5 +1,14 @@
 import { KubernetesCluster } from "@isthmus/api";
-import { type CooperativeTask, type EntryChange, emptyTable, equalJson, runToCompletion, type Snapshot, type Table } from "@isthmus/core";
+import {
+  type CooperativeTask,
+  type EntryChange,
+  emptyTable,
+  equalJson,
+  type Index,
+  runToCompletion,
+  type Snapshot,
+  type Table,
+} from "@isthmus/core";
 import type { Translation } from "@isthmus/translators";
 import { changesSince, type Derived, type EarlierRun, transition, updated } from "@isthmus/translators/incremental";
 import { type Found, insightsByObject } from "./byObject.ts";
@@ -29,6 +38,8 @@ export interface Insights {
   readonly counts: readonly CodeCount[];
   /** Suppressed or not, by object, then code; with near misses. Gathered when it is asked for. */
   readonly all: readonly Insight[];
+  /** Of objects on which a rule throws, by rule and object: nothing is found of them by this rule. */
+  readonly errors: ReadonlyMap<string, unknown>;
   /** What the next run can reuse. */
   readonly cache: InsightCache;
 }
@@ -76,9 +87,15 @@ export function* insightsInSteps(translation: Translation, options: InsightOptio
       all ??= [...byObject].flatMap((object) => object.all).map(intendedNames(now.inputs));
       return all;
     },
+    errors: new Map(
+      found.byRule.flatMap(([{ code }, table]) => table.where(withError, "").map(({ key, error }) => [`${code} ${key}`, error])),
+    ),
     cache: { tables: now, rows, found },
   };
 }
+
+/** Rows on which a rule threw, under "". */
+const withError: Index<InsightRow> = ({ error }) => (error === undefined ? [] : [""]);
 
 const DERIVATIONS: readonly Derived<InsightTables, InsightRow>[] = [...RULES.map(({ rows }) => rows), ...REPORTED_ROWS];
 const NO_ROWS = emptyTable<InsightRow>(({ key }) => key);

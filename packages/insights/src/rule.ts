@@ -30,6 +30,8 @@ export interface InsightRow {
   /** That of the row. */
   readonly key: string;
   readonly insights: readonly Insight[];
+  /** What the rule threw on the object: then nothing is found of it. */
+  readonly error?: unknown;
 }
 
 /** One thing that a rule finds. */
@@ -123,6 +125,7 @@ export function defineRule<R extends Resource, J extends Readonly<Record<string,
         const insights = [...find(object, reading)].map((finding) => insightOf(refOf(object), { code, severity }, finding));
         return insights.length === 0 ? undefined : reuseIfEqual({ key, insights }, before);
       },
+      fault: (_, key, error) => ({ key, insights: [], error }),
     }),
   };
 }

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type Resource, type Snapshot, snapshotOf } from "@isthmus/core";
-import { readInput } from "@isthmus/testing";
-import { translate } from "@isthmus/translators";
+import { readInput, soundTranslation } from "@isthmus/testing";
+
 import { type InsightOptions, type Insights, insightsOf } from "../src/index.ts";
 
 export const TESTDATA = fileURLToPath(new URL("../testdata/", import.meta.url));
@@ -38,7 +38,7 @@ export function isPair(code: string): boolean {
 
 /** The insights of a world from scratch. */
 export function insightsIn(snapshot: Snapshot, offline: ReadonlySet<string> = NONE): Insights {
-  return insightsOf(translate(snapshot, { namespace: OPTIONS.namespace, stage: "all", ages: "CREATED", offline }), OPTIONS);
+  return insightsOf(soundTranslation(snapshot, { namespace: OPTIONS.namespace, stage: "all", ages: "CREATED", offline }), OPTIONS);
 }
 
 /** The same of objects. */

@@ -1,7 +1,7 @@
 import { Settings } from "@isthmus/api";
 import { type Resource, refOf, resourceKeyOf, snapshotOf } from "@isthmus/core";
-import { runs } from "@isthmus/testing";
-import { translate } from "@isthmus/translators";
+import { runs, soundTranslation } from "@isthmus/testing";
+
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { insightsOf, RULES, SUPPRESS_ANNOTATION } from "../src/index.ts";
@@ -48,15 +48,15 @@ test("after every step of a trace, what follows from the change is what follows 
   fc.assert(
     fc.property(wholeFixtures, some(20), fc.array(step, { minLength: 1, maxLength: 6 }), (whole, others, steps) => {
       let given = snapshotOf([...whole, ...objectsAt(others)]);
-      let world = translate(given, translated);
+      let world = soundTranslation(given, translated);
       let { now } = OPTIONS;
       let insights = insightsOf(world, OPTIONS);
       for (const { put, remove, hours } of steps) {
         given = given.apply({ put: objectsAt(put), remove: objectsAt(remove).map(refOf) });
-        world = translate(given, translated, world);
+        world = soundTranslation(given, translated, world);
         now += hours * 3_600_000;
         insights = insightsOf(world, { ...OPTIONS, now }, insights);
-        const scratch = insightsOf(translate(given, translated), { ...OPTIONS, now });
+        const scratch = insightsOf(soundTranslation(given, translated), { ...OPTIONS, now });
         expect(insights.all).toEqual(scratch.all);
         expect([...insights.byObject]).toEqual([...scratch.byObject]);
         expect(insights.counts).toEqual(scratch.counts);
@@ -68,7 +68,7 @@ test("after every step of a trace, what follows from the change is what follows 
 
 test.each(codesWithFixtures())("%s comes and goes with what it is about", (code) => {
   const [quiet, finds] = [snapshotOf(fixture(code, "quiet")), snapshotOf(fixture(code, "finds"))];
-  let world = translate(quiet, translated);
+  let world = soundTranslation(quiet, translated);
   let insights = insightsOf(world, OPTIONS);
   for (const [given, side] of [
     [finds, "finds"],
@@ -76,7 +76,7 @@ test.each(codesWithFixtures())("%s comes and goes with what it is about", (code)
     [finds, "finds"],
   ] as const) {
     const offline = offlineIn(code, side);
-    world = translate(given, { ...translated, offline }, world);
+    world = soundTranslation(given, { ...translated, offline }, world);
     insights = insightsOf(world, OPTIONS, insights);
     expect(insights.all).toEqual(insightsIn(given, offline).all);
     expect(insights.all.some((insight) => insight.code === code)).toBe(side === "finds");
@@ -85,10 +85,10 @@ test.each(codesWithFixtures())("%s comes and goes with what it is about", (code)
 
 test("a rule is not asked again for objects that a change does not concern", () => {
   const given = snapshotOf(fixture("CFG0001", "finds"));
-  const world = translate(given, translated);
+  const world = soundTranslation(given, translated);
   const before = insightsOf(world, OPTIONS);
   const other = fixture("HLT0011", "finds");
-  const after = insightsOf(translate(given.apply({ put: other, remove: [] }), translated, world), OPTIONS, before);
+  const after = insightsOf(soundTranslation(given.apply({ put: other, remove: [] }), translated, world), OPTIONS, before);
   const changed = RULES.filter((_, i) => after.cache.rows[i] !== before.cache.rows[i]).map(({ code }) => code);
   expect(changed).toEqual(["HLT0011"]);
 });
@@ -96,7 +96,7 @@ test("a rule is not asked again for objects that a change does not concern", () 
 test("the kinds that a rule does not declare do not change what it finds", () => {
   for (const [i, { code, reads }] of RULES.entries()) {
     const resources = fixture(code, "finds");
-    const world = translate(snapshotOf(resources), translated);
+    const world = soundTranslation(snapshotOf(resources), translated);
     const kinds = new Set(reads.map(({ kind }) => kind));
     // Of what translation has left: statuses of Destinations and Meshes included.
     const rest = [...world.attached.collections().values()].flatMap((objects) => [...objects]).filter(({ kind }) => !kinds.has(kind));

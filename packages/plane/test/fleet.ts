@@ -31,12 +31,16 @@ export interface ServerSettings {
   readonly leadership?: Leadership;
   /** How it reaches its cluster. Default: directly. */
   readonly over?: (cluster: Cluster) => Cluster;
+  /** How it reads what agents report. Default: as kinds do. */
+  readonly kindOf?: (apiVersion: string, kind: string) => Kind | undefined;
+  /** What translation sees of an object of the management cluster. Default: as servers have it. */
+  readonly translationView?: (resource: Resource) => Resource;
   /** What the transport says of agents that connect, beside their clusters' names. Default: nothing. */
   readonly presented?: Pick<Peer, "issuedAt" | "expiresAt">;
 }
 
 /** One of several agents of a cluster. */
-export interface AgentSettings extends Omit<ServerSettings, "store" | "version" | "presented"> {
+export interface AgentSettings extends Omit<ServerSettings, "store" | "version" | "presented" | "kindOf" | "translationView"> {
   /** Default: "". */
   readonly name?: string;
   /** The Vault that it may call. Default: none. */
@@ -98,8 +102,12 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
     return known;
   }
 
-  function start(name = "server", { store, version, leadership, over = (cluster) => cluster, presented }: ServerSettings = {}): void {
+  function start(
+    name = "server",
+    { store, version, leadership, over = (cluster) => cluster, presented, translationView, ...reading }: ServerSettings = {},
+  ): void {
     const stop = quietController();
+    const roles = serverRoles(namespace);
     let link: RunningServerLink | undefined;
     const server: Server = startServer(
       {
@@ -120,7 +128,9 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
           );
           return link;
         },
-        ...serverRoles(namespace),
+        ...roles,
+        kinds: { ...roles.kinds, ...reading },
+        ...(translationView === undefined ? {} : { translationView }),
         resumeDeletes: async (cluster) => {
           await link?.ask(cluster, { topic: RESUME_DELETES_TOPIC, body: new Uint8Array() }, stop.signal);
         },

@@ -1,5 +1,6 @@
 import { type AnyResource, snapshotOf } from "@isthmus/core";
-import { type TranslateOptions, type Translation, translate } from "@isthmus/translators";
+import { soundTranslation } from "@isthmus/testing";
+import type { TranslateOptions, Translation } from "@isthmus/translators";
 
 const OPTIONS: TranslateOptions = { namespace: "gloo-mesh", stage: "all", ages: "CREATED" };
 
@@ -18,8 +19,8 @@ export function schemaFleet(): readonly AnyResource[] {
  * scratch (packages/translators/test/incremental.test.ts): hundreds of tests differ in one object.
  */
 export function translatedBesideFleet(objects: readonly AnyResource[]): Translation {
-  ofFleet ??= translate(snapshotOf(FLEET), OPTIONS);
-  return translate(ofFleet.cache.given.apply({ put: objects, remove: [] }), OPTIONS, ofFleet);
+  ofFleet ??= soundTranslation(snapshotOf(FLEET), OPTIONS);
+  return soundTranslation(ofFleet.cache.given.apply({ put: objects, remove: [] }), OPTIONS, ofFleet);
 }
 
 function clusterObjects(clusterName: string): readonly AnyResource[] {

@@ -229,6 +229,12 @@ export const FINDINGS = {
       "An object does not match the schema of its kind. It is not in force; an AccessPolicy keeps restricting access, because ignoring it would open what it protects.",
     example: 'spec.allowedPorts[0]: "http" is not a port number',
   },
+  InternalError: {
+    meaning:
+      "Translation of an object fails because of a bug of the management plane. What was translated of it before stays in force; an AccessPolicy never opens what it is about. Other objects are translated.",
+    example:
+      "internal error (TypeError: Cannot read properties of undefined (reading 'hosts')): this object is in force as it last was; this is a bug of the management plane: report it with the log of the server",
+  },
   PartlyInForce: {
     meaning:
       "A part of a policy is in force: of an AccessPolicy the callers that are found; of a TrafficPolicy that was accepted before the destinations that are found, or what it says of anything but connections beside a user's own DestinationRule for some callers.",

@@ -17,9 +17,10 @@ export type { DestinationEffect, EffectValue, RouteEffect, SourceEffect } from "
 export { isAbout, trustBlocker } from "./meshes/istio/virtualMesh/trustProgress.ts";
 export { networkingOwner } from "./meshes/outputMetadata.ts";
 export { exclusionsOf } from "./pipeline/exclusions.ts";
+export { translate, translateInSteps } from "./pipeline/faultIsolation.ts";
 export { inForceOf } from "./pipeline/inForceOf.ts";
 export { isInScope, publicationScopeOf, publicationScopeSource, rescoped } from "./pipeline/publicationScope.ts";
-export { deletionCausesOf, type TranslateOptions, type Translation, translate, translateInSteps } from "./pipeline/translate.ts";
+export { deletionCausesOf, type TranslateOptions, type Translation, type TranslationFault } from "./pipeline/translate.ts";
 export { translatedFieldsOf } from "./pipeline/translatedFields.ts";
 export { generationOfRoot, ROOT_GENERATION, rootGenerationOf, rootOptionsOf } from "./policy/generatedRoots.ts";
 export { registrationFindings } from "./policy/ineffective.ts";
@@ -29,7 +30,7 @@ export { isTrustDomain } from "./policy/trustDomain.ts";
 export { NOT_REPORTED } from "./statuses/approval.ts";
 export { refusalReports } from "./statuses/delivery.ts";
 export { lastKnownRequests } from "./statuses/lastKnownRequests.ts";
-export { newReports } from "./statuses/newReports.ts";
+export { newFaults, newReports } from "./statuses/newReports.ts";
 export { reportTables } from "./statuses/reportTables.ts";
 export {
   changedStatuses,

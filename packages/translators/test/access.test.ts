@@ -1,11 +1,10 @@
 import { type Resource, refOf, snapshotOf } from "@isthmus/core";
-import { readInput } from "@isthmus/testing";
+import { readInput, soundTranslation } from "@isthmus/testing";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { accessEvaluator } from "../src/effect/access.ts";
 import type { AccessQuery } from "../src/meshes/access.ts";
 import { ruleMatch } from "../src/meshes/istio/ruleMatches.ts";
-import { translate } from "../src/pipeline/translate.ts";
 
 const FLEET = `
 apiVersion: discovery.mesh.gloo.solo.io/v1
@@ -49,7 +48,7 @@ const ELSEWHERE = "elsewhere";
 
 function ask(text: string, question: Partial<AccessQuery> = {}, settings = "") {
   const { resources } = readInput((settings === ELSEWHERE ? ROOTED : FLEET + settings) + text);
-  const translation = translate(snapshotOf(resources), { namespace: "gloo-mesh", stage: "networking" });
+  const translation = soundTranslation(snapshotOf(resources), { namespace: "gloo-mesh", stage: "networking" });
   const cart = resources.find(({ kind }) => kind === "Destination") as Resource;
   return accessEvaluator(translation).verdict(refOf(cart), { caller: front, ...question });
 }

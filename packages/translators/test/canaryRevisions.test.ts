@@ -1,9 +1,8 @@
 import { readFileSync } from "node:fs";
 import { VirtualMesh } from "@isthmus/api";
 import { type Resource, snapshotOf } from "@isthmus/core";
-import { readInput } from "@isthmus/testing";
+import { readInput, soundTranslation } from "@isthmus/testing";
 import { expect, test } from "vitest";
-import { translate } from "../src/index.ts";
 
 const CANARY = new URL("../testdata/discovery/workloads/a-canary-stays-in-its-virtual-mesh.in.yaml", import.meta.url);
 const { resources } = readInput(readFileSync(CANARY, "utf8"));
@@ -14,7 +13,7 @@ function meshesOfWorkloads(virtualMeshesOf: string | undefined): unknown {
     if (one.kind !== VirtualMesh.kind) return [one];
     return virtualMeshesOf === undefined ? [] : [{ ...one, metadata: { ...one.metadata, clusterName: virtualMeshesOf } }];
   });
-  const { discovery } = translate(snapshotOf(given), { namespace: "gloo-mesh", stage: "discovery" });
+  const { discovery } = soundTranslation(snapshotOf(given), { namespace: "gloo-mesh", stage: "discovery" });
   const workloads = [...discovery].map(({ resource }) => resource).filter(({ kind }) => kind === "Workload");
   return workloads.map(({ metadata, ...rest }) => [metadata.name, (rest as { readonly spec?: { readonly mesh?: object } }).spec?.mesh]);
 }

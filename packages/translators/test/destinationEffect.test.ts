@@ -2,10 +2,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Destination, DestinationRule, VirtualService } from "@isthmus/api";
 import { equalJson, kindKeyOf, type Resource, refOf, snapshotOf } from "@isthmus/core";
-import { readInput } from "@isthmus/testing";
+import { readInput, soundTranslation } from "@isthmus/testing";
 import { expect, it } from "vitest";
 import { destinationEffect } from "../src/effect/destinationEffect.ts";
-import { translate } from "../src/pipeline/translate.ts";
 
 const folder = "packages/translators/testdata";
 const cases = ["routes", "virtualServices", "destinationRules", "federation"].flatMap((topic) =>
@@ -24,7 +23,7 @@ type Spec = {
 };
 
 it.each(cases)("says what is written, and names policies in force: $name", ({ resources }) => {
-  const translation = translate(snapshotOf(resources), { namespace: "gloo-mesh", stage: "networking" });
+  const translation = soundTranslation(snapshotOf(resources), { namespace: "gloo-mesh", stage: "networking" });
   const written = [...translation.networking].map(({ resource }) => resource as Resource & { readonly spec?: Spec });
   for (const destination of translation.attached.of(Destination)) {
     const effect = destinationEffect(translation, refOf(destination));
@@ -56,7 +55,7 @@ it.each(cases)("says what is written, and names policies in force: $name", ({ re
 
 it("covers values of several policies, and defaults", () => {
   const values = cases.flatMap(({ resources }) => {
-    const translation = translate(snapshotOf(resources), { namespace: "gloo-mesh", stage: "networking" });
+    const translation = soundTranslation(snapshotOf(resources), { namespace: "gloo-mesh", stage: "networking" });
     return [...translation.attached.of(Destination)].flatMap((destination) =>
       (destinationEffect(translation, refOf(destination))?.sources ?? []).flatMap(({ routes, connection }) => [
         ...routes.flatMap((route) => route.values),

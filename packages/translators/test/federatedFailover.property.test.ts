@@ -1,9 +1,9 @@
 import { type ConnectionPolicy, Destination, DestinationRule, Mesh, ServiceEntry, Settings, VirtualMesh, Workload } from "@isthmus/api";
 import { fullKeyOf, type Resource, refOf, snapshotOf } from "@isthmus/core";
-import { runs } from "@isthmus/testing";
+import { runs, soundTranslation } from "@isthmus/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Translation, translate } from "../src/index.ts";
+import type { Translation } from "../src/index.ts";
 
 // One service in up to four clusters, two of them in one region: some without it, without pods, not federated, or without gateways.
 const CLUSTERS = ["a", "b", "c", "d"] as const;
@@ -147,7 +147,7 @@ const ranksOf = (labels: Readonly<Record<string, string>> = {}) => Object.keys(l
 test("a service fails over to every cluster that it may, to none twice, and to those of its region before others", () => {
   fc.assert(
     fc.property(world, (drawn) => {
-      const all = translate(snapshotOf(objectsOf(drawn)), OPTIONS);
+      const all = soundTranslation(snapshotOf(objectsOf(drawn)), OPTIONS);
       for (const from of CLUSTERS) {
         const { entry } = writtenIn(all, from);
         const endpoints = entry?.spec?.endpoints ?? [];
@@ -171,7 +171,7 @@ test("a service fails over to every cluster that it may, to none twice, and to t
 test("endpoints of other clusters come with their order, and an order without another cluster to come never empties the own one", () => {
   fc.assert(
     fc.property(world, (drawn) => {
-      const all = translate(snapshotOf(objectsOf(drawn)), OPTIONS);
+      const all = soundTranslation(snapshotOf(objectsOf(drawn)), OPTIONS);
       for (const from of CLUSTERS) {
         const { entry, rule } = writtenIn(all, from);
         const settings = rule?.spec?.trafficPolicy?.portLevelSettings ?? [];
@@ -190,7 +190,7 @@ test("endpoints of other clusters come with their order, and an order without an
 test("what gateways know a service by leads to pods of their own cluster alone", () => {
   fc.assert(
     fc.property(world, (drawn) => {
-      const { networking } = translate(snapshotOf(objectsOf(drawn)), OPTIONS);
+      const { networking } = soundTranslation(snapshotOf(objectsOf(drawn)), OPTIONS);
       const entries = [...networking].flatMap(({ resource }) => (resource.kind === ServiceEntry.kind ? [resource as ServiceEntry] : []));
       for (const { metadata, spec } of entries.filter((one) => one.spec?.hosts?.includes("cart.shop.failover.global"))) {
         expect(spec?.exportTo).toEqual(["."]);
@@ -221,9 +221,9 @@ test("pods that come or go in another cluster change nothing for connections to 
     fc.property(world, fc.constantFrom(...CLUSTERS), fc.nat(2), (drawn, changed, pods) => {
       const next: World = { ...drawn, places: { ...drawn.places, [changed]: { ...drawn.places[changed], pods } } };
       const { first, second } = snapshotAfter(drawn, next);
-      const before = translate(first, OPTIONS);
-      const after = translate(second, OPTIONS, before);
-      expect([...after.networking]).toEqual([...translate(second, OPTIONS).networking]);
+      const before = soundTranslation(first, OPTIONS);
+      const after = soundTranslation(second, OPTIONS, before);
+      expect([...after.networking]).toEqual([...soundTranslation(second, OPTIONS).networking]);
       for (const from of CLUSTERS.filter((cluster) => cluster !== changed)) {
         const [was, is] = [writtenIn(before, from), writtenIn(after, from)];
         expect(localSettings(is)).toEqual(localSettings(was));
@@ -239,7 +239,7 @@ test("without the switch, the trust or mutual TLS, a service is as if it were in
   fc.assert(
     fc.property(world, fc.constantFrom("isOn", "isTrusted", "isMutual"), (drawn, missing) => {
       const without: World = { ...drawn, [missing]: false };
-      const given = translate(snapshotOf(objectsOf(without)), OPTIONS);
+      const given = soundTranslation(snapshotOf(objectsOf(without)), OPTIONS);
       for (const from of CLUSTERS) {
         const { entry, rule } = writtenIn(given, from);
         expect(entry).toBeUndefined();
@@ -251,7 +251,9 @@ test("without the switch, the trust or mutual TLS, a service is as if it were in
         [without, drawn],
       ] as const) {
         const { first, second } = snapshotAfter(one, other);
-        expect([...translate(second, OPTIONS, translate(first, OPTIONS)).networking]).toEqual([...translate(second, OPTIONS).networking]);
+        expect([...soundTranslation(second, OPTIONS, soundTranslation(first, OPTIONS)).networking]).toEqual([
+          ...soundTranslation(second, OPTIONS).networking,
+        ]);
       }
     }),
     { numRuns: runs(100) },
@@ -262,11 +264,11 @@ test("offline clusters are left out while anything else can answer, in the same 
   fc.assert(
     fc.property(world, fc.subarray([...CLUSTERS]), (drawn, away) => {
       const given = snapshotOf(objectsOf(drawn));
-      const all = translate(given, OPTIONS);
+      const all = soundTranslation(given, OPTIONS);
       const offline = new Set<string>(away);
-      const without = translate(given, { ...OPTIONS, offline }, all);
-      expect([...without.networking]).toEqual([...translate(given, { ...OPTIONS, offline }).networking]);
-      expect([...translate(given, OPTIONS, without).networking]).toEqual([...all.networking]);
+      const without = soundTranslation(given, { ...OPTIONS, offline }, all);
+      expect([...without.networking]).toEqual([...soundTranslation(given, { ...OPTIONS, offline }).networking]);
+      expect([...soundTranslation(given, OPTIONS, without).networking]).toEqual([...all.networking]);
       for (const from of CLUSTERS) {
         const [kept, before] = [writtenIn(without, from), writtenIn(all, from)];
         const known = before.entry?.spec?.endpoints ?? [];

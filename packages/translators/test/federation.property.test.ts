@@ -1,9 +1,9 @@
 import { Destination, Mesh, ServiceEntry, VirtualMesh } from "@isthmus/api";
 import { type Resource, snapshotOf } from "@isthmus/core";
-import { runs } from "@isthmus/testing";
+import { runs, soundTranslation } from "@isthmus/testing";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { type Translation, translate } from "../src/index.ts";
+import type { Translation } from "../src/index.ts";
 
 // Small worlds in which anything about ports, endpoints and gateways may be odd.
 const CLUSTERS = ["a", "b", "c"] as const;
@@ -78,7 +78,7 @@ function objectsOf({ services, gateways, suffix }: Drawn): readonly Resource[] {
 }
 
 function translated(drawn: Drawn): Translation {
-  return translate(snapshotOf(objectsOf(drawn)), { namespace: "gloo-mesh", stage: "networking" });
+  return soundTranslation(snapshotOf(objectsOf(drawn)), { namespace: "gloo-mesh", stage: "networking" });
 }
 
 function serviceEntriesOf({ networking }: Translation): readonly ServiceEntry[] {

@@ -1,7 +1,8 @@
 import { Destination, Mesh, Settings, VirtualMesh } from "@isthmus/api";
 import { type Resource, type Snapshot, snapshotOf } from "@isthmus/core";
+import { soundTranslation } from "@isthmus/testing";
 import { expect, test } from "vitest";
-import { type Translation, translate } from "../src/index.ts";
+import type { Translation } from "../src/index.ts";
 
 const PLANE = "gloo-mesh";
 const OPTIONS = { namespace: PLANE, stage: "networking" } as const;
@@ -53,8 +54,8 @@ function writtenInto(world: Translation, clusterName: string): number {
 
 function next(given: Snapshot, put: readonly Resource[], before: Translation): { readonly given: Snapshot; readonly world: Translation } {
   const snapshot = given.apply({ put, remove: [] });
-  const world = translate(snapshot, OPTIONS, before);
-  const scratch = translate(snapshot, OPTIONS);
+  const world = soundTranslation(snapshot, OPTIONS, before);
+  const scratch = soundTranslation(snapshot, OPTIONS);
   expect([...world.networking]).toEqual([...scratch.networking]);
   expect(said(world)).toEqual(said(scratch));
   return { given: snapshot, world };
@@ -62,7 +63,7 @@ function next(given: Snapshot, put: readonly Resource[], before: Translation): {
 
 test("a federation that writes more than 2,000 objects into one cluster says so, with the number that it is", () => {
   const given = snapshotOf(fleet(1000));
-  const before = translate(given, OPTIONS);
+  const before = soundTranslation(given, OPTIONS);
   expect(said(before)).toEqual([]);
   expect(writtenInto(before, "b")).toBe(2000);
   const { world } = next(given, [service("one-more", "a")], before);
@@ -73,7 +74,7 @@ test("a federation that writes more than 2,000 objects into one cluster says so,
 });
 
 test("above the limit of the Settings nothing is federated, and below it all is", () => {
-  let now = next(snapshotOf([]), [...fleet(4), settings(8)], translate(snapshotOf([]), OPTIONS));
+  let now = next(snapshotOf([]), [...fleet(4), settings(8)], soundTranslation(snapshotOf([]), OPTIONS));
   expect(writtenInto(now.world, "b")).toBe(8);
   now = next(now.given, [service("one-more", "a")], now.world);
   expect(writtenInto(now.world, "b")).toBe(0);
@@ -92,7 +93,7 @@ test("a service with a port of plain TCP counts in its own cluster with the Serv
     [...world.networking.inCluster("a")].filter(({ resource }) => resource.metadata.name.endsWith("-failover")).length;
   // With the gateway four services: eight objects into each of b and c.
   const objects = [...fleet(2), database("db-1", "mysql"), database("db-2", "tcp"), vm({ failover: {} })];
-  let now = next(snapshotOf([]), [...objects, settings(8)], translate(snapshotOf([]), OPTIONS));
+  let now = next(snapshotOf([]), [...objects, settings(8)], soundTranslation(snapshotOf([]), OPTIONS));
   expect(added(now.world)).toBe(2);
   expect(said(now.world)).toEqual([]);
   now = next(now.given, [settings(1)], now.world);

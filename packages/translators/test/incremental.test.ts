@@ -8,7 +8,7 @@ import {
   type Snapshot,
   snapshotOf,
 } from "@isthmus/core";
-import { runs } from "@isthmus/testing";
+import { runs, soundTranslation } from "@isthmus/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
@@ -18,7 +18,6 @@ import {
   statusesOf,
   type TranslateOptions,
   type Translation,
-  translate,
   translateInSteps,
 } from "../src/index.ts";
 import { kubernetesTraces, networkingTraces, type WorldTrace } from "./inputTraces.ts";
@@ -58,13 +57,13 @@ function checkChanges(now: OutputSet, before: OutputSet): void {
 function checkTrace({ start, steps }: WorldTrace, others: TranslateOptions, away: readonly (readonly string[])[] = [[]]): void {
   let given = snapshotOf(start.map(parsed));
   const optionsAt = (step: number): TranslateOptions => ({ ...others, offline: new Set(away[step % away.length]) });
-  const first = translate(given, optionsAt(0));
+  const first = soundTranslation(given, optionsAt(0));
   let world = first;
   for (const [i, { put, remove }] of steps.entries()) {
     const options = optionsAt(i);
     given = given.apply({ put: put.map(parsed), remove });
-    const next = translate(given, options, world);
-    expect(seen(next)).toEqual(seen(translate(given, options)));
+    const next = soundTranslation(given, options, world);
+    expect(seen(next)).toEqual(seen(soundTranslation(given, options)));
     const told = new Set(textsOf(world.reports));
     expect(textsOf(newReports(next, world))).toEqual(textsOf(next.reports).filter((text) => !told.has(text)));
     checkChanges(next.networking, world.networking);
@@ -73,8 +72,8 @@ function checkTrace({ start, steps }: WorldTrace, others: TranslateOptions, away
   }
   // An earlier world serves as well as the latest one, and is as it was.
   const last = optionsAt(Math.max(0, steps.length - 1));
-  expect(seen(translate(given, last, first))).toEqual(seen(world));
-  expect(seen(first)).toEqual(seen(translate(snapshotOf(start.map(parsed)), optionsAt(0))));
+  expect(seen(soundTranslation(given, last, first))).toEqual(seen(world));
+  expect(seen(first)).toEqual(seen(soundTranslation(snapshotOf(start.map(parsed)), optionsAt(0))));
 }
 
 function textsOf(reports: readonly Report[]): readonly string[] {
@@ -114,7 +113,7 @@ test("steps of several translations among one another, and one given up half-way
   fc.assert(
     fc.property(kubernetesTraces(), options("all"), fc.integer({ min: 0, max: 200 }), ({ start, steps }, flags, length) => {
       let given = snapshotOf(start.map(parsed));
-      let world = translate(given, flags);
+      let world = soundTranslation(given, flags);
       let statuses: Statuses | undefined;
       for (const { put, remove } of steps) {
         const before = given;
@@ -127,7 +126,7 @@ test("steps of several translations among one another, and one given up half-way
           translateInSteps(given, flags),
         ]);
         if (next === undefined || again === undefined) throw new Error("a translation gave nothing");
-        expect(seen(next)).toEqual(seen(translate(given, flags)));
+        expect(seen(next)).toEqual(seen(soundTranslation(given, flags)));
         expect(seen(again)).toEqual(seen(world));
         const [judged, other] = inTurns([computeStatuses(next, undefined, statuses), computeStatuses(again, undefined, statuses)]);
         expect([...(judged?.all() ?? [])]).toEqual(statusesOf(next));
@@ -207,9 +206,9 @@ test("a trust domain that comes, changes or goes bears on the policies that name
     { namespace: NAMESPACE, stage: "networking" },
   );
 
-  const before = translate(snapshotOf(start.map(parsed)), { namespace: NAMESPACE, stage: "networking" });
+  const before = soundTranslation(snapshotOf(start.map(parsed)), { namespace: NAMESPACE, stage: "networking" });
   const given = before.cache.given.apply({ put: steps[0]?.put.map(parsed) ?? [], remove: [] });
-  const after = translate(given, { namespace: NAMESPACE, stage: "networking" }, before);
+  const after = soundTranslation(given, { namespace: NAMESPACE, stage: "networking" }, before);
   const targets = after.cache.targets.changesSince(before.cache.targets).map(({ key }) => key.split("|").at(-1));
   expect(targets).toEqual(expect.arrayContaining([expect.stringContaining("one-shop-east"), expect.stringContaining("any-shop-east")]));
   expect(targets).not.toContainEqual(expect.stringContaining("nobody-shop-east"));
@@ -301,7 +300,7 @@ test("an audit of the network layer follows pods that come, change and go, and w
   const options: TranslateOptions = { namespace: NAMESPACE, stage: "networking" };
   checkTrace({ start, steps }, options);
   const seenPods = (resources: readonly AnyResource[]) => {
-    const text = JSON.stringify(statusesOf(translate(snapshotOf(resources.map(parsed)), options)));
+    const text = JSON.stringify(statusesOf(soundTranslation(snapshotOf(resources.map(parsed)), options)));
     return text.match(/\d+ known pods? \([^)]*\)/g) ?? [];
   };
   const pods = [pod("a", { app: "cart", tier: "front" }), pod("b", { tier: "front" })];

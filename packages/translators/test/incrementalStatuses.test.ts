@@ -1,6 +1,6 @@
 import { kindOf, type VirtualMesh } from "@isthmus/api";
 import { type Resource, type ResourceRef, refOf, resourceKeyOf, snapshotOf } from "@isthmus/core";
-import { readInput, runs } from "@isthmus/testing";
+import { readInput, runs, soundTranslation } from "@isthmus/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
@@ -12,7 +12,6 @@ import {
   statusesOf,
   type TranslateOptions,
   type Translation,
-  translate,
 } from "../src/index.ts";
 import { kubernetesTraces, networkingTraces, type WorldTrace } from "./inputTraces.ts";
 
@@ -75,12 +74,12 @@ function check(
 
 function checkTrace({ start, steps }: WorldTrace, told: readonly Answers[], options: TranslateOptions): void {
   let given = snapshotOf(start.map(parsed));
-  let world = translate(given, options);
+  let world = soundTranslation(given, options);
   let delivery = new TracedDelivery();
   let statuses = statusesAfter(world, delivery);
   for (const [i, { put, remove }] of steps.entries()) {
     given = given.apply({ put: put.map(parsed), remove });
-    world = translate(given, options, world);
+    world = soundTranslation(given, options, world);
     // As in a server: translation and delivery come one after the other, in any order, and statuses follow each or both.
     const answered = delivery.with(world, told[i] ?? []);
     const between = i % 2 === 0 ? statusesAfter(world, delivery, statuses) : statuses;
@@ -133,12 +132,12 @@ test("statuses follow meshes that join and leave, federated services that go, an
     { remove: ["other"] },
   ];
   let given = snapshotOf([]);
-  let world = translate(given, options("networking"));
+  let world = soundTranslation(given, options("networking"));
   const delivery = new TracedDelivery();
   let statuses = statusesAfter(world, delivery);
   for (const { put = [], remove = [] } of steps) {
     given = given.apply({ put, remove: remove.map((name) => refOf(object(name))) });
-    world = translate(given, options("networking"), world);
+    world = soundTranslation(given, options("networking"), world);
     const next = statusesAfter(world, delivery, statuses);
     check(next, world, { delivery, before: statuses });
     statuses = next;

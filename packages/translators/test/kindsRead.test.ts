@@ -3,9 +3,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { agentKinds, contributedKinds, keptFor } from "@isthmus/api";
 import { formatRef, kindKeyOf, type Resource, refOf, snapshotOf } from "@isthmus/core";
-import { readInput, watchedSnapshot } from "@isthmus/testing";
+import { readInput, soundTranslation, watchedSnapshot } from "@isthmus/testing";
 import { expect, test } from "vitest";
-import { translate } from "../src/index.ts";
 
 // Between them they have an object of each kind that translation reads.
 const FOLDERS = [
@@ -33,7 +32,7 @@ test("each kind that agents send is read by translation, or says for whom it is 
   for (const file of FOLDERS.flatMap(inputsOf)) {
     const resources = [...readInput(readFileSync(file, "utf8")).resources, ...kept];
     const { snapshot, readRefs } = watchedSnapshot(snapshotOf(resources));
-    translate(snapshot, { namespace: "gloo-mesh", stage: "all" });
+    soundTranslation(snapshot, { namespace: "gloo-mesh", stage: "all" });
     const refs = readRefs();
     for (const resource of resources) if (refs.has(formatRef(refOf(resource)))) read.add(kindKeyOf(resource));
   }

@@ -1,8 +1,8 @@
 import { Destination } from "@isthmus/api";
 import { FIRST_SEEN, snapshotOf } from "@isthmus/core";
-import { readInput } from "@isthmus/testing";
+import { readInput, soundTranslation } from "@isthmus/testing";
 import { expect, test } from "vitest";
-import { type TranslateOptions, translate } from "../src/index.ts";
+import type { TranslateOptions } from "../src/index.ts";
 
 const FLEET = `
 apiVersion: apps/v1
@@ -71,7 +71,7 @@ spec: {mesh: {name: istiod-istio-system-b, namespace: gloo-mesh}}
 
 function outputs(text: string, stage: TranslateOptions["stage"]): readonly unknown[] {
   const { resources } = readInput(text);
-  const world = translate(snapshotOf(resources), { namespace: "gloo-mesh", stage });
+  const world = soundTranslation(snapshotOf(resources), { namespace: "gloo-mesh", stage });
   return [...world.networking, ...world.discovery].map(({ resource }) => resource);
 }
 
@@ -86,8 +86,8 @@ test.each([
 test("one that slips in and goes again changes nothing in what is translated step by step", () => {
   const [fleet, forged] = [readInput(FLEET).resources, readInput(FORGED).resources];
   const options = { namespace: "gloo-mesh", stage: "all" } as const;
-  const before = translate(snapshotOf(fleet), options);
-  const after = translate(snapshotOf(fleet).apply({ put: forged, remove: [] }), options, before);
+  const before = soundTranslation(snapshotOf(fleet), options);
+  const after = soundTranslation(snapshotOf(fleet).apply({ put: forged, remove: [] }), options, before);
   expect([...after.networking].map(({ resource }) => resource)).toEqual([...before.networking].map(({ resource }) => resource));
   expect(after.discovery.size).toBe(before.discovery.size);
   expect([...after.attached.of(Destination)].map(({ metadata }) => metadata.clusterName ?? "")).toEqual([""]);
@@ -101,7 +101,7 @@ test("when something was first seen is written into no cluster", () => {
 
 /** What discovery makes of the fleet, as it is given to `--stage networking`. */
 function discovered(): string {
-  const world = translate(snapshotOf(readInput(FLEET).resources), { namespace: "gloo-mesh", stage: "discovery" });
+  const world = soundTranslation(snapshotOf(readInput(FLEET).resources), { namespace: "gloo-mesh", stage: "discovery" });
   const users = readInput(FLEET).resources.filter(({ kind }) => kind.endsWith("Policy"));
   return [...[...world.discovery].map(({ resource }) => resource), ...users]
     .map((object) => JSON.stringify(object))

@@ -8,17 +8,17 @@ import {
   VirtualDestination,
 } from "@isthmus/api";
 import { type AnyResource, type Resource, refOf, resourceKeyOf, snapshotOf } from "@isthmus/core";
-import { runs } from "@isthmus/testing";
+import { runs, soundTranslation } from "@isthmus/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { statusesOf, type TranslateOptions, type Translation, translate } from "../src/index.ts";
+import { statusesOf, type TranslateOptions, type Translation } from "../src/index.ts";
 import { networkingFleets } from "./networkingFleets.ts";
 
 const OPTIONS: TranslateOptions = { namespace: "gloo-mesh", stage: "networking" };
 const USER_KINDS = userStatusKinds().map(({ kind }) => kind);
 
 function world(resources: readonly Resource[], options = OPTIONS): Translation {
-  return translate(snapshotOf(resources.map(parsed)), options);
+  return soundTranslation(snapshotOf(resources.map(parsed)), options);
 }
 
 function parsed(resource: Resource): Resource {
@@ -62,7 +62,7 @@ test("what follows from a change is what follows from scratch", () => {
       const gone = before.filter(({ kind, metadata }) => !after.some((one) => one.kind === kind && one.metadata.name === metadata.name));
       const first = world(before, flags);
       const next = first.inputs.apply({ put: after.map(parsed), remove: gone.slice(0, 3).map(refOf) });
-      expect(seen(translate(next, flags, first))).toEqual(seen(translate(next, flags)));
+      expect(seen(soundTranslation(next, flags, first))).toEqual(seen(soundTranslation(next, flags)));
     }),
     { numRuns: runs(100) },
   );
@@ -72,7 +72,7 @@ test("what did not change is not translated again", () => {
   fc.assert(
     fc.property(networkingFleets(), (fleet) => {
       const first = world(fleet);
-      const again = translate(
+      const again = soundTranslation(
         snapshotOf(fleet.map(parsed)).apply({ put: [...first.inputs.collections().values()].flatMap((all) => [...all]), remove: [] }),
         OPTIONS,
         first,

@@ -1,9 +1,9 @@
 import { kindOf, Settings, type SettingsSpec, TrafficPolicy, userStatusKinds } from "@isthmus/api";
 import { type AnyResource, type Resource, refOf, snapshotOf } from "@isthmus/core";
-import { type DocumentedSchema, documentedDefaults, runs } from "@isthmus/testing";
+import { type DocumentedSchema, documentedDefaults, runs, soundTranslation } from "@isthmus/testing";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Translation, translate } from "../src/index.ts";
+import type { Translation } from "../src/index.ts";
 import { networkingFleets } from "./networkingFleets.ts";
 
 const USER_KINDS = new Set(userStatusKinds().map(({ kind }) => kind));
@@ -12,7 +12,7 @@ function world(resources: readonly AnyResource[]): Translation {
   const parsed = resources.map(
     (resource): Resource => kindOf(resource.apiVersion, resource.kind)?.parse(structuredClone(resource)) ?? resource,
   );
-  return translate(snapshotOf(parsed), { namespace: "gloo-mesh", stage: "networking" });
+  return soundTranslation(snapshotOf(parsed), { namespace: "gloo-mesh", stage: "networking" });
 }
 
 function outputsOf(of: Translation): readonly Resource[] {

@@ -1,10 +1,10 @@
 import { AccessPolicy, Destination, DestinationRule, kindOf, Mesh, TrafficPolicy, VirtualMesh } from "@isthmus/api";
 import { type AnyResource, formatRef, type Resource, refOf, resourceKeyOf, snapshotOf } from "@isthmus/core";
-import { runs } from "@isthmus/testing";
+import { runs, soundTranslation } from "@isthmus/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { lastKnownMeshOf } from "../src/discovery/detectors/lastKnownMesh.ts";
-import { statusesOf, type Translation, translate } from "../src/index.ts";
+import { statusesOf, type Translation } from "../src/index.ts";
 import { distinct, HOSTILE, meshIn, type TwoWorlds, twoWorlds, type WorldOptions, worldOptions } from "./oneClusterInputs.ts";
 
 // How many worlds; more of them, for hours: ISTHMUS_WORLDS=1000000 npx vitest run packages/translators/test/oneCluster.property.test.ts
@@ -69,7 +69,7 @@ function worldOf(
     if (kind === undefined) throw new Error(`${one.kind} is no kind in roles.ts`);
     return kind.parse(one);
   });
-  return translate(snapshotOf([...resources, ...memory]), { namespace: "gloo-mesh", stage: "all", disallowIntersectingConfig });
+  return soundTranslation(snapshotOf([...resources, ...memory]), { namespace: "gloo-mesh", stage: "all", disallowIntersectingConfig });
 }
 
 /** Policies of others that send traffic to services of the hostile cluster: what becomes of them there is theirs to bear. */

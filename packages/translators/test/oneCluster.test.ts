@@ -1,13 +1,13 @@
 import { Destination, VirtualMesh, Workload } from "@isthmus/api";
 import { type AnyResource, formatRef, refOf, snapshotOf } from "@isthmus/core";
-import { readInput } from "@isthmus/testing";
+import { readInput, soundTranslation } from "@isthmus/testing";
 import { describe, expect, it } from "vitest";
-import { statusesOf, type Translation, translate } from "../src/index.ts";
+import { statusesOf, type Translation } from "../src/index.ts";
 
 // What the property found, by name: each was red before it was put right.
 
 function world(text: string, stage: "all" | "networking" = "all"): Translation {
-  return translate(snapshotOf(readInput(text).resources), { namespace: "gloo-mesh", stage });
+  return soundTranslation(snapshotOf(readInput(text).resources), { namespace: "gloo-mesh", stage });
 }
 
 function stamp(second: number): string {

@@ -270,7 +270,9 @@ function virtualMesh(): fc.Arbitrary<AnyResource> {
     metadata: meta,
     spec: asked,
     // Who puts all into the hands of the hostile cluster bears that the form before is in force while that one reports no mesh.
-    ...(asked.meshes.every(({ name }) => name === `istiod-istio-system-${HOSTILE}`) ? {} : statusWith(last)),
+    ...((asked.meshes as readonly { readonly name: string }[]).every(({ name }) => name === `istiod-istio-system-${HOSTILE}`)
+      ? {}
+      : statusWith(last)),
   }));
 }
 

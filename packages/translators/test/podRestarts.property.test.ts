@@ -1,9 +1,9 @@
 import { AuthorizationPolicy, Destination, DestinationRule, ServiceEntry, VirtualService, Workload } from "@isthmus/api";
 import { type AnyResource, kindKeyOf, refOf, resourceKeyOf, snapshotOf } from "@isthmus/core";
-import { runs } from "@isthmus/testing";
+import { runs, soundTranslation } from "@isthmus/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Translation, translate } from "../src/index.ts";
+import type { Translation } from "../src/index.ts";
 
 const OPTIONS = { namespace: "gloo-mesh", stage: "all" } as const;
 const CLUSTERS = ["east", "west"];
@@ -299,7 +299,7 @@ test("pods that come and go take nothing away and add nothing", () => {
       (world, choices, isFollowed) => {
         const { rest, pods } = world;
         let now = snapshotOf([...rest, ...pods, ...slicesOf(pods)]);
-        let translation = translate(now, OPTIONS);
+        let translation = soundTranslation(now, OPTIONS);
         const before = existing(translation);
         virtual += before.filter((key) => key.includes("ServiceEntry|cart.gloo-mesh")).length;
         federated += before.filter((key) => key.includes("ServiceEntry")).length;
@@ -309,9 +309,9 @@ test("pods that come and go take nothing away and add nothing", () => {
           const gone = pods.filter((pod) => !left.includes(pod)).map(refOf);
           // Kubernetes takes endpoints away at another moment than pods.
           now = now.apply({ put: [...left, ...slicesOf(isFollowed ? left : pods)], remove: gone });
-          translation = translate(now, OPTIONS, translation);
+          translation = soundTranslation(now, OPTIONS, translation);
           expect(existing(translation)).toEqual(before);
-          expect(existing(translate(now, OPTIONS))).toEqual(before);
+          expect(existing(soundTranslation(now, OPTIONS))).toEqual(before);
         }
       },
     ),

@@ -2,9 +2,9 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { ineffectiveFields, kindOf, userStatusKinds } from "@isthmus/api";
 import { InvalidResource, type Resource, refOf, resourceKeyOf, snapshotOf } from "@isthmus/core";
-import { readDocuments, withoutMaterial } from "@isthmus/testing";
+import { readDocuments, soundTranslation, withoutMaterial } from "@isthmus/testing";
 import { describe, expect, test } from "vitest";
-import { statusesOf, translate } from "../src/index.ts";
+import { statusesOf } from "../src/index.ts";
 
 const samples = join(resolve(process.env["ISTHMUS_SHARED"] ?? "../shared"), "examples/v1");
 const USER_KINDS = userStatusKinds().map(({ kind }) => kind);
@@ -17,7 +17,7 @@ describe(`public samples of the v1 API (${samples})`, () => {
 
   test.each(files.sort())("%s is accepted, or answered with a message that names the field", (file) => {
     const resources = readDocuments(readFileSync(join(samples, file), "utf8")).flatMap(parsed);
-    const world = translate(snapshotOf(resources), { namespace: "gloo-mesh", stage: "networking" });
+    const world = soundTranslation(snapshotOf(resources), { namespace: "gloo-mesh", stage: "networking" });
     const statuses = new Map(statusesOf(world).map(({ ref, status }) => [resourceKeyOf(ref), JSON.stringify(status)]));
     for (const resource of resources.filter(({ kind }) => USER_KINDS.includes(kind))) {
       const status = statuses.get(resourceKeyOf(refOf(resource)));

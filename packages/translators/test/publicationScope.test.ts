@@ -1,9 +1,9 @@
 import { kindOf, Settings } from "@isthmus/api";
 import { type Resource, snapshotOf } from "@isthmus/core";
-import { runs } from "@isthmus/testing";
+import { runs, soundTranslation } from "@isthmus/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { isInScope, rescoped, type TranslateOptions, type Translation, translate } from "../src/index.ts";
+import { isInScope, rescoped, type TranslateOptions, type Translation } from "../src/index.ts";
 import { kubernetesTraces } from "./inputTraces.ts";
 
 const OPTIONS: TranslateOptions = { namespace: "gloo-mesh", stage: "all" };
@@ -26,11 +26,11 @@ test("what is to be published is known from what changed", () => {
   fc.assert(
     fc.property(kubernetesTraces(), scopes, ({ start, steps }, drawn) => {
       let given = snapshotOf(start.map(parsed)).apply({ put: [settings(drawn[0] ?? "ALL")], remove: [] });
-      let world = translate(given, OPTIONS);
+      let world = soundTranslation(given, OPTIONS);
       const known = new Set(published(world));
       for (const [i, { put, remove }] of steps.entries()) {
         given = given.apply({ put: put.map(parsed), remove }).apply({ put: [settings(drawn[i % drawn.length] ?? "ALL")], remove: [] });
-        const next = translate(given, OPTIONS, world);
+        const next = soundTranslation(given, OPTIONS, world);
         const scope = rescoped(next, world);
         const moved = scope === "all" ? [...next.discovery.entries()].map(([key]) => key) : scope;
         for (const key of [...next.discovery.changesSince(world.discovery).map((change) => change.key), ...moved]) {

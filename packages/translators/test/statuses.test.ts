@@ -1,8 +1,8 @@
 import { deliveredKinds } from "@isthmus/api";
 import { type JsonObject, keyOf, refOf, snapshotOf } from "@isthmus/core";
-import { readInput } from "@isthmus/testing";
+import { readInput, soundTranslation } from "@isthmus/testing";
 import { expect, test } from "vitest";
-import { type Delivery, type DeliveryState, statusesOf, translate } from "../src/index.ts";
+import { type Delivery, type DeliveryState, statusesOf } from "../src/index.ts";
 import { reportTargetsOf } from "../src/pipeline/reportTargets.ts";
 
 const INPUT = `
@@ -40,7 +40,7 @@ spec:
 `;
 
 function statuses(delivery?: Delivery, more = ""): ReadonlyMap<string, JsonObject> {
-  const world = translate(snapshotOf(readInput(INPUT + more).resources), { namespace: "gloo-mesh", stage: "networking" });
+  const world = soundTranslation(snapshotOf(readInput(INPUT + more).resources), { namespace: "gloo-mesh", stage: "networking" });
   return new Map(statusesOf(world, delivery).map(({ ref, status }) => [`${ref.kind} ${ref.name}`, status]));
 }
 
@@ -259,7 +259,10 @@ spec:
 `;
 
 test("a refused object of any kind that is written is reported to somebody", () => {
-  const { cache: memory } = translate(snapshotOf(readInput(INPUT + MORE).resources), { namespace: "gloo-mesh", stage: "networking" });
+  const { cache: memory } = soundTranslation(snapshotOf(readInput(INPUT + MORE).resources), {
+    namespace: "gloo-mesh",
+    stage: "networking",
+  });
   const [{ inputs } = { inputs: undefined }] = [...memory.targets].filter((target) => "destination" in target.inputs);
   if (inputs === undefined || !("destination" in inputs)) throw new Error("there is no Destination");
   for (const { apiVersion, kind } of deliveredKinds()) {
@@ -279,9 +282,9 @@ test("a refused object of a VirtualMesh is reported to it", () => {
 
 test("a status that says nothing is written only over one that says something", () => {
   const mesh = readInput(INPUT).resources.filter(({ kind }) => kind === "Mesh");
-  const bare = translate(snapshotOf(mesh), { namespace: "gloo-mesh", stage: "networking" });
+  const bare = soundTranslation(snapshotOf(mesh), { namespace: "gloo-mesh", stage: "networking" });
   expect(statusesOf(bare)).toEqual([]);
   const stale = mesh.map((one) => ({ ...one, status: { appliedVirtualMesh: { ref: { name: "gone", namespace: "gloo-mesh" } } } }));
-  const cleared = translate(snapshotOf(stale), { namespace: "gloo-mesh", stage: "networking" });
+  const cleared = soundTranslation(snapshotOf(stale), { namespace: "gloo-mesh", stage: "networking" });
   expect(statusesOf(cleared).map(({ ref, status }) => [ref.name, status])).toEqual([["istiod-a", {}]]);
 });

@@ -1,8 +1,8 @@
 import { Mesh } from "@isthmus/api";
 import { snapshotOf } from "@isthmus/core";
-import { readInput } from "@isthmus/testing";
+import { readInput, soundTranslation } from "@isthmus/testing";
 import { expect, test } from "vitest";
-import { type TranslateOptions, type Translation, translate } from "../src/index.ts";
+import type { TranslateOptions, Translation } from "../src/index.ts";
 
 const KUBERNETES = `
 apiVersion: apps/v1
@@ -31,7 +31,7 @@ spec: {policy: {requestTimeout: 1s}}
 `;
 
 function world(text: string, stage: TranslateOptions["stage"], previous?: Translation): Translation {
-  return translate(snapshotOf(readInput(text).resources), { namespace: "gloo-mesh", stage }, previous);
+  return soundTranslation(snapshotOf(readInput(text).resources), { namespace: "gloo-mesh", stage }, previous);
 }
 
 function names(outputs: Translation["discovery"]): readonly string[] {
@@ -76,7 +76,7 @@ spec:
 
 test("what did not change keeps its identity", () => {
   const first = world(KUBERNETES, "all");
-  const again = translate(first.inputs.apply({ put: [], remove: [] }), { namespace: "gloo-mesh", stage: "all" }, first);
+  const again = soundTranslation(first.inputs.apply({ put: [], remove: [] }), { namespace: "gloo-mesh", stage: "all" }, first);
   const before = new Map([...first.networking].map(({ resource }) => [resource.metadata.name + resource.kind, resource]));
   for (const { resource } of again.networking) expect(resource).toBe(before.get(resource.metadata.name + resource.kind));
 });
@@ -86,7 +86,7 @@ test("that the agent of a mesh was seen is no news for the mesh's services", () 
   const mesh = first.inputs.of(Mesh).get({ name: "istiod-istio-system-a", namespace: "gloo-mesh", clusterName: "" });
   expect(mesh).toBeDefined();
   const seen = { ...mesh, spec: { ...mesh?.spec, agentInfo: { agentNamespace: "elsewhere" } } } as Mesh;
-  const next = translate(first.cache.given.apply({ put: [seen], remove: [] }), { namespace: "gloo-mesh", stage: "all" }, first);
+  const next = soundTranslation(first.cache.given.apply({ put: [seen], remove: [] }), { namespace: "gloo-mesh", stage: "all" }, first);
   expect(next.inputs.of(Mesh).get({ name: "istiod-istio-system-a", namespace: "gloo-mesh", clusterName: "" })).toBe(seen);
   const key = "discovery.mesh.gloo.solo.io/Destination|cart-shop-a.gloo-mesh.";
   expect(next.cache.targets.row(key)).toBeDefined();

@@ -1,6 +1,6 @@
 import type { Resource, Snapshot } from "@isthmus/core";
-import type { GoldenResult } from "@isthmus/testing";
-import { statusesOf, type TranslateOptions, translate } from "../src/index.ts";
+import { type GoldenResult, soundTranslation } from "@isthmus/testing";
+import { statusesOf, type TranslateOptions } from "../src/index.ts";
 
 interface NetworkingOptions extends Omit<TranslateOptions, "stage" | "offline"> {
   /** Names of clusters. */
@@ -9,7 +9,7 @@ interface NetworkingOptions extends Omit<TranslateOptions, "stage" | "offline"> 
 
 /** The networking stage as golden files show it: all that is written, all that is found, every status. */
 export function translateNetworking(snapshot: Snapshot, { offline = [], ...options }: NetworkingOptions): GoldenResult {
-  const world = translate(snapshot, { ages: "CREATED", ...options, offline: new Set(offline), stage: "networking" });
+  const world = soundTranslation(snapshot, { ages: "CREATED", ...options, offline: new Set(offline), stage: "networking" });
   const statuses = statusesOf(world).map(({ ref, status }): Resource & { readonly status: object } => {
     const { apiVersion, kind, name, namespace, clusterName } = ref;
     const place = clusterName === "" ? { namespace } : { namespace, clusterName };

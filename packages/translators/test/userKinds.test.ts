@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { userStatusKinds, VirtualDestination, WasmDeployment } from "@isthmus/api";
 import { kindKeyOf, type Resource, refOf, resourceKeyOf, snapshotOf } from "@isthmus/core";
+import { soundTranslation } from "@isthmus/testing";
 import { expect, test } from "vitest";
-import { changedStatuses, statusesAfter, statusesOf, translate } from "../src/index.ts";
+import { changedStatuses, statusesAfter, statusesOf } from "../src/index.ts";
 
 const OPTIONS = { namespace: "gloo-mesh", stage: "networking" } as const;
 // The Settings in use are those of this name.
@@ -18,13 +19,13 @@ test("a status answers each kind by which users ask, and follows what they ask",
   expect(userStatusKinds()).not.toEqual([]);
   for (const kind of userStatusKinds()) {
     const object = kind.parse(least(kind, 1));
-    const before = statusesOf(translate(snapshotOf([object]), OPTIONS));
+    const before = statusesOf(soundTranslation(snapshotOf([object]), OPTIONS));
     // Of a host without a name, and of no filters, there is nothing to accept.
     const state = kind === VirtualDestination || kind === WasmDeployment ? "INVALID" : "ACCEPTED";
     expect(before, kindKeyOf(kind)).toMatchObject([{ ref: refOf(object), status: { observedGeneration: 1, state } }]);
 
-    const first = statusesAfter(translate(snapshotOf([object]), OPTIONS), undefined);
-    const next = statusesAfter(translate(snapshotOf([kind.parse(least(kind, 2))]), OPTIONS), undefined, first);
+    const first = statusesAfter(soundTranslation(snapshotOf([object]), OPTIONS), undefined);
+    const next = statusesAfter(soundTranslation(snapshotOf([kind.parse(least(kind, 2))]), OPTIONS), undefined, first);
     expect(changedStatuses(next, first).map(resourceKeyOf)).toEqual([resourceKeyOf(refOf(object))]);
     expect(next.of(refOf(object))?.status).toMatchObject({ observedGeneration: 2 });
   }

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { VirtualDestination, type VirtualDestinationSpec } from "@isthmus/api";
 import { type Resource, snapshotOf } from "@isthmus/core";
-import { readInput } from "@isthmus/testing";
+import { readInput, soundTranslation } from "@isthmus/testing";
 import { expect, test } from "vitest";
-import { statusesOf, translate } from "../src/index.ts";
+import { statusesOf } from "../src/index.ts";
 
 // Two clusters with one service, and a mesh of a third one that is in no VirtualMesh.
 const folder = new URL("../testdata/virtualDestinations/", import.meta.url);
@@ -29,7 +29,7 @@ function translated(spec: object) {
     status: { observedGeneration: 1, lastAccepted: { generation: 1, spec: good } },
   };
   const snapshot = snapshotOf([...world, VirtualDestination.parse(virtualDestination)]);
-  const translation = translate(snapshot, { namespace: "gloo-mesh", ages: "CREATED", stage: "networking" });
+  const translation = soundTranslation(snapshot, { namespace: "gloo-mesh", ages: "CREATED", stage: "networking" });
   const written = [...translation.networking].map(({ resource }) => resource);
   const [own] = [...statusesOf(translation)].filter(({ ref }) => ref.kind === VirtualDestination.kind);
   return { written, status: own?.status as { readonly state?: string; readonly errors?: readonly string[] } | undefined };

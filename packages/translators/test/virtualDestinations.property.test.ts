@@ -1,9 +1,9 @@
 import { Destination, Mesh, ServiceEntry, TrafficPolicy, VirtualDestination, VirtualMesh, Workload } from "@isthmus/api";
 import { type Resource, snapshotOf } from "@isthmus/core";
-import { runs } from "@isthmus/testing";
+import { runs, soundTranslation } from "@isthmus/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Translation, translate } from "../src/index.ts";
+import type { Translation } from "../src/index.ts";
 
 // One service in up to four clusters, two of them in one region; some with pods, some federated, some with gateways.
 const CLUSTERS = ["a", "b", "c", "d"] as const;
@@ -103,7 +103,7 @@ interface Reached {
 
 /** The endpoints in one namespace of each cluster; undefined where there is no ServiceEntry. */
 function endpointsIn(drawn: World, namespace: string): (cluster: Cluster) => readonly Reached[] | undefined {
-  return endpointsOf(translate(snapshotOf(objectsOf(drawn)), OPTIONS), namespace);
+  return endpointsOf(soundTranslation(snapshotOf(objectsOf(drawn)), OPTIONS), namespace);
 }
 
 const OPTIONS = { namespace: "gloo-mesh", stage: "networking" } as const;
@@ -208,11 +208,11 @@ test("offline clusters are left out while something else is there, in the same o
   fc.assert(
     fc.property(world, fc.subarray([...CLUSTERS]), (drawn, away) => {
       const given = snapshotOf(objectsOf(drawn));
-      const all = translate(given, OPTIONS);
+      const all = soundTranslation(given, OPTIONS);
       const offline = new Set<string>(away);
-      const without = translate(given, { ...OPTIONS, offline }, all);
-      expect([...without.networking]).toEqual([...translate(given, { ...OPTIONS, offline }).networking]);
-      expect([...translate(given, OPTIONS, without).networking]).toEqual([...all.networking]);
+      const without = soundTranslation(given, { ...OPTIONS, offline }, all);
+      expect([...without.networking]).toEqual([...soundTranslation(given, { ...OPTIONS, offline }).networking]);
+      expect([...soundTranslation(given, OPTIONS, without).networking]).toEqual([...all.networking]);
       for (const caller of drawn.exports) {
         const [kept, before] = [endpointsOf(without, "gloo-mesh")(caller), endpointsOf(all, "gloo-mesh")(caller)];
         const online = before?.filter(({ cluster }) => cluster === caller || !offline.has(cluster));
@@ -253,8 +253,8 @@ test("a subset has the endpoints that have such pods, in the same order, and all
   fc.assert(
     fc.property(world, versions, fc.subarray(["v1", "v2", "v9"], { minLength: 1 }), (drawn, places, asked) => {
       const given = snapshotOf(withSubset(drawn, places, asked));
-      const [plain, all] = [translate(given.apply({ put: [], remove: [SHIFT] }), OPTIONS), translate(given, OPTIONS)];
-      expect([...translate(given, OPTIONS, plain).networking]).toEqual([...all.networking]);
+      const [plain, all] = [soundTranslation(given.apply({ put: [], remove: [SHIFT] }), OPTIONS), soundTranslation(given, OPTIONS)];
+      expect([...soundTranslation(given, OPTIONS, plain).networking]).toEqual([...all.networking]);
       for (const caller of drawn.exports) {
         const entry = entryIn(all, caller);
         const unchanged = new Map((entryIn(plain, caller)?.spec?.endpoints ?? []).map((one) => [one.address, one]));
@@ -286,7 +286,7 @@ test("offline clusters are the last resort of each subset, too", () => {
     fc.property(world, versions, fc.subarray([...CLUSTERS]), (drawn, places, away) => {
       const asked = ["v1", "v2"];
       const given = snapshotOf(withSubset(drawn, places, asked));
-      const [all, without] = [translate(given, OPTIONS), translate(given, { ...OPTIONS, offline: new Set(away) })];
+      const [all, without] = [soundTranslation(given, OPTIONS), soundTranslation(given, { ...OPTIONS, offline: new Set(away) })];
       for (const caller of drawn.exports) {
         const [before, now] = [all, without].map((one) => entryIn(one, caller)?.spec?.endpoints ?? []);
         const placed = before?.map((one) => ({ one, cluster: clusterAt(one.address) })) ?? [];

@@ -1,8 +1,8 @@
 import { EnvoyFilter, WasmDeployment, WasmFilterReport, type WasmFilterState, wasmOrderDigest } from "@isthmus/api";
 import { type AnyResource, type JsonObject, type Resource, snapshotOf } from "@isthmus/core";
-import { readInput } from "@isthmus/testing";
+import { readInput, soundTranslation } from "@isthmus/testing";
 import { describe, expect, test } from "vitest";
-import { type Delivery, statusesAfter, translate } from "../src/index.ts";
+import { type Delivery, statusesAfter } from "../src/index.ts";
 
 const WORLD = `
 apiVersion: discovery.mesh.gloo.solo.io/v1
@@ -52,7 +52,7 @@ function worldOf({ metadata = {}, spec = {}, podLabels = { app: "web" } }: Chang
     if (one.metadata.name !== "web") return one;
     return { ...resource, spec: { ...resource.spec, kubernetes: { ...resource.spec.kubernetes, podLabels } } } as Resource;
   });
-  return translate(snapshotOf([...resources, ...reports]), { namespace: "gloo-mesh", stage: "networking" });
+  return soundTranslation(snapshotOf([...resources, ...reports]), { namespace: "gloo-mesh", stage: "networking" });
 }
 
 /** The EnvoyFilter that both Workloads have in common. */
@@ -199,7 +199,10 @@ describe("a report", () => {
       one.kind === WasmDeployment.kind ? { ...one, metadata: { ...one.metadata, generation: 2 }, spec: { filters: [] }, status } : one,
     );
     const report = reportOf({ orderSha256: old(), ...running });
-    const world = translate(snapshotOf([...resources, report] as readonly Resource[]), { namespace: "gloo-mesh", stage: "networking" });
+    const world = soundTranslation(snapshotOf([...resources, report] as readonly Resource[]), {
+      namespace: "gloo-mesh",
+      stage: "networking",
+    });
     expect(statusesAfter(world, delivered).of(REF)?.status).toMatchObject({
       state: "INVALID",
       workloadStates: { "web.gloo-mesh.": "FILTERS_DEPLOYED" },

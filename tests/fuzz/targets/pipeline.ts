@@ -21,6 +21,8 @@ export async function startPipeline(): Promise<Pipeline> {
   return (put) => {
     if (put.length === 0) return;
     const next = translate(snapshot.apply({ put: put.map(translatedFieldsOf), remove: [] }), OPTIONS, translated);
+    // Contained, it is a bug all the same.
+    for (const { error } of next.faults.values()) throw error;
     for (const _ of statusesAfter(next, undefined, statuses).all());
     // Users of the management cluster may decide about all.
     if (put.every(({ metadata }) => metadata.clusterName === EVIL)) checkOthers(translated, next);

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { AuthorizationPolicy } from "@isthmus/api";
 import { type AnyResource, type Resource, snapshotOf } from "@isthmus/core";
-import { readDocuments } from "@isthmus/testing";
-import { translate } from "@isthmus/translators";
+import { readDocuments, soundTranslation } from "@isthmus/testing";
+
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { describeReal } from "../harness/describeReal.ts";
@@ -41,9 +41,9 @@ describeReal("the policy engine of Cilium", (components) => {
     const seed = Math.floor(Math.random() * 2 ** 31);
     const worlds = fc.sample(accessWorlds(), { numRuns: WORLDS, seed });
     const outputs = worlds.map(({ resources }) =>
-      [...translate(snapshotOf(resources), { namespace: "gloo-mesh", ages: "CREATED", stage: "networking" }).networking.entries()].map(
-        ([, { resource }]) => resource,
-      ),
+      [
+        ...soundTranslation(snapshotOf(resources), { namespace: "gloo-mesh", ages: "CREATED", stage: "networking" }).networking.entries(),
+      ].map(([, { resource }]) => resource),
     );
     const written = outputs.map((all) => ofKind(all, "CiliumNetworkPolicy"));
     const judgements = ciliumJudgements(

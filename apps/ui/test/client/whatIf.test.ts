@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { equalJson, kindKeyOf, type Resource, refOf, runToCompletion, snapshotOf } from "@isthmus/core";
-import { readInput, sampled } from "@isthmus/testing";
+import { readInput, sampled, withThrowingMember } from "@isthmus/testing";
 import { statusesOf, translate } from "@isthmus/translators";
 import { describe, expect, it } from "vitest";
 import { emptyFleet, type Fleet } from "../../client/data/fleet.ts";
@@ -63,6 +63,32 @@ describe("what if", () => {
       .filter((change) => !equalJson(change.before?.resource, change.after?.resource))
       .map((change) => [change.key, change.before?.resource, change.after?.resource]);
     expect(changes.map((change) => [change.key, change.before, change.after]).sort()).toEqual(expected.sort());
+  });
+
+  it("a policy on which translation throws costs itself, in the fleet and as a proposal", async () => {
+    const { resources } = cases.find(({ name }) => name.includes("timeout")) ?? cases[0] ?? { resources: [] };
+    const policy = resources.find(isPolicy) as Resource;
+    const bad = {
+      ...policy,
+      metadata: { ...policy.metadata, name: "bad" },
+      spec: { ...(policy as { readonly spec?: object }).spec, policy: { requestTimeout: "7s" } },
+    } as Resource;
+    const isBad = (object: object) => (object as { readonly requestTimeout?: string }).requestTimeout === "7s";
+    const sound = runToCompletion(fleetTranslation(fleetOf(resources), undefined));
+    const snapshot = fleetOf(resources).snapshot.apply({ put: [bad], remove: [] });
+    await withThrowingMember("corsPolicy", isBad, () => {
+      const base = runToCompletion(fleetTranslation({ ...fleetOf(resources), snapshot }, undefined));
+      expect(base.statuses.of(refOf(bad))?.status).toMatchObject({
+        state: "FAILED",
+        errors: [expect.stringContaining("a step has a bug")],
+      });
+      expect([...base.translation.networking].map(({ resource }) => resource)).toEqual(
+        [...sound.translation.networking].map(({ resource }) => resource),
+      );
+      const { outputs, proposed } = runToCompletion(whatIf(sound, pastedObjects(JSON.stringify(bad)).objects));
+      expect(outputs).toEqual([]);
+      expect(proposed[0]?.after).toMatchObject({ status: { state: "FAILED" } });
+    });
   });
 
   it("covers objects that change, and policies that are refused", () => {

@@ -98,6 +98,10 @@ export function startInsightsLoop(options: InsightsLoopOptions, signal: AbortSig
       const slicing = { clock, sliceMs: options.sliceMs ?? SLICE_MS };
       const sliced = <T>(steps: CooperativeTask<T>): Promise<T> => runTimeSliced(steps, slicing, until);
       const next = await sliced(insightsInSteps(translation, { namespace, now: at, management: view.snapshot }, mine.insights));
+      for (const [name, error] of next.errors) {
+        if (mine.insights?.errors.has(name) !== true)
+          log.error({ error }, `internal error in insight ${name}; other insights are not affected`);
+      }
       const changes = objectChanges(next.byObject, mine.insights?.byObject);
       const absent = new Set(unknown());
       const { lastKnown, history: before } = mine;

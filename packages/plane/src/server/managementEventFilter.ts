@@ -44,7 +44,7 @@ export function managementEventFilter({
     const read = isDerived ? memory?.of(resource) : translationView(resource);
     if (read === undefined || read === resource) return read === undefined ? [] : [resource];
     const key = resourceKeyOf(refOf(resource));
-    if (equalJson(told.get(key), read)) return [];
+    if (isSame(told.get(key), read)) return [];
     told.set(key, read);
     return [read];
   }
@@ -60,4 +60,13 @@ export function managementEventFilter({
       return { put: put.flatMap(news), remove: forgotten.length === 0 ? remove : [...remove, ...forgotten] };
     },
   };
+}
+
+/** What cannot be compared is news: whatever goes wrong with an object is its own. */
+function isSame(before: Resource | undefined, now: Resource): boolean {
+  try {
+    return equalJson(before, now);
+  } catch {
+    return false;
+  }
 }

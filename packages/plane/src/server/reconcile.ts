@@ -4,6 +4,7 @@ import {
   type CooperativeTask,
   type Delta,
   emptySnapshot,
+  formatRef,
   isEmpty,
   isOwnedBy,
   type Kind,
@@ -20,6 +21,7 @@ import {
 } from "@isthmus/core";
 import {
   isInScope,
+  newFaults,
   newReports,
   publicationScopeOf,
   publicationScopeSource,
@@ -199,6 +201,9 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     meter.add("gloo_mesh_translations_total");
     meter.record("gloo_mesh_translation_time_sec", (clock.now() - started) / 1000);
     countFindings(meter, newReports(now, before));
+    for (const { ref, error } of newFaults(now, before)) {
+      log.error({ cluster: ref.clusterName, error }, `internal error in translation of ${formatRef(ref)}; other objects are not affected`);
+    }
     log.debug({ ms: clock.now() - started, outputs: now.networking.size, discovered: now.discovery.size }, "translated");
     yield* handOn(now, before, known);
     // Only now: what is reported of a translation is about what its clusters were asked for.
@@ -250,7 +255,10 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
       if (!isKnown(clusterName)) continue;
       const wanted = now.networking.inCluster(clusterName);
       delivery.setDesired(clusterName, wanted);
-      link.setDesired(clusterName, wanted, { evidenceOf: (ref) => deletionCausesFor(ref, { before, now, registration }) });
+      link.setDesired(clusterName, wanted, {
+        evidenceOf: (ref) => deletionCausesFor(ref, { before, now, registration }),
+        holdsSurplus: () => isPartMissing(now),
+      });
     }
     publication = yield* publicationOf(
       {
@@ -283,6 +291,11 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     take: arrivals.take,
     run,
   };
+}
+
+/** Whether nothing stands for some object that translation throws on: what an earlier server made of it must not go as if nobody asked for it. */
+function isPartMissing({ faults }: Translation): boolean {
+  return [...faults.values()].some(({ inPlace }) => inPlace === undefined);
 }
 
 /** Whether an agent of a registered cluster has ever been here: what it said of itself stays in the cluster's status. */

@@ -86,7 +86,8 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
     sendNotices: agents.sendNotices,
     setDesired(name, desired, why) {
       events.emit("desiredChanged", name, desired);
-      agents.setDesired(name, desired, { ...telemetry.desired(name, desired, why), holdsSurplus: () => !confirmed.isConfirmed(name) });
+      const holdsSurplus = () => !confirmed.isConfirmed(name) || why.holdsSurplus?.() === true;
+      agents.setDesired(name, desired, { ...telemetry.desired(name, desired, why), holdsSurplus });
     },
   };
   const notices = agentNoticeSender({

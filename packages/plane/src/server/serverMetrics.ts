@@ -47,6 +47,7 @@ export function serverMetrics({
     ...perCluster,
     { name: "gloo_mesh_clusters_to_translate", labels: {}, value: waiting },
     { name: "gloo_mesh_outputs", labels: {}, value: translation?.networking.size ?? 0 },
+    { name: "gloo_mesh_translation_faults", labels: {}, value: translation?.faults.size ?? 0 },
     ...workQueueMetrics(queues),
   ];
 }

@@ -219,7 +219,7 @@ function sent(
   { isTraced }: UpLimits,
   { kind, batch, outbox }: { kind: string; batch: Batch<Item>; outbox: Outbox<Item> },
 ): ReturnType<typeof nextUp> {
-  const tooLarge = batch.oversized.map(({ item, problem }): Withheld => ({ ref: item.ref, code: "TooLarge", message: problem }));
+  const tooLarge = batch.oversized.map(({ item, code, problem }): Withheld => ({ ref: item.ref, code, message: problem }));
   const withheld = [...tooLarge, ...batch.rest.flatMap((item) => (item.withheld === undefined ? [] : [item.withheld]))];
   const changes: InventoryChange[] = [
     ...batch.bodies.map(({ item, json }) => withObject(kind, item.ref, json)),

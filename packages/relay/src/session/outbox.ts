@@ -1,4 +1,4 @@
-import type { Resource, SortedMap } from "@isthmus/core";
+import { messageOf, type Resource, type SortedMap } from "@isthmus/core";
 import { bodyOf, OVERHEAD_BYTES, tooLarge } from "./wire.ts";
 
 /**
@@ -19,11 +19,18 @@ export interface Outgoing {
   readonly bytes: number;
 }
 
+/** An object that cannot be sent, and why. */
+export interface Unsendable<T> {
+  readonly item: T;
+  readonly code: "TooLarge" | "Malformed";
+  readonly problem: string;
+}
+
 /** What goes into one message. */
 export interface Batch<T> {
   readonly bodies: readonly { readonly item: T; readonly json: Uint8Array }[];
-  /** Objects whose content no message can hold, and why. */
-  readonly oversized: readonly { readonly item: T; readonly problem: string }[];
+  /** Objects whose content no message can hold, or that cannot be encoded. */
+  readonly oversized: readonly Unsendable<T>[];
   /** Items without content. */
   readonly rest: readonly T[];
 }
@@ -40,7 +47,7 @@ export interface BatchLimits {
 /** The first items, in key order, that fit one message; and what is left. */
 export function takeBatch<T extends Outgoing>(outbox: Outbox<T>, limits: BatchLimits): { batch: Batch<T>; left: Outbox<T> } {
   const bodies: { item: T; json: Uint8Array }[] = [];
-  const oversized: { item: T; problem: string }[] = [];
+  const oversized: Unsendable<T>[] = [];
   const rest: T[] = [];
   const taken: [string, undefined][] = [];
   const batchBytes = Math.min(limits.batchBytes, limits.maxMessageBytes - OVERHEAD_BYTES);
@@ -49,15 +56,26 @@ export function takeBatch<T extends Outgoing>(outbox: Outbox<T>, limits: BatchLi
   for (const [key, item] of outbox) {
     if (limits.oneKind && kind !== undefined && item.kind !== kind) break;
     kind = item.kind;
-    const json = item.resource === undefined ? undefined : bodyOf(item.resource);
-    const isOversized = json !== undefined && json.length > limits.maxMessageBytes - OVERHEAD_BYTES;
-    const bytes = item.bytes + (isOversized ? 0 : (json?.length ?? 0));
+    const encoded = item.resource === undefined ? undefined : encodedBody(item.resource, limits.maxMessageBytes);
+    const json = encoded !== undefined && "json" in encoded ? encoded.json : undefined;
+    const bytes = item.bytes + (json?.length ?? 0);
     if (taken.length > 0 && total + bytes > batchBytes) break;
     total += bytes;
     taken.push([key, undefined]);
-    if (json === undefined) rest.push(item);
-    else if (isOversized) oversized.push({ item, problem: tooLarge(json.length, limits.maxMessageBytes) });
-    else bodies.push({ item, json });
+    if (encoded === undefined) rest.push(item);
+    else if ("json" in encoded) bodies.push({ item, json: encoded.json });
+    else oversized.push({ item, ...encoded });
   }
   return { batch: { bodies, oversized, rest }, left: outbox.update(taken) };
+}
+
+/** Whatever goes wrong with an object is its own: it is not sent, and the others are. */
+function encodedBody(resource: Resource, maxMessageBytes: number): { readonly json: Uint8Array } | Omit<Unsendable<never>, "item"> {
+  try {
+    const json = bodyOf(resource);
+    if (json.length <= maxMessageBytes - OVERHEAD_BYTES) return { json };
+    return { code: "TooLarge", problem: tooLarge(json.length, maxMessageBytes) };
+  } catch (error) {
+    return { code: "Malformed", problem: `it cannot be sent: internal error: ${messageOf(error)}` };
+  }
 }

@@ -29,6 +29,8 @@ export interface DerivedOptions<S, R extends object, J extends Joins<S, R>, C, V
   readonly needsOneOf?: readonly (keyof J)[];
   /** Undefined: there is no such row. */
   readonly make: (row: R, sources: RowSources<J, C, V>) => V | undefined;
+  /** What stands for a row that `make`, or what it looks up, throws on; undefined: there is none. Default: the throw goes on. */
+  readonly fault?: (row: R, key: string, error: unknown) => V | undefined;
 }
 
 /** Rows that follow from others, from scratch and after changes. */
@@ -50,6 +52,7 @@ export function derived<S, R extends object, J extends Joins<S, R>, C, V>({
   joins,
   needsOneOf,
   make,
+  fault,
 }: DerivedOptions<S, R, J, C, V>): Derived<S, V> {
   const all = Object.values(joins);
   const watchesByTable = grouped(all.flatMap((one) => one.watches));
@@ -67,7 +70,12 @@ export function derived<S, R extends object, J extends Joins<S, R>, C, V>({
       const reading: Reading<R> = { key, row, found: undefined };
       // `Joins` types what each name finds.
       const lookup = (name: keyof J) => (lookups.get(name) ?? lookupOf(name))(reading) as never;
-      return make(row, { key, lookup, context: contextNow, before });
+      if (fault === undefined) return make(row, { key, lookup, context: contextNow, before });
+      try {
+        return make(row, { key, lookup, context: contextNow, before });
+      } catch (error) {
+        return fault(row, key, error);
+      }
     };
   };
   return {

@@ -4,9 +4,9 @@ import {
   emptySnapshot,
   type OutputSet,
   type Report,
+  type Resource,
   type ResourceRef,
   resourceKeyOf,
-  runToCompletion,
   type Snapshot,
   type Table,
 } from "@isthmus/core";
@@ -53,8 +53,27 @@ export interface Translation {
   readonly networking: OutputSet<TargetOutput>;
   /** Findings about users' and discovered objects, gathered when they are asked for: `newReports` costs what changed. */
   readonly reports: readonly Report[];
+  /** Objects that are left out, or are as they last were, because translation throws on them; by `resourceKeyOf`. */
+  readonly faults: TranslationFaults;
   /** What the next translation can reuse. */
   readonly cache: TranslationCache;
+}
+
+/** By `resourceKeyOf` of the object. */
+export type TranslationFaults = ReadonlyMap<string, TranslationFault>;
+
+/** An object that translation throws on: our mistake, which costs what follows from this object. */
+export interface TranslationFault {
+  readonly ref: ResourceRef;
+  /** The object as it was given; where it was taken away, as it was. */
+  readonly object: Resource;
+  /** What is translated in its place: its last form on which nothing threw, or what closes what an AccessPolicy is about; undefined: nothing. */
+  readonly inPlace: Resource | undefined;
+  /** Whether that is what closes what an AccessPolicy is about. */
+  readonly isClosed: boolean;
+  /** Whether it throws that the object is taken away, so that it stays. */
+  readonly isGone: boolean;
+  readonly error: unknown;
 }
 
 export interface TranslationCache {
@@ -66,22 +85,21 @@ export interface TranslationCache {
   readonly attachment: Attachment;
   readonly targets: Table<TranslatedTarget>;
   readonly outputs: Outputs;
+  /** The translation of what nothing threw on, where that is not all that was given: the next one continues from it. */
+  readonly sound?: Translation;
 }
 
 /**
+ * Translates everything that is given, and throws what a stage throws: `faultIsolation.ts` is for those who must go on.
+ *
  * A pure function: equal snapshots give equal worlds, and no mistake of a user makes it throw. `previous` only spares work:
  * what did not change since keeps its identity. Mesh, Workload and Destination objects that are given win over discovered ones.
  *
  * Each stage is a table of rows, and each row a function of what it looks up by key or by index. From scratch all rows are made; after
  * a change those that could have looked up something that changed.
  */
-export function translate(given: Snapshot, options: TranslateOptions, previous?: Translation): Translation {
-  return runToCompletion(translateInSteps(given, options, previous));
-}
-
-/** The same in steps, for the one who must not hold others up meanwhile: a step is about a row of a table, or some thousand pointers. */
-export function* translateInSteps(given: Snapshot, options: TranslateOptions, previous?: Translation): CooperativeTask<Translation> {
-  const isContinued = previous !== undefined && isSameOptions(previous.cache.options, options);
+export function* translateOrThrow(given: Snapshot, options: TranslateOptions, previous?: Translation): CooperativeTask<Translation> {
+  const isContinued = previous !== undefined && isSameTranslateOptions(previous.cache.options, options);
   const before = isContinued ? previous : nothingTranslated(options);
   const { namespace, stage, disallowIntersectingConfig = false, ages = "FIRST_SEEN" } = options;
 
@@ -127,6 +145,7 @@ export function* translateInSteps(given: Snapshot, options: TranslateOptions, pr
       reports ??= [...(discovery?.reports ?? []), ...(stage === "discovery" ? [] : networkingReports(attachment, targets, outputs))];
       return reports;
     },
+    faults: NO_FAULTS,
     cache: { given, options, discovery, translationContext, attachment, targets, outputs },
   };
 }
@@ -147,9 +166,10 @@ export function deletionCausesOf({ networking, discovery, cache: memory }: Trans
 }
 
 const NONE_OFFLINE: ReadonlySet<string> = new Set();
+const NO_FAULTS: TranslationFaults = new Map();
 
-/** Those that make it another world. Which clusters are offline is one of its inputs. */
-function isSameOptions(left: TranslateOptions, right: TranslateOptions): boolean {
+/** Whether what was made with one can be continued with the other. Which clusters are offline is one of the inputs. */
+export function isSameTranslateOptions(left: TranslateOptions, right: TranslateOptions): boolean {
   const { namespace, stage, agentCluster, disallowIntersectingConfig = false, ages = "FIRST_SEEN" } = left;
   return (
     namespace === right.namespace &&
@@ -170,6 +190,7 @@ function nothingTranslated(options: TranslateOptions): Translation {
     discovery: emptyOutputSet(discoveryOwner(options)),
     networking: outputs.set,
     reports: [],
+    faults: NO_FAULTS,
     cache: {
       given: nothing,
       options,

@@ -1,7 +1,8 @@
 import { type EntryChange, emptyTable, type Report, type Resource, type Table } from "@isthmus/core";
 import { REPORTING_ATTACHMENTS, type Reporting } from "../attachment/attachment.ts";
 import type { NameAssignments } from "../discovery/nameAssignments.ts";
-import type { Translation } from "../pipeline/translate.ts";
+import { faultReport } from "../pipeline/faultReport.ts";
+import type { Translation, TranslationFault } from "../pipeline/translate.ts";
 
 /** The findings of a world that were not among those of an older one, at the cost of what changed between them. */
 export function newReports(now: Translation, before: Translation | undefined): readonly Report[] {
@@ -9,7 +10,16 @@ export function newReports(now: Translation, before: Translation | undefined): r
     changesOf(table(now), before && table(before)).flatMap((change) => added(change.after, change.before)),
   );
   const membership = added(now.cache.attachment.membership, before?.cache.attachment.membership);
-  return [...ofDiscovery(now, before), ...membership, ...tabled];
+  return [...newFaults(now, before).map(faultReport), ...ofDiscovery(now, before), ...membership, ...tabled];
+}
+
+/** Objects that translation throws on, and of which that was not said before in the same words. */
+export function newFaults({ faults }: Translation, before: Translation | undefined): readonly TranslationFault[] {
+  if (faults === before?.faults) return [];
+  return [...faults].flatMap(([key, fault]) => {
+    const known = before?.faults.get(key);
+    return known !== undefined && faultReport(known).message === faultReport(fault).message ? [] : [fault];
+  });
 }
 
 /** Whatever tells something of users' resources, in the order in which it does. */

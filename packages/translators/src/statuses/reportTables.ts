@@ -3,6 +3,7 @@ import type { Reporting } from "../attachment/attachment.ts";
 import type { DiscoveryRow } from "../discovery/discoveryResult.ts";
 import { entriesOf, type LookupTable } from "../incremental/lookupTable.ts";
 import { memoizeRow } from "../incremental/memoizeRow.ts";
+import { faultReport } from "../pipeline/faultReport.ts";
 import type { Translation } from "../pipeline/translate.ts";
 import { REPORTING } from "./newReports.ts";
 
@@ -26,6 +27,10 @@ export function reportTables<X>(visit: ReportTableVisitor<X>): readonly X[] {
     visit(
       ({ cache }) => entriesOf(asMap(cache.attachment.membership)),
       ({ value }) => value.reports,
+    ),
+    visit(
+      ({ faults }) => entriesOf(faults),
+      ({ value }) => [faultReport(value)],
     ),
     ...REPORTING.map((table) => visit(table, told)),
   ];

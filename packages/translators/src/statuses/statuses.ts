@@ -13,9 +13,10 @@ import { changesOf, changesSince, versionsOf } from "../incremental/changes.ts";
 import { updated } from "../incremental/derived.ts";
 import { transition } from "../incremental/transition.ts";
 import { noTargets, type TranslatedTarget } from "../pipeline/targets.ts";
-import type { Translation } from "../pipeline/translate.ts";
-import { userKeyOf } from "../policy/userResources.ts";
+import type { Translation, TranslationFault, TranslationFaults } from "../pipeline/translate.ts";
+import { isUserRef, userKeyOf } from "../policy/userResources.ts";
 import type { Delivery } from "./delivery.ts";
+import { faultStatus } from "./faults.ts";
 import { meshesCountedAnew, meshStatus } from "./meshes.ts";
 import { updateStatusIndex } from "./statusIndex.ts";
 import type { StatusTables, UserFindings } from "./statusJoins.ts";
@@ -43,6 +44,7 @@ export interface Statuses {
 
 /** What statuses were made of. */
 export interface StatusCache {
+  readonly faults: TranslationFaults;
   readonly sources: StatusTables;
   readonly users: Table<UserStatus>;
 }
@@ -79,16 +81,26 @@ export function* computeStatuses(world: Translation, delivery: Delivery | undefi
     answers: yield* answeredFor({ selections, answers: corrected }, known, { index, changes: earlier?.changes }),
   };
   const users = yield* updated(before?.memory.users ?? emptyRows<UserStatus>(), userStatuses, transition(sources, earlier));
+  const { faults } = world;
+  const faulty = new Map([...faults.values()].filter(({ ref }) => isUserRef(ref)).map((fault) => [userKeyOf(fault.ref), fault]));
+  const withFault = (fault: TranslationFault): UserObjectStatusUpdate => ({
+    ref: fault.ref,
+    status: faultStatus(fault, users.row(userKeyOf(fault.ref))?.status),
+  });
   return {
     *all() {
-      for (const { ref, status } of users) yield { ref, status };
+      for (const { key, ref, status } of users) if (!faulty.has(key)) yield { ref, status };
+      for (const fault of faulty.values()) yield withFault(fault);
       yield* statusesOfDiscovered(world);
     },
     of(ref) {
-      const user = users.row(userKeyOf(ref));
+      const key = userKeyOf(ref);
+      const fault = faulty.get(key);
+      if (fault !== undefined) return withFault(fault);
+      const user = users.row(key);
       return user === undefined ? discoveredStatus(world, ref) : { ref: user.ref, status: user.status };
     },
-    memory: { sources, users },
+    memory: { faults, sources, users },
   };
 }
 
@@ -103,6 +115,10 @@ export function changedStatuses({ memory: now }: Statuses, before: Statuses | un
         for (const resource of versionsOf([change])) refs.push(refOf(resource));
       }
     }
+  }
+  const earlier = before?.memory.faults;
+  if (now.faults !== earlier) {
+    for (const [key, { ref }] of [...now.faults, ...(earlier ?? [])]) if (now.faults.get(key) !== earlier?.get(key)) refs.push(ref);
   }
   refs.push(...meshesCountedAnew(now.sources.index.translation, before?.memory.sources.index.translation));
   for (const { before: was, after } of targetsOf(now).changesSince(before === undefined ? noTargets() : targetsOf(before.memory))) {

@@ -18,6 +18,7 @@ import { isWithinLimit, type PolicyScope } from "../policy/policyScope.ts";
 import { userKeyOf } from "../policy/userResources.ts";
 import { accessLogRecordStatus } from "./accessLogRecords.ts";
 import { conditionsOf, messagesOf, NO_PROGRESS } from "./approval.ts";
+import { unknownStatus } from "./faults.ts";
 import { groupAlone } from "./meshGroups.ts";
 import { policyStatus } from "./policies.ts";
 import { serviceDependencyStatus } from "./serviceDependencies.ts";
@@ -84,6 +85,8 @@ export const policySelections = derived({
     const selection = workloadSelectionOf(policy, groups, context.scope.limitOf(object));
     return before?.policy === policy && before.query === selection.query ? before : { key, ...selection };
   },
+  // Its status says so, which is made of the same object.
+  fault: () => undefined,
 });
 
 function selectorsInServices(policy: TrafficPolicy | AccessPolicy, candidates: readonly VirtualDestination[], scope: PolicyScope) {
@@ -141,6 +144,7 @@ export const userStatuses = derived({
     const status = statusOf();
     return status && statusRow(key, object, status as JsonObject, before);
   },
+  fault: (object, key, error) => ({ key, ref: refOf(object), status: unknownStatus(object, error) }),
 });
 
 const NONE: readonly never[] = [];
