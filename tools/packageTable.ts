@@ -25,7 +25,7 @@ export const packageTable: Readonly<Record<string, PackageRule>> = {
   kubernetes: { imports: ["core", "plane/ports"], browser: "none" },
   store: { imports: ["core", "plane/ports", "process"], browser: "none" },
   process: { imports: ["core"], browser: "none" },
-  dataplane: { imports: ["core"], browser: "none" },
+  dataplane: { imports: ["core", "relay/http2"], browser: "none" },
   insights: { imports: ["core", "api", "translators"], browser: "all" },
   simulator: {
     imports: ["core", "api", "plane", "certificates", "relay/session", "relay/inMemory"],
@@ -109,6 +109,7 @@ export const folderTable: Readonly<Record<string, Readonly<Record<string, Folder
     session: { holds: "Both ends of the protocol as pure state machines, and the links that drive them.", imports: [] },
     registration: { holds: "From a token to a client certificate; from a certificate to the name of a cluster.", imports: ["session"] },
     transport: { holds: "gRPC and TLS on sockets, and a transport in memory.", imports: ["session", "registration"] },
+    "http2.ts": { holds: "The guarded HTTP/2 server alone, for ports on which another service of gRPC is served.", imports: ["transport"] },
     "index.ts": { holds: "What other packages may use.", imports: "any" },
   },
   plane: {

@@ -33,6 +33,7 @@ export {
 export { md5Hex, sha256Hex } from "./hashes.ts";
 export { isHidden, plainJson, withoutHidden } from "./hiddenText.ts";
 export { intern, internList, internPool, textHashOf } from "./intern.ts";
+export { keptText } from "./keptText.ts";
 export type { Kind, ResourceOf } from "./kind.ts";
 export { excessOf, excessOfText, MAX_DEPTH, MAX_RESOURCE_BYTES, ResourceExcess } from "./limits.ts";
 export type { Log, LogFields } from "./log.ts";

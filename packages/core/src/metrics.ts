@@ -54,6 +54,12 @@ export const METRICS = {
     labels: ["reason"],
     on: SERVER,
   },
+  gloo_mesh_workload_connections_cut_total: {
+    type: "counter",
+    help: "Number of connections of proxies closed by the agent before they had introduced themselves: idle, too many streams, or over the limit per address or in total.",
+    labels: ["reason"],
+    on: AGENT,
+  },
   relay_server_messages_received_total: {
     type: "counter",
     help: "Number of messages received from agents.",

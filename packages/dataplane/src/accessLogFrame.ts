@@ -38,7 +38,7 @@ export function accessLogFrame(bytes: Uint8Array, most: number): AccessLogFrame 
   let protocol: Protocol = "http";
   const found: Uint8Array[] = [];
   for (const [field, value] of delimitedFields(bytes)) {
-    if (field === FRAME.identifier.number) identifier = fromBinary(IdentifierSchema, value);
+    if (field === FRAME.identifier.number) identifier = identifierIn(value);
     if (field !== FRAME.httpLogs.number && field !== FRAME.tcpLogs.number) continue;
     protocol = field === FRAME.httpLogs.number ? "http" : "tcp";
     for (const [inner, entry] of delimitedFields(value)) {
@@ -52,6 +52,14 @@ export function accessLogFrame(bytes: Uint8Array, most: number): AccessLogFrame 
   for (const entry of found.slice(0, -most)) statusOf(entry, protocol);
   const entries = kept.map((entry) => ({ bytes: entry, status: statusOf(entry, protocol) }));
   return { identifier, protocol, entries, skipped: found.length - kept.length };
+}
+
+/** Envoy sends all of its node, with the names of its extensions: some 100 KiB. */
+const LONGEST_IDENTIFIER = 256 * 1024;
+
+function identifierIn(bytes: Uint8Array): Identifier {
+  if (bytes.length > LONGEST_IDENTIFIER) throw new RangeError(`an identifier has more than ${LONGEST_IDENTIFIER} bytes`);
+  return fromBinary(IdentifierSchema, bytes);
 }
 
 /** Walks an entry without decoding it. */

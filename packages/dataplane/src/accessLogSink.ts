@@ -7,7 +7,7 @@ import { type AccessLogAnswer, type AccessLogQuery, answeredAtMost, endsMatch, s
 import { type AccessLogCall, accessLogStream, podAddressOf, StreamRefused } from "./accessLogStream.ts";
 import { type DropReason, ENTRY_LIMITS, type EntryLimits, entryStore } from "./entryStore.ts";
 import { AccessLogService, StreamAccessLogsResponseSchema } from "./gen/envoy/service/accesslog/v3/als_pb.ts";
-import { openWorkloadPort, type WorkloadService } from "./workloadPort.ts";
+import { openWorkloadPort, type WorkloadPeers, type WorkloadPortLimits, type WorkloadService } from "./workloadPort.ts";
 
 export interface AccessLogSinkOptions {
   /** Address, or a name of one. */
@@ -20,6 +20,8 @@ export interface AccessLogSinkOptions {
   readonly besides?: readonly WorkloadService[];
   /** Default: `ENTRY_LIMITS`. */
   readonly limits?: EntryLimits;
+  /** Default: `WORKLOAD_PORT_LIMITS`. */
+  readonly portLimits?: WorkloadPortLimits;
   /** Default: `STREAM_LIMITS`. */
   readonly mostStreams?: StreamLimits;
   readonly clock: Clock;
@@ -60,6 +62,8 @@ export function startAccessLogSink(options: AccessLogSinkOptions, signal: AbortS
   /** Open streams by the address that they come from. */
   const streamsFrom = new Map<string, number>();
 
+  let introduced: (peer: string) => void = () => undefined;
+
   function serve(call: AccessLogCall, done: sendUnaryData<Uint8Array>): void {
     const address = podAddressOf(call.getPeer());
     const count = (by: 1 | -1): number => {
@@ -83,7 +87,9 @@ export function startAccessLogSink(options: AccessLogSinkOptions, signal: AbortS
       close([{ code: status.RESOURCE_EXHAUSTED, details: `this agent has as many streams of access logs as it takes: ${which}` }]);
       return;
     }
+    const peer = call.getPeer();
     const take = accessLogStream(address, {
+      introduced: () => introduced(peer),
       entriesPerProxy: limits.entriesPerProxy,
       podsAt,
       keep(entry) {
@@ -137,16 +143,17 @@ export function startAccessLogSink(options: AccessLogSinkOptions, signal: AbortS
     return { entries, complete, received: received.verified + received.unverified, dropped: gone };
   }
 
-  const service = (server: Server) => server.addService({ [METHOD.name]: METHOD_DEFINITION }, { [METHOD.name]: serve });
-  const { listening, ended } = openWorkloadPort(
-    { ...options, services: [service, ...(options.besides ?? [])], purpose: "access logs" },
-    signal,
-  );
+  const service = (server: Server, peers: WorkloadPeers) => {
+    introduced = peers.introduced;
+    server.addService({ [METHOD.name]: METHOD_DEFINITION }, { [METHOD.name]: serve });
+  };
+  const port = openWorkloadPort({ ...options, services: [service, ...(options.besides ?? [])], purpose: "access logs" }, signal);
   return {
     query,
-    listening,
-    ended,
+    listening: port.listening,
+    ended: port.ended,
     metrics: () => [
+      ...port.metrics(),
       { name: "gloo_mesh_access_log_entries_total", labels: { verified: "true" }, value: received.verified },
       { name: "gloo_mesh_access_log_entries_total", labels: { verified: "false" }, value: received.unverified },
       ...[...dropped].map(([reason, value]) => ({

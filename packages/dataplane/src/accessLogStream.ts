@@ -1,4 +1,5 @@
 import type { ServerReadableStream } from "@grpc/grpc-js";
+import { keptText } from "@isthmus/core";
 import { fittedEntry, type PodsAt } from "./accessLog.ts";
 import { type AccessLogFrame, accessLogFrame } from "./accessLogFrame.ts";
 import type { StoredEntry } from "./entryStore.ts";
@@ -9,6 +10,8 @@ export interface StreamParts {
   /** Entries of one message that are kept at most, the newest. */
   readonly entriesPerProxy: number;
   readonly podsAt: PodsAt;
+  /** Called when it says for the first time which proxy it is. */
+  readonly introduced: () => void;
   readonly keep: (entry: StoredEntry) => void;
   readonly dropped: (reason: "Ring" | "Size", entries: number) => void;
   /** Milliseconds since some moment. */
@@ -39,7 +42,8 @@ export function accessLogStream(address: string, parts: StreamParts): (message: 
     if (identifier !== undefined) {
       const proxy = proxyOf(identifier.node);
       if (proxy === undefined) throw new StreamRefused("the identifier names no pod: its node has neither Istio's metadata nor Istio's id");
-      identity = { proxy, logName: identifier.logName.slice(0, LONGEST_LOG_NAME) };
+      if (identity === undefined) parts.introduced();
+      identity = { proxy, logName: keptText(identifier.logName, LONGEST_LOG_NAME) };
       checkedAt = Number.NEGATIVE_INFINITY;
     }
     if (identity === undefined) throw new StreamRefused("the first message has no identifier");

@@ -60,6 +60,7 @@ export function extensionConfigs(options: ExtensionConfigOptions, signal: AbortS
   const waiting = new Set<OpenStream>();
   const addresses = new Map<string, { streams: number; bytes: number }>();
   let bytesOnTheirWay = 0;
+  let introduced: (peer: string) => void = () => undefined;
 
   function at(address: string): { streams: number; bytes: number } {
     const known = addresses.get(address) ?? { streams: 0, bytes: 0 };
@@ -115,7 +116,9 @@ export function extensionConfigs(options: ExtensionConfigOptions, signal: AbortS
   }
 
   function receive(stream: OpenStream, message: Uint8Array): void {
+    const isNew = stream.state.claimed === undefined;
     stream.state.receive(requestOf(message));
+    if (isNew) introduced(stream.call.getPeer());
     if (!stream.state.isOwed) release(stream);
     waiting.add(stream);
     sendWaiting();
@@ -156,7 +159,10 @@ export function extensionConfigs(options: ExtensionConfigOptions, signal: AbortS
 
   void recheck(changed, clock, signal);
   return {
-    service: (server) => server.addService({ [METHOD.name]: METHOD_DEFINITION }, { [METHOD.name]: serve }),
+    service(server, peers) {
+      introduced = peers.introduced;
+      server.addService({ [METHOD.name]: METHOD_DEFINITION }, { [METHOD.name]: serve });
+    },
     changed,
     outcomes: () =>
       [...open].flatMap(({ address, state }) => {

@@ -1,4 +1,5 @@
 import { create, toBinary } from "@bufbuild/protobuf";
+import { keptText } from "@isthmus/core";
 import type { Node } from "./gen/envoy/config/core/v3/base_pb.ts";
 import { type DiscoveryRequest, DiscoveryResponseSchema } from "./gen/envoy/service/discovery/v3/discovery_pb.ts";
 import { type LoggingProxy, proxyOf } from "./loggingProxy.ts";
@@ -112,7 +113,7 @@ export function extensionConfigStream(): ExtensionConfigStream {
 
 /** One line of a proxy's words, for statuses and logs. */
 function readable(text: string): string {
-  return [...text.slice(0, LONGEST_ERROR)].map((letter) => (/[\p{L}\p{N}\p{P}\p{S} ]/u.test(letter) ? letter : " ")).join("");
+  return [...keptText(text, LONGEST_ERROR)].map((letter) => (/[\p{L}\p{N}\p{P}\p{S} ]/u.test(letter) ? letter : " ")).join("");
 }
 
 export const TYPE_URL = "type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "@isthmus/core";
+import { type JsonObject, keptText } from "@isthmus/core";
 import type { Node } from "./gen/envoy/config/core/v3/base_pb.ts";
 
 /** Who a proxy says it is. Nothing of it is proven: the port is open to whatever runs in the cluster. */
@@ -27,7 +27,7 @@ export function proxyOf(node: Node | undefined): LoggingProxy | undefined {
     podName,
     namespace,
     workloadName: named(metadata, "WORKLOAD_NAME") ?? ownerIn(metadata) ?? podName,
-    address: isIstio && address.length <= LONGEST_ADDRESS ? address : "",
+    address: isIstio && address.length <= LONGEST_ADDRESS ? keptText(address) : "",
   };
 }
 
@@ -42,9 +42,9 @@ function named(metadata: JsonObject, key: string): string | undefined {
   return typeof value === "string" ? nameIn(value) : undefined;
 }
 
-/** A name as Kubernetes allows it: nothing else reaches a terminal or a key. */
+/** A name as Kubernetes allows it: nothing else reaches a terminal or a key. It is kept longer than what it was cut from. */
 function nameIn(text: string): string | undefined {
-  return text.length <= LONGEST_NAME && /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(text) ? text : undefined;
+  return text.length <= LONGEST_NAME && /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(text) ? keptText(text) : undefined;
 }
 
 const LONGEST_NAME = 253;

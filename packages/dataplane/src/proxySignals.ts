@@ -5,6 +5,7 @@ import {
   edgeKey,
   hasSignals,
   isTrafficName,
+  keptText,
   noSignals,
   SIGNAL_AT,
   type Signals,
@@ -103,9 +104,21 @@ function edgeTable(most: number): { row(edge: TrafficEdge): Signals | undefined;
       if (known !== undefined) return known.signals;
       if (rows.size >= most) return undefined;
       const signals = noSignals();
-      rows.set(key, { edge, signals });
+      rows.set(key, { edge: keptEdge(edge), signals });
       return signals;
     },
+  };
+}
+
+/** Labels are parts of the text that they came in. */
+function keptEdge({ sourceNamespace, sourceWorkload, namespace, service, workload, cluster }: TrafficEdge): TrafficEdge {
+  return {
+    sourceNamespace: keptText(sourceNamespace),
+    sourceWorkload: keptText(sourceWorkload),
+    namespace: keptText(namespace),
+    service: keptText(service),
+    workload: keptText(workload),
+    cluster: keptText(cluster),
   };
 }
 

@@ -1,8 +1,30 @@
-import { Server, ServerCredentials } from "@grpc/grpc-js";
-import { type Clock, type Log, messageOf } from "@isthmus/core";
+import { Server } from "@grpc/grpc-js";
+import { type Clock, type Log, type Metric, messageOf } from "@isthmus/core";
+import {
+  type ConnectionGuard,
+  type ConnectionLimits,
+  type Http2Server,
+  limitUnfinished,
+  serveGrpc,
+  startConnectionGuard,
+  startHttp2Server,
+  type UnfinishedLimits,
+} from "@isthmus/relay/http2";
+
+/** What a service may tell the port. */
+export interface WorkloadPeers {
+  /** The peer of a call, as the gRPC library names it, has introduced itself as a proxy: its connection is a stranger's no longer. */
+  introduced(peer: string): void;
+}
 
 /** Adds what it serves to a server that does not listen yet. It is called once for each attempt to listen. */
-export type WorkloadService = (server: Server) => void;
+export type WorkloadService = (server: Server, peers: WorkloadPeers) => void;
+
+/** How much may be open, and half-sent, at a time. */
+export interface WorkloadPortLimits {
+  readonly connections: Omit<ConnectionLimits, "callMs">;
+  readonly unfinished: UnfinishedLimits;
+}
 
 export interface WorkloadPortOptions {
   /** Address, or a name of one. */
@@ -12,6 +34,8 @@ export interface WorkloadPortOptions {
   readonly services: readonly WorkloadService[];
   /** What messages call the port: `access logs`. */
   readonly purpose: string;
+  /** Default: `WORKLOAD_PORT_LIMITS`. */
+  readonly portLimits?: WorkloadPortLimits;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -22,71 +46,82 @@ export interface WorkloadPort {
   readonly listening: Promise<number>;
   /** Resolves when it was aborted and has closed its port. */
   readonly ended: Promise<void>;
+  metrics(): readonly Metric[];
 }
 
 /**
- * Serves gRPC in plaintext, as proxies call it, until `signal` is aborted. A port that cannot be had is tried again every 10 s: an agent
- * without it is still an agent.
+ * Serves gRPC in plaintext, as proxies call it, until `signal` is aborted. Nobody proves who they are here; what connections, streams and half-sent
+ * messages may cost is bounded as on the port of the management server (docs/decisions/0151). A port that cannot be had is tried again every 10 s:
+ * an agent without it is still an agent.
  */
 export function openWorkloadPort(options: WorkloadPortOptions, signal: AbortSignal): WorkloadPort {
-  const { log, purpose } = options;
-  const bound = listen(options, signal);
+  const { log, purpose, portLimits = WORKLOAD_PORT_LIMITS } = options;
+  const guard = startConnectionGuard({ limits: portLimits.connections, metric: "gloo_mesh_workload_connections_cut_total", log });
+  const bound = listen({ ...options, portLimits }, guard, signal);
   const ended = bound.then(
-    ({ server, port }) => {
-      log.info({ port }, `${purpose} of proxies are taken on port ${port}`);
-      return new Promise<void>((resolve) => {
-        const stop = () => {
-          server.forceShutdown();
-          resolve();
-        };
-        if (signal.aborted) stop();
-        else signal.addEventListener("abort", stop, { once: true });
-      });
+    async (server) => {
+      log.info({ port: server.port }, `${purpose} of proxies are taken on port ${server.port}`);
+      await aborted(signal);
+      // Proxies send again, to another replica or to the next process.
+      await server.close(0);
+      guard.stop();
     },
-    () => undefined,
+    () => guard.stop(),
   );
   const listening = bound.then(({ port }) => port);
   // Who does not wait for it does not learn that it never came.
   listening.catch(() => undefined);
-  return { listening, ended };
+  return { listening, ended, metrics: guard.metrics };
 }
 
-interface Bound {
-  readonly server: Server;
-  readonly port: number;
-}
-
-async function listen({ host, port, services, purpose, clock, log }: WorkloadPortOptions, signal: AbortSignal): Promise<Bound> {
-  const address = `${host.includes(":") ? `[${host}]` : host}:${port}`;
+async function listen(
+  { host, port, services, portLimits, clock, log, purpose }: WorkloadPortOptions & { readonly portLimits: WorkloadPortLimits },
+  guard: ConnectionGuard,
+  signal: AbortSignal,
+): Promise<Http2Server> {
   for (;;) {
     signal.throwIfAborted();
-    // The library remembers a port that it could not have: each attempt is one of its own.
     const server = new Server(SERVER_OPTIONS);
-    for (const service of services) service(server);
+    for (const service of services) service(server, { introduced: guard.identified });
     try {
-      return { server, port: await bind(server, address) };
+      return await startHttp2Server({
+        host,
+        port,
+        remedy: "free the port, or set another with --workload-port",
+        tls: undefined,
+        guard,
+        // A proxy has one stream per access log record and worker thread.
+        streams: { few: STREAMS, many: STREAMS },
+        limitStream: limitUnfinished(portLimits.unfinished),
+        serve: (http2Server) => serveGrpc(server, http2Server),
+      });
     } catch (error) {
-      server.forceShutdown();
-      log.error(
-        { address },
-        `cannot listen on ${address} for ${purpose}, trying again in ${RETRY_MS / 1_000} s: ${messageOf(error)}: free the port, or set another with --workload-port`,
-      );
+      log.error({ host, port }, `${messageOf(error)}; trying again for ${purpose} in ${RETRY_MS / 1_000} s`);
       await clock.sleep(RETRY_MS, signal);
     }
   }
 }
 
-function bind(server: Server, address: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.bindAsync(address, ServerCredentials.createInsecure(), (error, port) => (error === null ? resolve(port) : reject(error)));
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
   });
 }
 
-// With channelz, although nobody reads its figures: without it the library does not know its connections, and leaves them open at shutdown.
+const STREAMS = 100;
+const MEBIBYTE = 1024 * 1024;
+
+/** Sizes for a pod with 512 MiB (docs/decisions/0151). A proxy has a connection for each worker thread, and pods with hostNetwork share an address. */
+export const WORKLOAD_PORT_LIMITS: WorkloadPortLimits = {
+  connections: { connections: 4_000, connectionsPerAddress: 256, unknownMs: 60_000 },
+  unfinished: { bytes: 32 * MEBIBYTE, bytesOfAddress: 8 * MEBIBYTE, message: 4 * MEBIBYTE, messageMs: 20_000 },
+};
+
 const SERVER_OPTIONS = {
-  "grpc.max_receive_message_length": 4 * 1024 * 1024,
-  // A proxy has one per access log record and worker thread.
-  "grpc.max_concurrent_streams": 100,
+  "grpc.max_receive_message_length": 4 * MEBIBYTE,
+  // Its figures of every connection and call are of no use to us.
+  "grpc.enable_channelz": 0,
   "grpc.max_connection_idle_ms": 60_000,
   // Finds connections of which the other end is gone for good.
   "grpc.keepalive_time_ms": 30_000,

@@ -3,6 +3,7 @@ import type { Clock, Log, Metric } from "@isthmus/core";
 import type { StreamLimits } from "../src/accessLogSink.ts";
 import type { EntryLimits } from "../src/entryStore.ts";
 import { type AccessLogSink, type PodsAt, startAccessLogSink } from "../src/index.ts";
+import type { WorkloadPortLimits } from "../src/workloadPort.ts";
 import { asBuffer, silent, wallClock } from "./wallClock.ts";
 
 /** A sink on a port of its own, and a client of it. */
@@ -20,10 +21,11 @@ export async function startSink(
   {
     limits,
     mostStreams,
+    portLimits,
     clock = wallClock,
     log = silent,
     port = 0,
-  }: { limits?: EntryLimits; mostStreams?: StreamLimits; clock?: Clock; log?: Log; port?: number } = {},
+  }: { limits?: EntryLimits; mostStreams?: StreamLimits; portLimits?: WorkloadPortLimits; clock?: Clock; log?: Log; port?: number } = {},
 ): Promise<RunningSink> {
   const stopped = new AbortController();
   const sink = startAccessLogSink(
@@ -33,6 +35,7 @@ export async function startSink(
       podsAt,
       ...(limits === undefined ? {} : { limits }),
       ...(mostStreams === undefined ? {} : { mostStreams }),
+      ...(portLimits === undefined ? {} : { portLimits }),
       clock,
       log,
     },

@@ -6,11 +6,21 @@ import { createServerIdentity, startGrpcServer } from "../src/index.ts";
 import { DEFAULT_LIMITS, startConnectionGuard } from "../src/transport/connectionGuard.ts";
 import { serveGrpc } from "../src/transport/grpcOverHttp2.ts";
 import { startHttp2Server, WINDOW_BYTES } from "../src/transport/http2Server.ts";
+import { limitRelayCall } from "../src/transport/relayCalls.ts";
 import { serverTlsContext } from "../src/transport/serverTls.ts";
 import { registrationsOf, until } from "./realRelay.ts";
 import { recordingLog } from "./sessionFleet.ts";
 
 const clock = { now: () => Date.now(), sleep: () => Promise.resolve() };
+
+const OPTIONS = {
+  host: "127.0.0.1",
+  port: 0,
+  remedy: "set another with --port",
+  streams: { few: 4, many: 16 },
+  widens: true,
+  limitStream: limitRelayCall(1_000),
+};
 
 async function started(port: number) {
   const identity = await createServerIdentity({ now: Date.now() });
@@ -56,9 +66,9 @@ test("a gRPC library that serves calls in another way is noticed before the serv
 
 test("windows are those of HTTP/2 until it is known who is there, and large from then on, for the stream and for the connection", async () => {
   const identity = await createServerIdentity({ now: Date.now() });
-  const guard = startConnectionGuard({ limits: DEFAULT_LIMITS, log: recordingLog() });
+  const guard = startConnectionGuard({ limits: DEFAULT_LIMITS, metric: "relay_server_connections_cut_total", log: recordingLog() });
   const tls = serverTlsContext(identity);
-  const server = await startHttp2Server({ host: "127.0.0.1", port: 0, tls, guard, callMs: 1_000, serve: () => undefined });
+  const server = await startHttp2Server({ ...OPTIONS, tls, guard, serve: () => undefined });
   const client = connect(`https://127.0.0.1:${server.port}`, { rejectUnauthorized: false });
   await new Promise((resolve) => client.once("remoteSettings", resolve));
   expect(client.remoteSettings).toMatchObject({ initialWindowSize: 65_535, maxConcurrentStreams: 4, maxHeaderListSize: 16 * 1024 });
@@ -76,9 +86,9 @@ test("windows are those of HTTP/2 until it is known who is there, and large from
 
 test("closing ends connections on which nobody has begun with TLS, and does not wait for the limit of their handshakes", async () => {
   const identity = await createServerIdentity({ now: Date.now() });
-  const guard = startConnectionGuard({ limits: DEFAULT_LIMITS, log: recordingLog() });
+  const guard = startConnectionGuard({ limits: DEFAULT_LIMITS, metric: "relay_server_connections_cut_total", log: recordingLog() });
   const tls = serverTlsContext(identity);
-  const server = await startHttp2Server({ host: "127.0.0.1", port: 0, tls, guard, callMs: 1_000, serve: () => undefined });
+  const server = await startHttp2Server({ ...OPTIONS, tls, guard, serve: () => undefined });
   const silent = connectTcp(server.port, "127.0.0.1");
   await new Promise((resolve) => silent.once("connect", resolve));
   const other = connectTcp(server.port, "127.0.0.1").resume();

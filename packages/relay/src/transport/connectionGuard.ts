@@ -45,11 +45,18 @@ interface Connection {
   known: (() => void) | undefined;
 }
 
+export interface ConnectionGuardOptions {
+  readonly limits: Omit<ConnectionLimits, "callMs">;
+  /** Counts the connections that are cut, by reason. */
+  readonly metric: "relay_server_connections_cut_total" | "gloo_mesh_workload_connections_cut_total";
+  readonly log: Log;
+}
+
 /**
  * A connection above `limits` closes the oldest unauthenticated one, which may be itself; any that stays unauthenticated for `unknownMs` is
  * closed too. `stop` ends the timers and leaves the connections open.
  */
-export function startConnectionGuard({ limits, log }: { readonly limits: ConnectionLimits; readonly log: Log }): ConnectionGuard {
+export function startConnectionGuard({ limits, metric, log }: ConnectionGuardOptions): ConnectionGuard {
   const { connections: most, connectionsPerAddress: mostOfOne, unknownMs } = limits;
   const counters = startCounters();
   const all = new Map<string, Connection>();
@@ -61,7 +68,7 @@ export function startConnectionGuard({ limits, log }: { readonly limits: Connect
   let sentAt = Number.NEGATIVE_INFINITY;
 
   function cut(connection: Connection, reason: "idle" | "streams" | "address" | "total"): void {
-    counters.add("relay_server_connections_cut_total", { reason });
+    counters.add(metric, { reason });
     connection.socket.destroy();
     forget(connection);
     // A flood must not fill the log as well.

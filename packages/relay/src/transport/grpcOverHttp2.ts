@@ -1,4 +1,4 @@
-import type { Http2SecureServer } from "node:http2";
+import type { Http2SecureServer, Http2Server } from "node:http2";
 import type { Server } from "@grpc/grpc-js";
 
 /**
@@ -7,7 +7,7 @@ import type { Server } from "@grpc/grpc-js";
  * its types alone; docs/decisions/0044-our-own-http2-server.md says why we call it. An upgrade without that method does not compile, and
  * one whose method does something else throws here, when the program starts.
  */
-export function serveGrpc(server: Server, http2Server: Http2SecureServer): void {
+export function serveGrpc(server: Server, http2Server: Http2SecureServer | Http2Server): void {
   const before = counts(http2Server);
   const setupHandlers: unknown = server["_setupHandlers"];
   if (typeof setupHandlers !== "function") throw unknownLibrary();
@@ -16,7 +16,7 @@ export function serveGrpc(server: Server, http2Server: Http2SecureServer): void 
 }
 
 /** How many listen for streams and for sessions. */
-function counts(http2Server: Http2SecureServer): readonly number[] {
+function counts(http2Server: Http2SecureServer | Http2Server): readonly number[] {
   return [http2Server.listenerCount("stream"), http2Server.listenerCount("session")];
 }
 

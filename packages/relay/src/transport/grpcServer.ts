@@ -32,6 +32,7 @@ import { serveGrpc } from "./grpcOverHttp2.ts";
 import { startHttp2Server } from "./http2Server.ts";
 import { addressOf, type Certified, certifiedPeer, headerOf, ROOTS_HEADER, trustOf } from "./peer.ts";
 import { addReflection } from "./reflection.ts";
+import { limitRelayCall } from "./relayCalls.ts";
 import { type ConnectCall, serveStream } from "./serverStream.ts";
 import { serverTlsContext } from "./serverTls.ts";
 import { connectMethod, registerMethod, renewMethod, SERVICE_NAMES } from "./serviceDefinition.ts";
@@ -89,7 +90,7 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
   const counters = startCounters();
   const tls = serverTlsContext(identity);
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
-  const guard = startConnectionGuard({ limits, log });
+  const guard = startConnectionGuard({ limits, metric: "relay_server_connections_cut_total", log });
   const registrar = startRegistrar({
     registrations,
     identity: () => identity,
@@ -192,9 +193,12 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
   const http2 = await startHttp2Server({
     host,
     port,
+    remedy: "set another with --port",
     tls,
     guard,
-    callMs: limits.callMs,
+    streams: { few: 4, many: 16 },
+    widens: true,
+    limitStream: limitRelayCall(limits.callMs),
     serve: (http2Server) => serveGrpc(server, http2Server),
   });
   return {

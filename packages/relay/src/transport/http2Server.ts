@@ -1,16 +1,18 @@
 import {
   constants,
   createSecureServer,
+  createServer,
   type Http2SecureServer,
   type IncomingHttpHeaders,
+  type Http2Server as PlainHttp2Server,
   type ServerHttp2Session,
   type ServerHttp2Stream,
+  type Settings,
 } from "node:http2";
 import type { Socket } from "node:net";
 import type { SecureContextOptions } from "node:tls";
 import { UsageError } from "@isthmus/core";
-import { type ConnectionGuard, MAX_CALL_BYTES } from "./connectionGuard.ts";
-import { connectMethod } from "./serviceDefinition.ts";
+import type { ConnectionGuard } from "./connectionGuard.ts";
 
 /**
  * Receive windows of a server, per stream and per connection, in bytes, as soon as it is known who is at the other end. With
@@ -18,9 +20,6 @@ import { connectMethod } from "./serviceDefinition.ts";
  * setting for it on servers (docs/decisions/0044-our-own-http2-server.md).
  */
 export const WINDOW_BYTES = 8 * 1024 * 1024;
-
-/** Streams at a time on one connection: an agent has one, and another for a call; before it is known who is there, fewer. */
-const [FEW_STREAMS, STREAMS] = [4, 16] as const;
 
 /** Streams that a connection may open, one after the other, before it is known who is there: some open them without end, and reset each at once. */
 const STREAMS_OF_STRANGERS = 100;
@@ -31,16 +30,17 @@ const CONNECTION_OPTIONS = {
   maxHeaderListPairs: 64,
   // In MB: above it no new stream is opened. Agents have one.
   maxSessionMemory: 16,
-  // Who does not speak HTTP/2 has nothing to say.
-  unknownProtocolTimeout: 1_000,
-  handshakeTimeout: 10_000,
   // As in the gRPC library: the headers that we send are our own.
   maxSendHeaderBlockLength: Number.MAX_SAFE_INTEGER,
 } as const;
 
-const SETTINGS = { maxConcurrentStreams: FEW_STREAMS, maxHeaderListSize: 16 * 1024, enablePush: false };
+const TLS_OPTIONS = {
+  // Who does not speak HTTP/2 has nothing to say.
+  unknownProtocolTimeout: 1_000,
+  handshakeTimeout: 10_000,
+} as const;
 
-/** A running HTTP/2 server on TLS. */
+/** A running HTTP/2 server. */
 export interface Http2Server {
   /** That it listens on. */
   readonly port: number;
@@ -55,27 +55,41 @@ export interface Http2ServerOptions {
   readonly host: string;
   /** 0: any that is free. */
   readonly port: number;
-  /** Certificate, key and the authorities of client certificates. */
-  readonly tls: SecureContextOptions;
+  /** What to do where the port is in use. */
+  readonly remedy: string;
+  /** Certificate, key and the authorities of client certificates. Undefined: plaintext, spoken without an upgrade. */
+  readonly tls: SecureContextOptions | undefined;
   readonly guard: ConnectionGuard;
-  /** How long a call may take that is not the relay's stream, in milliseconds. */
-  readonly callMs: number;
+  /** Streams at a time on one connection, before and after it is known who is there. */
+  readonly streams: { readonly few: number; readonly many: number };
+  /** Whether who is known may send `WINDOW_BYTES` ahead. Default: HTTP/2's own 64 KB. */
+  readonly widens?: boolean;
+  /** Called with each stream before it is served: may limit and end it. */
+  readonly limitStream: StreamLimiter;
   /** Serves calls: called once, before the server listens. */
-  readonly serve: (server: Http2SecureServer) => void;
+  readonly serve: (server: AnyHttp2Server) => void;
 }
+
+type AnyHttp2Server = Http2SecureServer | PlainHttp2Server;
+
+/** Keeps what one stream may cost small; `isKnown`: whether it is known who is at the other end of the connection. */
+export type StreamLimiter = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, isKnown: () => boolean) => void;
 
 /**
  * Starts an HTTP/2 server with our limits: of TLS, of connections, and of what is read before it is known from whom. It asks for a client
  * certificate, and lets through who has none, so that registration works on the same port. Rejects with UsageError when it cannot listen.
  */
-export async function startHttp2Server({ host, port, tls, guard, callMs, serve }: Http2ServerOptions): Promise<Http2Server> {
-  const server = createSecureServer({ ...CONNECTION_OPTIONS, ...tls, requestCert: true, rejectUnauthorized: false, settings: SETTINGS });
+export async function startHttp2Server(options: Http2ServerOptions): Promise<Http2Server> {
+  const { tls, guard, streams, widens = false, limitStream, serve } = options;
+  const settings = { maxConcurrentStreams: streams.few, maxHeaderListSize: 16 * 1024, enablePush: false };
+  const server = serverOf(tls, settings);
   const sessions = new Set<ServerHttp2Session>();
   /** Of each connection on which it is not known who is there: how many streams it has opened. */
   const strangers = new WeakMap<object, number>();
   /** All connections that are open, also those on which nobody has spoken TLS yet: they have no session. */
   const sockets = new Set<Socket>();
-  server.on("connection", (socket) => {
+  // In plaintext its session begins with it: the guard has to know it before.
+  server.prependListener("connection", (socket) => {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
     guard.connected(socket);
@@ -88,7 +102,9 @@ export async function startHttp2Server({ host, port, tls, guard, callMs, serve }
     strangers.set(session, 0);
     guard.opened(session, () => {
       strangers.delete(session);
-      widen(session);
+      if (session.destroyed || session.closed) return;
+      if (widens) session.setLocalWindowSize(WINDOW_BYTES);
+      session.settings({ ...settings, maxConcurrentStreams: streams.many, ...(widens ? { initialWindowSize: WINDOW_BYTES } : {}) });
     });
   });
   server.on("stream", (stream, headers) => {
@@ -97,13 +113,15 @@ export async function startHttp2Server({ host, port, tls, guard, callMs, serve }
     const opened = (strangers.get(session) ?? 0) + 1;
     if (strangers.has(session)) strangers.set(session, opened);
     if (opened > STREAMS_OF_STRANGERS) guard.abused(session);
-    else limitCall(stream, headers, { callMs, isKnown: () => !strangers.has(session) });
+    else limitStream(stream, headers, () => !strangers.has(session));
   });
   serve(server);
-  const bound = await listening(server, { host, port });
+  const bound = await listening(server, options);
   return {
     port: bound,
-    setTls: (context) => server.setSecureContext(context),
+    setTls(context) {
+      if ("setSecureContext" in server) server.setSecureContext(context);
+    },
     async close(graceMs) {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       for (const session of sessions) session.close();
@@ -120,13 +138,18 @@ export async function startHttp2Server({ host, port, tls, guard, callMs, serve }
   };
 }
 
-function listening(server: Http2SecureServer, { host, port }: Pick<Http2ServerOptions, "host" | "port">): Promise<number> {
+function serverOf(tls: SecureContextOptions | undefined, settings: Settings): AnyHttp2Server {
+  if (tls === undefined) return createServer({ ...CONNECTION_OPTIONS, settings });
+  return createSecureServer({ ...CONNECTION_OPTIONS, ...TLS_OPTIONS, ...tls, requestCert: true, rejectUnauthorized: false, settings });
+}
+
+function listening(server: AnyHttp2Server, { host, port, remedy }: Pick<Http2ServerOptions, "host" | "port" | "remedy">): Promise<number> {
   return new Promise((resolve, reject) => {
     const refused = (error: NodeJS.ErrnoException) => {
       const where = `${host.includes(":") ? `[${host}]` : host}:${port}`;
       reject(
         new UsageError(
-          `cannot listen on ${where}: ${error.code === "EADDRINUSE" ? "the port is already in use: set another with --port" : error.message}`,
+          `cannot listen on ${where}: ${error.code === "EADDRINUSE" ? `the port is already in use: ${remedy}` : error.message}`,
         ),
       );
     };
@@ -137,41 +160,4 @@ function listening(server: Http2SecureServer, { host, port }: Pick<Http2ServerOp
       resolve(typeof address === "object" && address !== null ? address.port : port);
     });
   });
-}
-
-/** For an agent: it sends much. */
-function widen(session: ServerHttp2Session): void {
-  if (session.destroyed || session.closed) return;
-  session.setLocalWindowSize(WINDOW_BYTES);
-  session.settings({ ...SETTINGS, initialWindowSize: WINDOW_BYTES, maxConcurrentStreams: STREAMS });
-}
-
-interface CallLimits {
-  readonly callMs: number;
-  /** Whether it is known who is at the other end of the connection. */
-  readonly isKnown: () => boolean;
-}
-
-/** Ends a call that sends too much or takes too long: any but the relay's stream of who is known, for which the library's one limit is made. */
-function limitCall(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, { callMs, isKnown }: CallLimits): void {
-  const encoding = headers["grpc-encoding"];
-  // A few bytes could become megabytes; nobody of ours compresses this way.
-  if (encoding !== undefined && encoding !== "identity") {
-    stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
-    return;
-  }
-  const isStream = headers[":path"] === connectMethod.path;
-  let bytes = 0;
-  const count = (data: Buffer) => {
-    if (isStream && isKnown()) {
-      stream.off("data", count);
-      return;
-    }
-    bytes += data.length;
-    if (bytes > MAX_CALL_BYTES && !stream.closed) stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
-  };
-  stream.on("data", count);
-  if (isStream) return;
-  const timer = setTimeout(() => stream.close(constants.NGHTTP2_CANCEL), callMs);
-  stream.once("close", () => clearTimeout(timer));
 }
