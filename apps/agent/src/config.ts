@@ -1,5 +1,6 @@
 import { isClusterName, UsageError } from "@isthmus/core";
 import { type AgentLimits, type Generation, NAMES } from "@isthmus/plane";
+import { type AgentService, problemOfService } from "@isthmus/plane/ports";
 import {
   type AdminTlsFlags,
   addAdminTlsOptions,
@@ -41,6 +42,10 @@ export interface AgentConfig {
   /** Where proxies send their access logs, and ask for Wasm filters. */
   readonly workloadHost: string;
   readonly workloadPort: number;
+  /** Where those who watch that port, and do not speak gRPC, are answered. Undefined: nowhere. */
+  readonly workloadHttpPort: number | undefined;
+  /** The Service by which proxies reach the agent: what the management server has their configuration name. */
+  readonly service: AgentService;
   /** Where other replicas ask this one. */
   readonly replicaHost: string;
   readonly replicaPort: number;
@@ -70,7 +75,7 @@ export interface AgentConfig {
   readonly verbose: boolean;
 }
 
-type Defaulted = "wasm" | "adminTls" | "limits" | "instance" | "leaderElection" | "generation" | "verbose";
+type Defaulted = "service" | "workloadHttpPort" | "wasm" | "adminTls" | "limits" | "instance" | "leaderElection" | "generation" | "verbose";
 
 /** What the command line gives. */
 interface Options
@@ -84,6 +89,9 @@ interface Options
   readonly relayAddress?: string;
   readonly relayAuthority?: string;
   readonly instance?: string;
+  readonly service?: string;
+  readonly servicePort: number;
+  readonly workloadHttpPort?: number;
   readonly writeNamespaces: readonly string[];
   readonly readNamespaces: readonly string[];
   readonly deleteBudgetPercent: number;
@@ -143,6 +151,21 @@ export function readAgentConfig(argv: readonly string[]): AgentConfig {
       )
         .default(9978)
         .argParser(portNumber),
+    )
+    .addOption(
+      new Option(
+        "--workload-http-port <number>",
+        "HTTP port on which the health of what proxies are served is answered; default: 9988 with --legacy-names, else none",
+      ).argParser(portNumber),
+    )
+    .addOption(
+      new Option(
+        "--service <name>",
+        "Service by which proxies reach this agent, in its namespace; none: it has no Service; default: gloo-mesh-agent, or with --legacy-names enterprise-agent",
+      ),
+    )
+    .addOption(
+      new Option("--service-port <number>", "port of that Service for access logs and Wasm filters").default(9977).argParser(portNumber),
     )
     .addOption(
       new Option(
@@ -245,6 +268,8 @@ export function readAgentConfig(argv: readonly string[]): AgentConfig {
     adminTls: adminTlsIn(options),
     workloadHost: options.workloadHost,
     workloadPort: options.workloadPort,
+    service: serviceIn(options, generation),
+    workloadHttpPort: options.workloadHttpPort ?? HTTP_PORTS[generation],
     replicaHost: options.replicaHost,
     replicaPort: options.replicaPort,
     kubeconfig: options.kubeconfig,
@@ -281,6 +306,20 @@ function checkMode({ standard = false, relayAddress, namespace, managementNamesp
     );
   }
 }
+
+function serviceIn({ service, servicePort }: Options, generation: Generation): AgentService {
+  const httpPort = HTTP_PORTS[generation];
+  const name = service === NO_SERVICE ? "" : (service ?? NAMES[generation].agent);
+  const told = { name, grpcPort: servicePort, ...(httpPort === undefined ? {} : { httpPort }) };
+  const problem = problemOfService(told);
+  if (problem === undefined) return told;
+  throw new UsageError(`--service ${told.name}, --service-port ${servicePort}: ${problem}`);
+}
+
+const NO_SERVICE = "none";
+
+/** Of the Service, by the names that the product bears: the seeds know this port of the first generation alone. */
+const HTTP_PORTS: Readonly<Record<Generation, number | undefined>> = { "gloo-mesh": undefined, enterprise: 9988 };
 
 function serverUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;

@@ -25,6 +25,7 @@ import { answerMeshMetrics } from "./meshMetrics.ts";
 import { answerReplica, otherReplicas, replicaClient } from "./replicas.ts";
 import { type StartedWasmFilters, startWasmFilters } from "./wasmFilters.ts";
 import { WASM_OUTCOMES_TOPIC } from "./wasmReplicas.ts";
+import { offeredServices, startWorkloadHttp } from "./workloadHttp.ts";
 
 const VERSION = "0.1.0";
 
@@ -65,6 +66,8 @@ async function run(config: AgentConfig, signal: AbortSignal): Promise<void> {
   const others = () => otherReplicas(agent.view.snapshot, { name: config.instance, namespace, clusterName });
   const replicas = replicaClient({ others, keys, port: config.replicaPort, log });
   let scrape: MeshScrape | undefined;
+  /** The port for proxies, since it is open. */
+  let taken: number | undefined;
   const metrics = startMetrics({
     source: "agent",
     read: () => [...(link?.metrics() ?? []), ...agent.metrics(), ...(accessLogs?.metrics() ?? []), ...(scrape?.metrics() ?? [])],
@@ -73,7 +76,8 @@ async function run(config: AgentConfig, signal: AbortSignal): Promise<void> {
     {
       cluster,
       link: (handler, turn) => {
-        const about = { instance: `${config.instance}-${randomUUID()}`, version: VERSION, agentNamespace: namespace, clusterUid };
+        const instance = `${config.instance}-${randomUUID()}`;
+        const about = { instance, version: VERSION, agentNamespace: namespace, service: config.service, clusterUid };
         link = startAgentLink(
           {
             clusterName,
@@ -135,14 +139,35 @@ async function run(config: AgentConfig, signal: AbortSignal): Promise<void> {
       accessLogs(podsAt, until) {
         const besides = wasm === undefined ? [] : [wasm.service];
         accessLogs = startAccessLogSink({ host: config.workloadHost, port: config.workloadPort, podsAt, besides, clock, log }, until);
+        accessLogs.listening.then(
+          (port) => {
+            taken = port;
+          },
+          () => undefined,
+        );
         return accessLogs;
       },
     },
     signal,
   );
+  const beside =
+    config.workloadHttpPort === undefined
+      ? undefined
+      : startWorkloadHttp(
+          {
+            host: config.workloadHost,
+            port: config.workloadHttpPort,
+            clusterName,
+            lacking: () => (taken === undefined ? "the port for proxies is not open" : undefined),
+            offered: () => offeredServices(taken, wasmConfig !== undefined),
+            clock,
+            log,
+          },
+          signal,
+        );
   const pages = agentAdminPages(agent, clusterName, () => accessLogs);
   const admin = await openAdminPort(config, ours, { isReady: () => agent.view.isComplete, metrics, pages, signal });
-  await Promise.all([agent.ended, following]);
+  await Promise.all([agent.ended, following, beside?.ended]);
   await election?.resign();
   await admin.close();
 }

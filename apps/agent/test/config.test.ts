@@ -52,6 +52,16 @@ describe("the agent's settings", () => {
     expect(() => readAgentConfig([...standard, "--management-namespace", "mesh"])).toThrow("run the agent there, not in gloo-mesh");
   });
 
+  it("say which Service proxies reach the agent by, and with legacy names answer HTTP beside it", () => {
+    expect(readAgentConfig(needed)).toMatchObject({ service: { name: "gloo-mesh-agent", grpcPort: 9977 }, workloadHttpPort: undefined });
+    const legacy = readAgentConfig([...needed, "--legacy-names"]);
+    expect(legacy).toMatchObject({ service: { name: "enterprise-agent", grpcPort: 9977, httpPort: 9988 }, workloadHttpPort: 9988 });
+    expect(readAgentConfig([...needed, "--service", "agents", "--service-port", "443"]).service).toEqual({ name: "agents", grpcPort: 443 });
+    expect(readAgentConfig([...needed, "--service", "none"]).service).toEqual({ name: "", grpcPort: 9977 });
+    expect(() => readAgentConfig([...needed, "--service", "sink.attackers"])).toThrow("--service sink.attackers");
+    expect(() => readAgentConfig([...needed, "--service-port", "0"])).toThrow("a port of its Service is not one");
+  });
+
   it("say loudly by their name that the server is not verified", () => {
     vi.stubEnv("RELAY_DISABLE_SERVER_CERTIFICATE_VALIDATION", "true");
     expect(readAgentConfig(needed).verifiesServer).toBe(false);

@@ -43,6 +43,7 @@ export {
   type CiliumInstallation,
   type IngressGateway,
   Mesh,
+  type MeshAgentInfo,
   type MeshInstallation,
   type MeshSpec,
   type MeshStatus,

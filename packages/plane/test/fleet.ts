@@ -18,6 +18,7 @@ import {
   startAgent,
   startServer,
 } from "../src/index.ts";
+import type { AgentService } from "../src/ports/clusterPort.ts";
 import { recordingLog } from "./recordingLog.ts";
 import { clock, meanwhile } from "./virtualTime.ts";
 
@@ -43,6 +44,8 @@ export interface ServerSettings {
 export interface AgentSettings extends Omit<ServerSettings, "store" | "version" | "presented" | "kindOf" | "translationView"> {
   /** Default: "". */
   readonly name?: string;
+  /** The Service that it says it has. Default: it does not say. */
+  readonly service?: AgentService;
   /** The Vault that it may call. Default: none. */
   readonly vault?: AgentOptions["vault"];
   /** How it asks proxies for the age of their certificates. Default: it does not. */
@@ -170,6 +173,7 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
       schemas,
       storesOrders,
       wasmFilters,
+      service,
       over = (one) => one,
     } = settings;
     const cluster = clusters[clusterName];
@@ -184,7 +188,13 @@ export function demoFleet({ random = () => 0 }: { readonly random?: () => number
               clusterName,
               kinds: agentRoles(namespace).sentKinds.map(kindKeyOf),
               userKinds: agentRoles(namespace).userKinds.map(kindKeyOf),
-              agent: { instance: `agent-${++instances}`, version: "test", agentNamespace: namespace, clusterUid: clusterName },
+              agent: {
+                instance: `agent-${++instances}`,
+                version: "test",
+                agentNamespace: namespace,
+                ...(service === undefined ? {} : { service }),
+                clusterUid: clusterName,
+              },
               connector: {
                 connect: (...asked) =>
                   network(routes.get(clusterName))

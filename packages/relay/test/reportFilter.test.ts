@@ -203,6 +203,24 @@ describe("what is said beside objects is bounded", () => {
     expect(problemOfHello(create(HelloSchema, { digests: [{ kind: long }] }))).toBe("names of kinds are too long");
   });
 
+  test.each([
+    [{ name: "enterprise-agent", grpcPort: 9977, httpPort: 9988 }, undefined],
+    [{ name: "a".repeat(63), grpcPort: 1 }, undefined],
+    // It has none.
+    [{ name: "", grpcPort: 0 }, undefined],
+    // What would lead proxies out of the agent's namespace, or break what it stands in.
+    [{ name: "sink.attackers", grpcPort: 9977 }, "the name of its Service is not a DNS label"],
+    [{ name: "169.254.169.254", grpcPort: 80 }, "the name of its Service is not a DNS label"],
+    [{ name: "agent:1/../x", grpcPort: 9977 }, "the name of its Service is not a DNS label"],
+    [{ name: "agent\n", grpcPort: 9977 }, "the name of its Service is not a DNS label"],
+    [{ name: "a".repeat(64), grpcPort: 9977 }, "the name of its Service is not a DNS label"],
+    [{ name: "agent", grpcPort: 0 }, "a port of its Service is not one"],
+    [{ name: "agent", grpcPort: 65_536 }, "a port of its Service is not one"],
+    [{ name: "agent", grpcPort: 9977, httpPort: 70_000 }, "a port of its Service is not one"],
+  ])("the Service of an agent: %j", (agentEndpoint, problem) => {
+    expect(problemOfHello(create(HelloSchema, { agentEndpoint }))).toBe(problem);
+  });
+
   test("refusals to an agent", () => {
     const rejected = services(20_000).map((resource) => ({ ref: refOf(resource), code: "Refused" as const, message: long }));
     const messages = rejectionMessages(rejected);

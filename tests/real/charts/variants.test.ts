@@ -117,30 +117,32 @@ describeReal("the charts, on a real Kubernetes", (components) => {
       "enterprise-agent",
       [
         [9977, "grpc"],
-        [9988, 9988],
+        [9988, "http"],
       ],
     ],
-  ] as const)("gloo-mesh-agent: the Service for proxies is made only by its value, legacyNames: %s", async (legacyNames, name, ports) => {
-    const relay = { cluster: "east", serverAddress: "mgmt.example:9900" };
-    const render = async (enabled: boolean) => {
-      const objects = await renderedObjects({
-        components,
-        chart: "gloo-mesh-agent",
-        values: { relay, legacyNames, dataPlane: { enabled } },
-      });
-      const of = (kind: string) => objects.filter((object) => object.kind === kind) as unknown as readonly Ports[];
-      const services = of("Service").map(({ metadata, spec }) => [
-        metadata.name,
-        spec.ports?.map(({ port, targetPort }) => [port, targetPort]),
-      ]);
-      return [services, of("NetworkPolicy").flatMap(({ spec }) => spec.ingress?.flatMap((rule) => rule.ports.map(({ port }) => port)))];
-    };
-    expect(await render(true)).toEqual([[[name, ports]], ["stats", ...ports.map(([, target]) => target)]]);
-    expect(await render(false)).toEqual([[], ["stats"]]);
-    // Nobody listens on 9988, so the pod does not promise it.
-    const [pod] = podsIn(await renderedObjects({ components, chart: "gloo-mesh-agent", values: { relay, dataPlane: { enabled: true } } }));
-    expect(pod?.spec.containers[0]?.ports?.map(({ containerPort }) => containerPort)).toEqual([9091, 9977]);
-  });
+  ] as const)(
+    "gloo-mesh-agent: the Service for proxies is made unless its value is off, legacyNames: %s",
+    async (legacyNames, name, ports) => {
+      const relay = { cluster: "east", serverAddress: "mgmt.example:9900" };
+      const render = async (dataPlane: { readonly enabled?: boolean }) => {
+        const objects = await renderedObjects({ components, chart: "gloo-mesh-agent", values: { relay, legacyNames, dataPlane } });
+        const of = (kind: string) => objects.filter((object) => object.kind === kind) as unknown as readonly Ports[];
+        const services = of("Service").map(({ metadata, spec }) => [
+          metadata.name,
+          spec.ports?.map(({ port, targetPort }) => [port, targetPort]),
+        ]);
+        const policies = of("NetworkPolicy").flatMap(({ spec }) => spec.ingress?.flatMap((rule) => rule.ports.map(({ port }) => port)));
+        const container = podsIn(objects)[0]?.spec.containers[0];
+        const told = container?.args?.filter((argument) => argument.startsWith("--service"));
+        return [services, policies, container?.ports?.map(({ containerPort }) => containerPort), told];
+      };
+      const numbers = ports.map(([port]) => port);
+      const made = [[[name, ports]], ["stats", ...ports.map(([, target]) => target)], [9091, ...numbers], [`--service=${name}`]];
+      expect(await render({})).toEqual(made);
+      expect(await render({ enabled: true })).toEqual(made);
+      expect(await render({ enabled: false })).toEqual([[], ["stats"], [9091], ["--service=none"]]);
+    },
+  );
 
   it("gloo-mesh-agent: replicas ask each other on a port that pods of the agent alone reach, and that no Service has", async () => {
     const relay = { cluster: "east", serverAddress: "mgmt.example:9900" };

@@ -46,13 +46,13 @@ export const variants: readonly Variant[] = [
       relay: { ...agent, authority: "enterprise-networking.gloo-mesh" },
       legacyNames: true,
       floatingUserId: true,
-      dataPlane: { enabled: true },
     },
   },
+  { name: "agent without a Service for proxies", chart: "gloo-mesh-agent", values: { relay: agent, dataPlane: { enabled: false } } },
   {
-    name: "agent with a Service for proxies",
+    name: "agent with a Service for proxies of some namespaces",
     chart: "gloo-mesh-agent",
-    values: { relay: agent, dataPlane: { enabled: true, from: [{ namespaceSelector: { matchLabels: { mesh: "yes" } } }] } },
+    values: { relay: agent, dataPlane: { from: [{ namespaceSelector: { matchLabels: { mesh: "yes" } } }] } },
   },
   {
     name: "agent with Wasm filters",
@@ -371,13 +371,13 @@ function agentContradictions(): readonly (Variant & { readonly says: string })[]
     {
       name: "those who may connect to a Service that is not made",
       chart,
-      values: { relay: agent, dataPlane: { from: [{ podSelector: {} }] } },
+      values: { relay: agent, dataPlane: { enabled: false, from: [{ podSelector: {} }] } },
       says: "dataPlane.from has no effect without dataPlane.enabled: enable it, or use networkPolicy.from for the port stats",
     },
     {
       name: "Wasm filters that no proxy can ask for",
       chart,
-      values: { relay: agent, dataPlane: { wasm: { enabled: true } } },
+      values: { relay: agent, dataPlane: { enabled: false, wasm: { enabled: true } } },
       says: "dataPlane.wasm.enabled has no effect without dataPlane.enabled, as proxies could not connect: enable both",
     },
     {

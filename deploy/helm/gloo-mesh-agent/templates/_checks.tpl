@@ -13,8 +13,8 @@
 {{- if .Values.relay.serverAddress }}
 {{- fail "relay.serverAddress has no effect with mode: standard, in which the management server connects to this cluster: remove one of them" }}
 {{- end }}
-{{- if .Values.dataPlane.enabled }}
-{{- fail "dataPlane.enabled has no effect with mode: standard, in which the agent looks after certificates alone: remove one of them" }}
+{{- if .Values.dataPlane.wasm.enabled }}
+{{- fail "dataPlane.wasm.enabled has no effect with mode: standard, in which the agent looks after certificates alone: remove one of them" }}
 {{- end }}
 {{- if ne .Release.Namespace .Values.relay.managementNamespace }}
 {{- fail (printf "mode: standard: the management server stores its orders in namespace %s of this cluster: install the chart there, not in %s" .Values.relay.managementNamespace .Release.Namespace) }}

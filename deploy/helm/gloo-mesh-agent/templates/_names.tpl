@@ -22,6 +22,11 @@ app.kubernetes.io/part-of: gloo-mesh
 {{- if or .Values.leaderElection (eq .Values.mode "standard") (gt (int .Values.replicas) 1) }}true{{ end }}
 {{- end }}
 
+{{- /* Whether proxies are served: an agent for certificates alone serves none. */}}
+{{- define "gloo-mesh-agent.servesProxies" -}}
+{{- if and .Values.dataPlane.enabled (ne .Values.mode "standard") }}true{{ end }}
+{{- end }}
+
 {{- /* Whether all namespaces are written, so that a ClusterRole has to say so. */}}
 {{- define "gloo-mesh-agent.writesEverywhere" -}}
 {{- if has "*" .Values.limits.writeNamespaces }}true{{ end }}

@@ -27,7 +27,7 @@
 - value: ports.grpc
   instead: "The port is always 9977: dataPlane.enabled makes its Service, for access logs and Wasm filters of proxies."
 - value: ports.http
-  instead: "No process listens there in this version: dataPlane.enabled with legacyNames makes a Service with 9988."
+  instead: "The port is always 9988, with legacyNames alone: it answers whether proxies are served (docs/decisions/0151)."
 - value: ports.healthcheck
   instead: "Health is on the port of ports.stats: remove it."
 - value: metricsBufferSize

@@ -78,13 +78,22 @@ const meshSpec = fields(
     consulConnect: fields({ installation: meshInstallation }),
     osm: fields({ installation: meshInstallation }),
     agentInfo: fields(
-      { agentNamespace: text() },
+      {
+        agentNamespace: text(),
+        serviceName: text(
+          "Name of the Service by which proxies reach the agent. Empty: it has none. Absent: the agent does not report it; it counts as gloo-mesh-agent.",
+        ),
+        servicePort: uint32({ description: "Port of that Service for access logs and Wasm filters." }),
+      },
       { description: "Location of the agent of the cluster. Absent if the cluster has no agent." },
     ),
     cilium,
   },
   atMostOneOf("istio", "awsAppMesh", "linkerd", "consulConnect", "osm"),
 );
+/** Where the agent of a cluster is. */
+export type MeshAgentInfo = NonNullable<Value<typeof meshSpec>["agentInfo"]>;
+
 /** What is known of a mesh. */
 export type MeshSpec = Value<typeof meshSpec>;
 

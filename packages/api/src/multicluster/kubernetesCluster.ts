@@ -3,6 +3,15 @@ import { approvalFields } from "../shared/approval.ts";
 import { defineKind } from "../shared/defineKind.ts";
 import { fields, listOf, mapOf, oneOfWords, strings, uint32, userFields } from "../shared/schema.ts";
 
+const agentService = fields(
+  {
+    name: Type.String({ description: "Name of the Service in the namespace of the agent. Empty: it has none." }),
+    grpcPort: uint32({ description: "Port of access logs and Wasm filters." }),
+    httpPort: uint32({ description: "HTTP port, with legacyNames." }),
+  },
+  { description: "The Service by which proxies of the cluster reach the agent. Absent for an agent that does not report it." },
+);
+
 /** A cluster that is managed. Its name is the cluster name used everywhere. */
 export const KubernetesCluster = defineKind({
   apiVersion: "multicluster.solo.io/v1alpha1",
@@ -74,6 +83,7 @@ export const KubernetesCluster = defineKind({
           version: Type.String(),
           connected: Type.Boolean(),
           certificateNotAfter: Type.String({ format: "date-time" }),
+          service: agentService,
           trustedRoots: Type.String({ description: "Identifier of the set of root certificates that the agent trusts." }),
         },
         { description: "The agent, if one is known." },

@@ -248,7 +248,7 @@ const agentServices = userFields(
       maxLength: 260,
       description:
         "Host, or host and port, under which proxies connect to the agent of their cluster, such as to send access logs. Default: the Service " +
-        "gloo-mesh-agent in the namespace of the agent, and port 9977.",
+        "that the agent reports (status.agent.service of its KubernetesCluster), in its namespace.",
     }),
     metrics: oneOfWords(["ENABLED", "DISABLED"], {
       description:

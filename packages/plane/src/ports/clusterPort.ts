@@ -193,6 +193,7 @@ export type {
   AgentInfo,
   AgentLink,
   AgentLinkHandler,
+  AgentService,
   DeleteRequest,
   DeletionCause,
   DeletionEvidence,
@@ -208,5 +209,5 @@ export type {
   ServerLink,
   ServerLinkHandler,
 } from "@isthmus/relay/session";
-export { isConfirmation, isHeldCode, isPendingCode, MODES } from "@isthmus/relay/session";
+export { isConfirmation, isHeldCode, isPendingCode, MODES, problemOfService } from "@isthmus/relay/session";
 export * from "./storePort.ts";

@@ -1,5 +1,12 @@
 import type { JsonObject, ResourceRef } from "@isthmus/core";
-import type { AgentInfo, PendingCode, QuotaExcess, Rejection, StoreHead } from "../ports/clusterPort.ts";
+import {
+  type AgentInfo,
+  type PendingCode,
+  problemOfService,
+  type QuotaExcess,
+  type Rejection,
+  type StoreHead,
+} from "../ports/clusterPort.ts";
 
 /** What the replica that serves a cluster's agent says of it, beside what the agent reported. */
 export interface ClusterMeta {
@@ -64,8 +71,17 @@ function agentFrom(agent: JsonObject): AgentInfo {
     agentNamespace: text("agentNamespace"),
     clusterUid: text("clusterUid"),
     features,
+    ...serviceIn(agent),
     ...shownFrom(agent),
   };
+}
+
+function serviceIn({ service }: JsonObject): Pick<AgentInfo, "service"> {
+  if (!isObject(service)) return {};
+  const { name, grpcPort, httpPort } = service;
+  if (typeof name !== "string" || typeof grpcPort !== "number") return {};
+  const told = { name, grpcPort, ...(typeof httpPort === "number" ? { httpPort } : {}) };
+  return problemOfService(told) === undefined ? { service: told } : {};
 }
 
 /** What the agent's connection has shown of it. */

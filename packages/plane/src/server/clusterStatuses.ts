@@ -136,9 +136,10 @@ export function clusterStatus(
 
 /** What is known of the agent. Before it has called, what is written stays: it has not become untrue by a restart of ours. */
 function agentOf(state: ClusterState | undefined, before: JsonObject): JsonObject {
-  const { agentNamespace: namespace, version } = state?.agent ?? {};
+  const { agentNamespace: namespace, version, service } = state?.agent ?? {};
   if (namespace !== undefined && version !== undefined) {
-    return { namespace, agent: { version, connected: state?.connected === true, ...shownBy(state?.agent) } };
+    const told = service === undefined ? {} : { service: { ...service } };
+    return { namespace, agent: { version, connected: state?.connected === true, ...told, ...shownBy(state?.agent) } };
   }
   const { namespace: known, agent } = before;
   return {

@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import {
+  AgentEndpointSchema,
   type Answer,
   type ConnectRequest,
   ConnectRequestSchema,
@@ -210,6 +211,7 @@ function opened(session: AgentSession, { epoch, now }: { readonly epoch: bigint;
     features: [...FEATURES],
     agentVersion: agent.version,
     agentNamespace: agent.agentNamespace,
+    ...(agent.service === undefined ? {} : { agentEndpoint: create(AgentEndpointSchema, agent.service) }),
     clusterUid: agent.clusterUid,
     digests: session.past === undefined ? [] : sentDigests(session.past),
   });

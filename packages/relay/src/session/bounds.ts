@@ -1,5 +1,5 @@
-import type { Ack, Hello, ResourceRef as RefMessage, Rejection as RejectionMessage, Up } from "../gen/relay/v1/relay_pb.ts";
-import type { Rejection } from "./link.ts";
+import type { Ack, AgentEndpoint, Hello, ResourceRef as RefMessage, Rejection as RejectionMessage, Up } from "../gen/relay/v1/relay_pb.ts";
+import type { AgentService, Rejection } from "./link.ts";
 import { refBytes, rejectionFrom, rejectionMessage, textBytes } from "./wire.ts";
 
 /** Bounds of what comes over the wire beside objects: nothing that an agent says is kept, logged or handed on at any length. */
@@ -79,13 +79,38 @@ export function boundedRejections(
 const MAX_FEATURES = 64;
 
 /** What is too long in a hello; undefined: nothing. */
-export function problemOfHello({ instance, agentVersion, agentNamespace, clusterUid, features, digests }: Hello): string | undefined {
+export function problemOfHello(hello: Hello): string | undefined {
+  const { instance, agentVersion, agentNamespace, clusterUid, features, digests } = hello;
   const texts = { instance, agentVersion, agentNamespace, clusterUid };
   const long = Object.entries(texts).find(([, text]) => text.length > MAX_NAME);
   if (long !== undefined) return `${long[0]} has ${long[1].length} characters; the maximum is ${MAX_NAME}`;
   if (features.length > MAX_FEATURES || features.some((feature) => feature.length > MAX_NAME))
     return "it has too many features, or too long ones";
+  const service = hello.agentEndpoint && problemOfService(serviceFrom(hello.agentEndpoint));
+  if (service !== undefined) return service;
   return digests.some(({ kind }) => kind.length > MAX_API_VERSION) ? "names of kinds are too long" : undefined;
+}
+
+/** A Service as the other end says it. */
+export function serviceFrom({ name, grpcPort, httpPort }: Pick<AgentEndpoint, "name" | "grpcPort" | "httpPort">): AgentService {
+  return { name, grpcPort, ...(httpPort === 0 ? {} : { httpPort }) };
+}
+
+/**
+ * What is no Service; undefined: it is one. Proxies of the agent's cluster are led to what it names, within the agent's own namespace: a name with
+ * a dot would lead them elsewhere.
+ */
+export function problemOfService({ name, grpcPort, httpPort }: AgentService): string | undefined {
+  if (name === "") return undefined;
+  if (name.length > MAX_SERVICE_NAME || !SERVICE_NAME.test(name)) return "the name of its Service is not a DNS label";
+  return isPort(grpcPort) && (httpPort === undefined || isPort(httpPort)) ? undefined : "a port of its Service is not one";
+}
+
+const MAX_SERVICE_NAME = 63;
+const SERVICE_NAME = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
+
+function isPort(port: number): boolean {
+  return Number.isInteger(port) && port >= 1 && port <= 65_535;
 }
 
 const MAX_NAMED_KINDS = 64;

@@ -1,4 +1,5 @@
 export { type AgentLinkOptions, type RunningAgentLink, startAgentLink } from "./agentLink.ts";
+export { problemOfService } from "./bounds.ts";
 export type { Acceptor, AgentStreamHandler, Connector, Peer, Stream, StreamEnd, StreamHandler } from "./connection.ts";
 export { type Hash, hashOf, hexOf, minus, plus, ZERO } from "./digest.ts";
 export type {
@@ -6,6 +7,7 @@ export type {
   AgentInfo,
   AgentLink,
   AgentLinkHandler,
+  AgentService,
   DeleteRequest,
   DeletionCause,
   DeletionEvidence,

@@ -192,11 +192,23 @@ export interface ServerLinkHandler {
   exceeded?(clusterName: string, excess: QuotaExcess | undefined): void;
 }
 
+/** A Service in the agent's namespace. */
+export interface AgentService {
+  /** "": there is none. */
+  readonly name: string;
+  /** Of access logs and Wasm filters. */
+  readonly grpcPort: number;
+  /** Undefined: it has no such port. */
+  readonly httpPort?: number;
+}
+
 /** What an agent says of itself when it connects. */
 export interface AgentInfo {
   readonly instance: string;
   readonly version: string;
   readonly agentNamespace: string;
+  /** The Service by which proxies of its cluster reach it; undefined: an agent of an earlier version, which does not say. */
+  readonly service?: AgentService;
   /** UID of the namespace `kube-system`: tells one cluster from another of the same name. */
   readonly clusterUid: string;
   /** Features of the wire that this agent knows. */

@@ -13,7 +13,7 @@ import {
   ResyncSchema,
   WelcomeSchema,
 } from "../gen/relay/v1/relay_pb.ts";
-import { namedKinds, problemOfHello } from "./bounds.ts";
+import { namedKinds, problemOfHello, serviceFrom } from "./bounds.ts";
 import type { DesiredState, DesiredStep } from "./desiredState.ts";
 import { digestOfAll, emptyInventory, type Inventory, onlyKinds } from "./inventory.ts";
 import type { Ledger } from "./ledger.ts";
@@ -261,6 +261,7 @@ function onHello(session: ServerSession, hello: Hello, event: Extract<ServerEven
     instance: hello.instance,
     version: hello.agentVersion,
     agentNamespace: hello.agentNamespace,
+    ...(hello.agentEndpoint === undefined ? {} : { service: serviceFrom(hello.agentEndpoint) }),
     clusterUid: hello.clusterUid,
     features: hello.features,
   };

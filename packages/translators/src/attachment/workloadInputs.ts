@@ -1,5 +1,14 @@
-import { AccessLogRecord, type Destination, ServiceDependency, Sidecar, VirtualDestination, WasmDeployment, Workload } from "@isthmus/api";
-import { exactly, keyOf, keyOfResource, matchesLabels, type Resource } from "@isthmus/core";
+import {
+  AccessLogRecord,
+  type Destination,
+  type MeshAgentInfo,
+  ServiceDependency,
+  Sidecar,
+  VirtualDestination,
+  WasmDeployment,
+  Workload,
+} from "@isthmus/api";
+import { equalJson, exactly, keyOf, keyOfResource, matchesLabels, type Resource } from "@isthmus/core";
 import { derived } from "../incremental/derived.ts";
 import { inputKind, inputTable, join } from "../incremental/join.ts";
 import type { SelectedWorkloadInputs } from "../meshes/inputs.ts";
@@ -42,11 +51,12 @@ export const workloadInputs = derived({
       isShared: true,
     }),
     mesh: join({ from: workloads, key: byMesh, to: attachedMeshes, select: ({ view }) => view }),
-    agentNamespace: join({
+    agent: join({
       from: workloads,
       key: byMesh,
       to: attachedMeshes,
-      select: ({ mesh }) => mesh.spec?.agentInfo?.agentNamespace ?? "",
+      select: ({ mesh }): MeshAgentInfo => mesh.spec?.agentInfo ?? NO_AGENT,
+      isSame: (before, after) => equalJson(before, after),
     }),
     accessLogRecords: join({
       from: workloads,
@@ -99,11 +109,13 @@ export const workloadInputs = derived({
       accessLogRecords,
       wasmDeployments,
       coveredBy: isExtended ? exactly([...new Set(lookup("covering"))].filter((one) => isCovering(one, workload))) : NONE,
-      agentNamespace: lookup("agentNamespace")[0] ?? "",
+      agent: lookup("agent")[0],
       translationContext,
     };
   },
 });
+
+const NO_AGENT: MeshAgentInfo = {};
 
 /** Whether what selects the pods of one Workload selects those of another one in its mesh, too. Of two with the same labels the first covers the second. */
 function isCovering(one: Workload, other: Workload): boolean {

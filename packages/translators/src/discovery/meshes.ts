@@ -1,6 +1,7 @@
-import { type DaemonSet, type Deployment, type KubernetesCluster, Mesh } from "@isthmus/api";
+import { type DaemonSet, type Deployment, type KubernetesCluster, Mesh, type MeshAgentInfo } from "@isthmus/api";
 import { clusterRefOf, discoveredName, keyOfResource, matchesLabels, refOf } from "@isthmus/core";
 import type { RowSources } from "../incremental/derived.ts";
+import { AGENT_PORT, LEGACY_AGENT } from "../policy/agentAddress.ts";
 import { namespaceLocationOf } from "../policy/podIndexes.ts";
 import type { controlPlaneJoins } from "./controlPlaneJoins.ts";
 import { controlPlanesByMeshConfig } from "./controlPlanes.ts";
@@ -44,7 +45,7 @@ export function controlPlaneInputs(deployment: Deployment, context: DiscoveryCon
       .map((key) => configMaps.get(key))
       .find((configMap) => configMap !== undefined),
     firstNode: nodes?.rows[0],
-    agentNamespace: agentNamespace(options, lookup),
+    agent: placeOfAgent(options, lookup),
     services: lookup("services"),
     gatewayNode,
     otherNode: gatewayNode === undefined && nodes !== undefined ? reachableNode(nodes).node : undefined,
@@ -74,15 +75,20 @@ function daemonSetsInScope(context: DiscoveryContext, lookup: ControlPlaneLookup
 
 /**
  * Where the agent of a cluster runs: an agent that discovers says so itself; else as it said when it registered. Before, by its pods: their labels
- * are anybody's who may run pods.
+ * are anybody's who may run pods. The Service by which it is reached: as it says; an agent that does not is told from those of the other
+ * generation of names by the label of its pods.
  */
-function agentNamespace({ namespace, agentCluster }: DiscoveryOptions, lookup: ControlPlaneLookup): string {
-  if (agentCluster !== undefined) return namespace;
+function placeOfAgent({ namespace, agentCluster }: DiscoveryOptions, lookup: ControlPlaneLookup): MeshAgentInfo | undefined {
+  if (agentCluster !== undefined) return { agentNamespace: namespace };
   const registration = registrationOf(namespace, lookup);
-  const registered = registration?.status?.agent === undefined ? undefined : registration.status.namespace;
-  if (registered !== undefined) return registered;
-  const [pod] = lookup("agentPods");
-  return pod?.metadata.namespace ?? "";
+  const { agent, namespace: registered } = registration?.status ?? {};
+  const { service } = agent ?? {};
+  const pods = lookup("agentPods");
+  const agentNamespace = (agent === undefined ? undefined : registered) ?? pods[0]?.metadata.namespace ?? "";
+  if (agentNamespace === "") return undefined;
+  if (service?.name !== undefined) return { agentNamespace, serviceName: service.name, servicePort: service.grpcPort ?? 0 };
+  const isLegacy = pods.some(({ metadata }) => metadata.namespace === agentNamespace && metadata.labels?.["app"] === LEGACY_AGENT);
+  return { agentNamespace, ...(isLegacy ? { serviceName: LEGACY_AGENT, servicePort: AGENT_PORT } : {}) };
 }
 
 function registrationOf(planeNamespace: string, lookup: ControlPlaneLookup): KubernetesCluster | undefined {

@@ -4,6 +4,7 @@ import type {
   Destination,
   IssuedCertificate,
   Mesh,
+  MeshAgentInfo,
   Secret,
   ServiceDependency,
   ServiceEntry,
@@ -225,8 +226,8 @@ export interface SelectedWorkloadInputs {
   readonly wasmDeployments: readonly WasmDeployment[];
   /** Other Workloads in its namespace and mesh, whose labels are all among those of its pods: what is written for them is for it, too. */
   readonly coveredBy: readonly Workload[];
-  /** Namespace of the agent in its cluster; "" while none is known. */
-  readonly agentNamespace: string;
+  /** The agent of its cluster; undefined while none is known. */
+  readonly agent: MeshAgentInfo | undefined;
   readonly translationContext: TranslationContext;
 }
 

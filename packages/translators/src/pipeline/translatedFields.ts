@@ -3,7 +3,7 @@ import { type AnyResource, equalJson, kindKeyOf, type Resource } from "@isthmus/
 
 /**
  * What translation reads of an object: of what users ask, not what was answered in its status, but for what was last in force where that
- * is not its spec; of a cluster's registration only where its agent runs; and of neither the API server's version. So writing a status is
+ * is not its spec; of a cluster's registration only where its agent runs and is reached; and of neither the API server's version. So writing a status is
  * no news for translation.
  */
 export function translatedFieldsOf(resource: Resource): Resource {
@@ -15,7 +15,9 @@ export function translatedFieldsOf(resource: Resource): Resource {
 
 function placeOfAgent({ status }: KubernetesCluster): object | undefined {
   if (status?.agent === undefined) return undefined;
-  return status.namespace === undefined ? { agent: {} } : { agent: {}, namespace: status.namespace };
+  const { service } = status.agent;
+  const agent = service === undefined ? {} : { service };
+  return status.namespace === undefined ? { agent } : { agent, namespace: status.namespace };
 }
 
 /**

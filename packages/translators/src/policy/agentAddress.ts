@@ -1,4 +1,4 @@
-import type { Settings } from "@isthmus/api";
+import type { MeshAgentInfo, Settings } from "@isthmus/api";
 import { type Finding, warningFinding } from "../findings.ts";
 import { clusterDomainOf } from "./hostnames.ts";
 import type { AgeSource } from "./precedence.ts";
@@ -18,22 +18,29 @@ interface AddressSources {
   readonly namespace: string;
 }
 
+/** The Service of agents that do not say which one they have. */
 const AGENT_SERVICE = "gloo-mesh-agent";
-const AGENT_PORT = 9977;
+/** And of those with the names of the first generation, which did not say it either. */
+export const LEGACY_AGENT = "enterprise-agent";
+/** The port of both for access logs and Wasm filters. */
+export const AGENT_PORT = 9977;
 
 /**
- * By the Settings, or else by the agent's own Service; undefined where neither is known. What is no address counts as not set. Files do not
- * tell where agents run: there the namespace of the management plane counts, which is that of agents unless somebody says otherwise.
+ * By the Settings, or else by the Service that the agent of the cluster has, as it says; undefined where neither is known, and where it has none.
+ * What is no address counts as not set, and what is no name of a Service as none: it stands in the configuration of the proxies of this cluster,
+ * and leads to nothing outside of its agent's namespace. Files do not tell where agents run: there the namespace of the management plane counts,
+ * which is that of agents unless somebody says otherwise.
  */
 export function agentAddress(
   { settings, clusterDomains, ages, namespace: planeNamespace }: AddressSources,
-  { clusterName, agentNamespace }: { readonly clusterName: string; readonly agentNamespace: string },
+  { clusterName, agent }: { readonly clusterName: string; readonly agent: MeshAgentInfo | undefined },
 ): AgentAddress | undefined {
   const configured = settings && configuredAddress(settings);
   if (configured !== undefined) return configured;
+  const { agentNamespace = "", serviceName = AGENT_SERVICE, servicePort = AGENT_PORT } = agent ?? {};
   const namespace = agentNamespace === "" && ages === "CREATED" ? planeNamespace : agentNamespace;
-  if (namespace === "") return undefined;
-  return { host: `${AGENT_SERVICE}.${namespace}.svc.${clusterDomainOf(clusterName, clusterDomains)}`, port: AGENT_PORT };
+  if (!DNS_LABEL.test(namespace) || !DNS_LABEL.test(serviceName) || !isPort(servicePort)) return undefined;
+  return { host: `${serviceName}.${namespace}.svc.${clusterDomainOf(clusterName, clusterDomains)}`, port: servicePort };
 }
 
 function configuredAddress({ spec }: Settings): AgentAddress | undefined {
@@ -56,6 +63,10 @@ const ADDRESS = /^([^:]{1,253})(?::(\d{1,5}))?$/;
 function parsedAddress(address: string): AgentAddress | undefined {
   const [, host = "", given] = ADDRESS.exec(address) ?? [];
   const port = given === undefined ? AGENT_PORT : Number(given);
-  if (!host.split(".").every((label) => DNS_LABEL.test(label)) || port < 1 || port > 65535) return undefined;
+  if (!host.split(".").every((label) => DNS_LABEL.test(label)) || !isPort(port)) return undefined;
   return { host, port };
+}
+
+function isPort(port: number): boolean {
+  return port >= 1 && port <= 65_535;
 }

@@ -1,4 +1,14 @@
-import type { CiliumInstallation, ConfigMap, Deployment, MeshInstallation, MeshSpec, Node, Service, SettingsSpec } from "@isthmus/api";
+import type {
+  CiliumInstallation,
+  ConfigMap,
+  Deployment,
+  MeshAgentInfo,
+  MeshInstallation,
+  MeshSpec,
+  Node,
+  Service,
+  SettingsSpec,
+} from "@isthmus/api";
 import { type Owner, type Report, refOf } from "@isthmus/core";
 import { namespaceLocationOf } from "../../policy/podIndexes.ts";
 import { finding } from "../findings.ts";
@@ -13,8 +23,8 @@ export interface ControlPlaneInputs {
   readonly configMap: ConfigMap | undefined;
   /** The cluster's first node. */
   readonly firstNode: Node | undefined;
-  /** Namespace of the agent in the cluster; "" when it has none. */
-  readonly agentNamespace: string;
+  /** The agent of the cluster; undefined when it has none. */
+  readonly agent: MeshAgentInfo | undefined;
   /** The Services of the control plane's namespace, in key order. */
   readonly services: readonly Service[];
   /** The node of the first gateway pod of the control plane's namespace that runs on one. */

@@ -35,7 +35,7 @@ export function meshConfigNames(deployment: Deployment): readonly string[] {
 }
 
 function detectIstio(inputs: ControlPlaneInputs): DetectedMesh {
-  const { deployment, firstNode, agentNamespace } = inputs;
+  const { deployment, firstNode, agent } = inputs;
   const installation = installationOf(deployment, PILOT_IMAGE, regionOf(firstNode));
   if (isReport(installation)) return { reports: [installation] };
   const read = configOf(inputs);
@@ -53,7 +53,7 @@ function detectIstio(inputs: ControlPlaneInputs): DetectedMesh {
     ingressGateways: gateways,
     smartDnsProxyingEnabled: config.isDnsCaptured,
   });
-  return { spec: { istio, ...(agentNamespace === "" ? {} : { agentInfo: { agentNamespace } }) }, reports };
+  return { spec: { istio, ...(agent === undefined ? {} : { agentInfo: agent }) }, reports };
 }
 
 type UsedConfig = Pick<MeshConfig, "trustDomain" | "trustDomainAliases" | "rootNamespace" | "isDnsCaptured">;

@@ -7,15 +7,16 @@ import { selectsWorkload } from "../../policy/selectors.ts";
 import type { SelectedWorkloadInputs } from "../inputs.ts";
 
 /** Why no EnvoyFilter that leads to the agent can be written for a Workload; `lack`: what it has none of, as in `sends no access logs`. */
-export function workloadProblem(
-  { workload, agentNamespace, translationContext }: SelectedWorkloadInputs,
-  lack: string,
-): Finding | undefined {
+export function workloadProblem({ workload, agent, translationContext }: SelectedWorkloadInputs, lack: string): Finding | undefined {
   const { controller, podLabels = {} } = workload.spec?.kubernetes ?? {};
   const clusterName = controller?.clusterName ?? "";
   const what = `${formatRef(refOf(workload))} ${lack}`;
-  if (agentAddress(translationContext, { clusterName, agentNamespace }) === undefined) {
-    const message = `${what}, because no agent is known in ${clusterName}: install one, or set agentServices.address of the Settings`;
+  if (agentAddress(translationContext, { clusterName, agent }) === undefined) {
+    const why =
+      agent?.serviceName === ""
+        ? `the agent of ${clusterName} has no Service for proxies: set dataPlane.enabled of its chart`
+        : `no agent is known in ${clusterName}: install one`;
+    const message = `${what}, because ${why}, or set agentServices.address of the Settings`;
     return invalidFinding("AgentAddressUnknown", message);
   }
   if (Object.keys(podLabels).length > 0) return undefined;

@@ -17,7 +17,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file relay/v1/relay.proto.
  */
 export const file_relay_v1_relay: GenFile = /*@__PURE__*/
-  fileDesc("ChRyZWxheS92MS9yZWxheS5wcm90bxIIcmVsYXkudjEiuAIKDkNvbm5lY3RSZXF1ZXN0Eg0KBWVwb2NoGAEgASgEEiAKBWhlbGxvGAIgASgLMg8ucmVsYXkudjEuSGVsbG9IABIaCgJ1cBgDIAEoCzIMLnJlbGF5LnYxLlVwSAASLwoNc3luY19jb21wbGV0ZRgEIAEoCzIWLnJlbGF5LnYxLlN5bmNDb21wbGV0ZUgAEhwKA2FjaxgFIAEoCzINLnJlbGF5LnYxLkFja0gAEigKCWhlYXJ0YmVhdBgGIAEoCzITLnJlbGF5LnYxLkhlYXJ0YmVhdEgAEiIKBnJlc3luYxgHIAEoCzIQLnJlbGF5LnYxLlJlc3luY0gAEiIKBmFuc3dlchgIIAEoCzIQLnJlbGF5LnYxLkFuc3dlckgAEhAKCGRlZmxhdGVkGAkgASgMQgYKBGJvZHki1QIKD0Nvbm5lY3RSZXNwb25zZRINCgVlcG9jaBgBIAEoBBIkCgd3ZWxjb21lGAIgASgLMhEucmVsYXkudjEuV2VsY29tZUgAEiEKBnVwX2FjaxgDIAEoCzIPLnJlbGF5LnYxLlVwQWNrSAASHgoEZG93bhgEIAEoCzIOLnJlbGF5LnYxLkRvd25IABIoCgloZWFydGJlYXQYBSABKAsyEy5yZWxheS52MS5IZWFydGJlYXRIABIiCgZyZXN5bmMYBiABKAsyEC5yZWxheS52MS5SZXN5bmNIABIcCgNhc2sYByABKAsyDS5yZWxheS52MS5Bc2tIABIgCgVkcmFpbhgIIAEoCzIPLnJlbGF5LnYxLkRyYWluSAASIgoGbm90aWNlGAkgASgLMhAucmVsYXkudjEuTm90aWNlSAASEAoIZGVmbGF0ZWQYCiABKAxCBgoEYm9keSKxAQoFSGVsbG8SGAoQcHJvdG9jb2xfdmVyc2lvbhgBIAEoDRIQCghpbnN0YW5jZRgCIAEoCRIQCghmZWF0dXJlcxgDIAMoCRIVCg1hZ2VudF92ZXJzaW9uGAQgASgJEhcKD2FnZW50X25hbWVzcGFjZRgFIAEoCRITCgtjbHVzdGVyX3VpZBgGIAEoCRIlCgdkaWdlc3RzGAcgAygLMhQucmVsYXkudjEuS2luZERpZ2VzdCK0AQoHV2VsY29tZRIYChBwcm90b2NvbF92ZXJzaW9uGAEgASgNEhEKCXNlcnZlcl9pZBgCIAEoCRIdChVoZWFydGJlYXRfaW50ZXJ2YWxfbXMYAyABKA0SIAoGbGltaXRzGAQgASgLMhAucmVsYXkudjEuTGltaXRzEhAKCGZlYXR1cmVzGAUgAygJEhMKC2tub3duX2tpbmRzGAYgAygJEhQKDG5vdGljZV9maXJzdBgHIAEoCCI8CgZMaW1pdHMSGQoRbWF4X21lc3NhZ2VfYnl0ZXMYASABKA0SFwoPbWF4X3VuYWNrZWRfdXBzGAIgASgNImcKC1Jlc291cmNlUmVmEhMKC2FwaV92ZXJzaW9uGAEgASgJEgwKBGtpbmQYAiABKAkSDAoEbmFtZRgDIAEoCRIRCgluYW1lc3BhY2UYBCABKAkSFAoMY2x1c3Rlcl9uYW1lGAUgASgJIkAKDFJlc291cmNlQm9keRIiCgNyZWYYASABKAsyFS5yZWxheS52MS5SZXNvdXJjZVJlZhIMCgRqc29uGAIgASgMIk0KCFdpdGhoZWxkEiIKA3JlZhgBIAEoCzIVLnJlbGF5LnYxLlJlc291cmNlUmVmEgwKBGNvZGUYAiABKAkSDwoHbWVzc2FnZRgDIAEoCSK1AQoCVXASCwoDc2VxGAEgASgNEgwKBGtpbmQYAiABKAkSDQoFc3RhcnQYAyABKAgSJwoHdXBzZXJ0cxgEIAMoCzIWLnJlbGF5LnYxLlJlc291cmNlQm9keRImCgdkZWxldGVzGAUgAygLMhUucmVsYXkudjEuUmVzb3VyY2VSZWYSJAoId2l0aGhlbGQYBiADKAsyEi5yZWxheS52MS5XaXRoaGVsZBIOCgZ0cmFjZXMYByADKAkiOwoFVXBBY2sSCwoDc2VxGAEgASgNEiUKCHJlamVjdGVkGAIgAygLMhMucmVsYXkudjEuUmVqZWN0aW9uIjkKCktpbmREaWdlc3QSDAoEa2luZBgBIAEoCRINCgVjb3VudBgCIAEoDRIOCgZkaWdlc3QYAyABKAkiRQoMU3luY0NvbXBsZXRlEiMKBWtpbmRzGAEgAygLMhQucmVsYXkudjEuS2luZERpZ2VzdBIQCgh1bnNlcnZlZBgCIAMoCSJ1CgZOb3RpY2USDQoFc3RhcnQYASABKAgSDAoEbGFzdBgCIAEoCBIpCglyZXNvdXJjZXMYAyADKAsyFi5yZWxheS52MS5SZXNvdXJjZUJvZHkSIwoEZ29uZRgEIAMoCzIVLnJlbGF5LnYxLlJlc291cmNlUmVmIuMBCgREb3duEhAKCHJldmlzaW9uGAEgASgNEgwKBHBhcnQYAiABKA0SDAoEbGFzdBgDIAEoCBIQCghjb21wbGV0ZRgEIAEoCBInCgd1cHNlcnRzGAUgAygLMhYucmVsYXkudjEuUmVzb3VyY2VCb2R5EiIKB2RlbGV0ZXMYBiADKAsyES5yZWxheS52MS5SZW1vdmFsEicKCHdpdGhoZWxkGAcgAygLMhUucmVsYXkudjEuUmVzb3VyY2VSZWYSDgoGdHJhY2VzGAggAygJEhUKDWhvbGRzX3N1cnBsdXMYCSABKAgiUwoHUmVtb3ZhbBIiCgNyZWYYASABKAsyFS5yZWxheS52MS5SZXNvdXJjZVJlZhIkCghldmlkZW5jZRgCIAEoCzISLnJlbGF5LnYxLkV2aWRlbmNlIlMKCEV2aWRlbmNlEg4KBnJlYXNvbhgBIAEoCRIlCgZpbnB1dHMYAiADKAsyFS5yZWxheS52MS5SZXNvdXJjZVJlZhIQCghzbmFwc2hvdBgDIAEoDSJoCgNBY2sSEAoIcmV2aXNpb24YASABKA0SDAoEcGFydBgCIAEoDRIMCgRsYXN0GAMgASgIEiUKCHJlamVjdGVkGAQgAygLMhMucmVsYXkudjEuUmVqZWN0aW9uEgwKBG1vZGUYBSABKAkiTgoJUmVqZWN0aW9uEiIKA3JlZhgBIAEoCzIVLnJlbGF5LnYxLlJlc291cmNlUmVmEgwKBGNvZGUYAiABKAkSDwoHbWVzc2FnZRgDIAEoCSJRCglIZWFydGJlYXQSCwoDc2VxGAEgASgNEhAKCHJldmlzaW9uGAIgASgNEiUKB2RpZ2VzdHMYAyADKAsyFC5yZWxheS52MS5LaW5kRGlnZXN0IhcKBlJlc3luYxINCgVraW5kcxgBIAMoCSIuCgNBc2sSCgoCaWQYASABKA0SDQoFdG9waWMYAiABKAkSDAoEYm9keRgDIAEoDCJNCgZBbnN3ZXISCgoCaWQYASABKA0SDAoEcGFydBgCIAEoDRIMCgRsYXN0GAMgASgIEgwKBGJvZHkYBCABKAwSDQoFZXJyb3IYBSABKAkiIwoFRHJhaW4SGgoScmVjb25uZWN0X2FmdGVyX21zGAEgASgNMlIKDFJlbGF5U2VydmljZRJCCgdDb25uZWN0EhgucmVsYXkudjEuQ29ubmVjdFJlcXVlc3QaGS5yZWxheS52MS5Db25uZWN0UmVzcG9uc2UoATABYgZwcm90bzM");
+  fileDesc("ChRyZWxheS92MS9yZWxheS5wcm90bxIIcmVsYXkudjEiuAIKDkNvbm5lY3RSZXF1ZXN0Eg0KBWVwb2NoGAEgASgEEiAKBWhlbGxvGAIgASgLMg8ucmVsYXkudjEuSGVsbG9IABIaCgJ1cBgDIAEoCzIMLnJlbGF5LnYxLlVwSAASLwoNc3luY19jb21wbGV0ZRgEIAEoCzIWLnJlbGF5LnYxLlN5bmNDb21wbGV0ZUgAEhwKA2FjaxgFIAEoCzINLnJlbGF5LnYxLkFja0gAEigKCWhlYXJ0YmVhdBgGIAEoCzITLnJlbGF5LnYxLkhlYXJ0YmVhdEgAEiIKBnJlc3luYxgHIAEoCzIQLnJlbGF5LnYxLlJlc3luY0gAEiIKBmFuc3dlchgIIAEoCzIQLnJlbGF5LnYxLkFuc3dlckgAEhAKCGRlZmxhdGVkGAkgASgMQgYKBGJvZHki1QIKD0Nvbm5lY3RSZXNwb25zZRINCgVlcG9jaBgBIAEoBBIkCgd3ZWxjb21lGAIgASgLMhEucmVsYXkudjEuV2VsY29tZUgAEiEKBnVwX2FjaxgDIAEoCzIPLnJlbGF5LnYxLlVwQWNrSAASHgoEZG93bhgEIAEoCzIOLnJlbGF5LnYxLkRvd25IABIoCgloZWFydGJlYXQYBSABKAsyEy5yZWxheS52MS5IZWFydGJlYXRIABIiCgZyZXN5bmMYBiABKAsyEC5yZWxheS52MS5SZXN5bmNIABIcCgNhc2sYByABKAsyDS5yZWxheS52MS5Bc2tIABIgCgVkcmFpbhgIIAEoCzIPLnJlbGF5LnYxLkRyYWluSAASIgoGbm90aWNlGAkgASgLMhAucmVsYXkudjEuTm90aWNlSAASEAoIZGVmbGF0ZWQYCiABKAxCBgoEYm9keSLiAQoFSGVsbG8SGAoQcHJvdG9jb2xfdmVyc2lvbhgBIAEoDRIQCghpbnN0YW5jZRgCIAEoCRIQCghmZWF0dXJlcxgDIAMoCRIVCg1hZ2VudF92ZXJzaW9uGAQgASgJEhcKD2FnZW50X25hbWVzcGFjZRgFIAEoCRITCgtjbHVzdGVyX3VpZBgGIAEoCRIlCgdkaWdlc3RzGAcgAygLMhQucmVsYXkudjEuS2luZERpZ2VzdBIvCg5hZ2VudF9lbmRwb2ludBgIIAEoCzIXLnJlbGF5LnYxLkFnZW50RW5kcG9pbnQiQwoNQWdlbnRFbmRwb2ludBIMCgRuYW1lGAEgASgJEhEKCWdycGNfcG9ydBgCIAEoDRIRCglodHRwX3BvcnQYAyABKA0itAEKB1dlbGNvbWUSGAoQcHJvdG9jb2xfdmVyc2lvbhgBIAEoDRIRCglzZXJ2ZXJfaWQYAiABKAkSHQoVaGVhcnRiZWF0X2ludGVydmFsX21zGAMgASgNEiAKBmxpbWl0cxgEIAEoCzIQLnJlbGF5LnYxLkxpbWl0cxIQCghmZWF0dXJlcxgFIAMoCRITCgtrbm93bl9raW5kcxgGIAMoCRIUCgxub3RpY2VfZmlyc3QYByABKAgiPAoGTGltaXRzEhkKEW1heF9tZXNzYWdlX2J5dGVzGAEgASgNEhcKD21heF91bmFja2VkX3VwcxgCIAEoDSJnCgtSZXNvdXJjZVJlZhITCgthcGlfdmVyc2lvbhgBIAEoCRIMCgRraW5kGAIgASgJEgwKBG5hbWUYAyABKAkSEQoJbmFtZXNwYWNlGAQgASgJEhQKDGNsdXN0ZXJfbmFtZRgFIAEoCSJACgxSZXNvdXJjZUJvZHkSIgoDcmVmGAEgASgLMhUucmVsYXkudjEuUmVzb3VyY2VSZWYSDAoEanNvbhgCIAEoDCJNCghXaXRoaGVsZBIiCgNyZWYYASABKAsyFS5yZWxheS52MS5SZXNvdXJjZVJlZhIMCgRjb2RlGAIgASgJEg8KB21lc3NhZ2UYAyABKAkitQEKAlVwEgsKA3NlcRgBIAEoDRIMCgRraW5kGAIgASgJEg0KBXN0YXJ0GAMgASgIEicKB3Vwc2VydHMYBCADKAsyFi5yZWxheS52MS5SZXNvdXJjZUJvZHkSJgoHZGVsZXRlcxgFIAMoCzIVLnJlbGF5LnYxLlJlc291cmNlUmVmEiQKCHdpdGhoZWxkGAYgAygLMhIucmVsYXkudjEuV2l0aGhlbGQSDgoGdHJhY2VzGAcgAygJIjsKBVVwQWNrEgsKA3NlcRgBIAEoDRIlCghyZWplY3RlZBgCIAMoCzITLnJlbGF5LnYxLlJlamVjdGlvbiI5CgpLaW5kRGlnZXN0EgwKBGtpbmQYASABKAkSDQoFY291bnQYAiABKA0SDgoGZGlnZXN0GAMgASgJIkUKDFN5bmNDb21wbGV0ZRIjCgVraW5kcxgBIAMoCzIULnJlbGF5LnYxLktpbmREaWdlc3QSEAoIdW5zZXJ2ZWQYAiADKAkidQoGTm90aWNlEg0KBXN0YXJ0GAEgASgIEgwKBGxhc3QYAiABKAgSKQoJcmVzb3VyY2VzGAMgAygLMhYucmVsYXkudjEuUmVzb3VyY2VCb2R5EiMKBGdvbmUYBCADKAsyFS5yZWxheS52MS5SZXNvdXJjZVJlZiLjAQoERG93bhIQCghyZXZpc2lvbhgBIAEoDRIMCgRwYXJ0GAIgASgNEgwKBGxhc3QYAyABKAgSEAoIY29tcGxldGUYBCABKAgSJwoHdXBzZXJ0cxgFIAMoCzIWLnJlbGF5LnYxLlJlc291cmNlQm9keRIiCgdkZWxldGVzGAYgAygLMhEucmVsYXkudjEuUmVtb3ZhbBInCgh3aXRoaGVsZBgHIAMoCzIVLnJlbGF5LnYxLlJlc291cmNlUmVmEg4KBnRyYWNlcxgIIAMoCRIVCg1ob2xkc19zdXJwbHVzGAkgASgIIlMKB1JlbW92YWwSIgoDcmVmGAEgASgLMhUucmVsYXkudjEuUmVzb3VyY2VSZWYSJAoIZXZpZGVuY2UYAiABKAsyEi5yZWxheS52MS5FdmlkZW5jZSJTCghFdmlkZW5jZRIOCgZyZWFzb24YASABKAkSJQoGaW5wdXRzGAIgAygLMhUucmVsYXkudjEuUmVzb3VyY2VSZWYSEAoIc25hcHNob3QYAyABKA0iaAoDQWNrEhAKCHJldmlzaW9uGAEgASgNEgwKBHBhcnQYAiABKA0SDAoEbGFzdBgDIAEoCBIlCghyZWplY3RlZBgEIAMoCzITLnJlbGF5LnYxLlJlamVjdGlvbhIMCgRtb2RlGAUgASgJIk4KCVJlamVjdGlvbhIiCgNyZWYYASABKAsyFS5yZWxheS52MS5SZXNvdXJjZVJlZhIMCgRjb2RlGAIgASgJEg8KB21lc3NhZ2UYAyABKAkiUQoJSGVhcnRiZWF0EgsKA3NlcRgBIAEoDRIQCghyZXZpc2lvbhgCIAEoDRIlCgdkaWdlc3RzGAMgAygLMhQucmVsYXkudjEuS2luZERpZ2VzdCIXCgZSZXN5bmMSDQoFa2luZHMYASADKAkiLgoDQXNrEgoKAmlkGAEgASgNEg0KBXRvcGljGAIgASgJEgwKBGJvZHkYAyABKAwiTQoGQW5zd2VyEgoKAmlkGAEgASgNEgwKBHBhcnQYAiABKA0SDAoEbGFzdBgDIAEoCBIMCgRib2R5GAQgASgMEg0KBWVycm9yGAUgASgJIiMKBURyYWluEhoKEnJlY29ubmVjdF9hZnRlcl9tcxgBIAEoDTJSCgxSZWxheVNlcnZpY2USQgoHQ29ubmVjdBIYLnJlbGF5LnYxLkNvbm5lY3RSZXF1ZXN0GhkucmVsYXkudjEuQ29ubmVjdFJlc3BvbnNlKAEwAWIGcHJvdG8z");
 
 /**
  * From agent to server.
@@ -219,6 +219,13 @@ export type Hello = Message<"relay.v1.Hello"> & {
    * @generated from field: repeated relay.v1.KindDigest digests = 7;
    */
   digests: KindDigest[];
+
+  /**
+   * Absent: an agent of an earlier version, whose Service has the default name and port. With an empty name: it has none.
+   *
+   * @generated from field: relay.v1.AgentEndpoint agent_endpoint = 8;
+   */
+  agentEndpoint?: AgentEndpoint | undefined;
 };
 
 /**
@@ -227,6 +234,41 @@ export type Hello = Message<"relay.v1.Hello"> & {
  */
 export const HelloSchema: GenMessage<Hello> = /*@__PURE__*/
   messageDesc(file_relay_v1_relay, 2);
+
+/**
+ * The Service by which proxies of the agent's own cluster reach it, in `agent_namespace`.
+ *
+ * @generated from message relay.v1.AgentEndpoint
+ */
+export type AgentEndpoint = Message<"relay.v1.AgentEndpoint"> & {
+  /**
+   * A DNS label.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Access logs and Wasm filters.
+   *
+   * @generated from field: uint32 grpc_port = 2;
+   */
+  grpcPort: number;
+
+  /**
+   * 0: it has no such port.
+   *
+   * @generated from field: uint32 http_port = 3;
+   */
+  httpPort: number;
+};
+
+/**
+ * Describes the message relay.v1.AgentEndpoint.
+ * Use `create(AgentEndpointSchema)` to create a new message.
+ */
+export const AgentEndpointSchema: GenMessage<AgentEndpoint> = /*@__PURE__*/
+  messageDesc(file_relay_v1_relay, 3);
 
 /**
  * The first message of a server.
@@ -283,7 +325,7 @@ export type Welcome = Message<"relay.v1.Welcome"> & {
  * Use `create(WelcomeSchema)` to create a new message.
  */
 export const WelcomeSchema: GenMessage<Welcome> = /*@__PURE__*/
-  messageDesc(file_relay_v1_relay, 3);
+  messageDesc(file_relay_v1_relay, 4);
 
 /**
  * @generated from message relay.v1.Limits
@@ -309,7 +351,7 @@ export type Limits = Message<"relay.v1.Limits"> & {
  * Use `create(LimitsSchema)` to create a new message.
  */
 export const LimitsSchema: GenMessage<Limits> = /*@__PURE__*/
-  messageDesc(file_relay_v1_relay, 4);
+  messageDesc(file_relay_v1_relay, 5);
 
 /**
  * Names one object. Key: `name.namespace.cluster_name`.
@@ -352,7 +394,7 @@ export type ResourceRef = Message<"relay.v1.ResourceRef"> & {
  * Use `create(ResourceRefSchema)` to create a new message.
  */
 export const ResourceRefSchema: GenMessage<ResourceRef> = /*@__PURE__*/
-  messageDesc(file_relay_v1_relay, 5);
+  messageDesc(file_relay_v1_relay, 6);
 
 /**
  * @generated from message relay.v1.ResourceBody
@@ -376,7 +418,7 @@ export type ResourceBody = Message<"relay.v1.ResourceBody"> & {
  * Use `create(ResourceBodySchema)` to create a new message.
  */
 export const ResourceBodySchema: GenMessage<ResourceBody> = /*@__PURE__*/
-  messageDesc(file_relay_v1_relay, 6);
+  messageDesc(file_relay_v1_relay, 7);
 
 /**
  * An object that exists and whose body does not travel. What the other end last knew of it stays.
@@ -407,7 +449,7 @@ export type Withheld = Message<"relay.v1.Withheld"> & {
  * Use `create(WithheldSchema)` to create a new message.
  */
 export const WithheldSchema: GenMessage<Withheld> = /*@__PURE__*/
-  messageDesc(file_relay_v1_relay, 7);
+  messageDesc(file_relay_v1_relay, 8);
 
 /**
  * Objects of one kind as they are in the cluster now: a batch of a full view, or changes.
@@ -464,7 +506,7 @@ export type Up = Message<"relay.v1.Up"> & {
  * Use `create(UpSchema)` to create a new message.
  */
 export const UpSchema: GenMessage<Up> = /*@__PURE__*/
-  messageDesc(file_relay_v1_relay, 8);
+  messageDesc(file_relay_v1_relay, 9);
 
 /**
  * The server has taken all Ups up to this one.
@@ -490,7 +532,7 @@ export type UpAck = Message<"relay.v1.UpAck"> & {
  * Use `create(UpAckSchema)` to create a new message.
  */
 export const UpAckSchema: GenMessage<UpAck> = /*@__PURE__*/
-  messageDesc(file_relay_v1_relay, 9);
+  messageDesc(file_relay_v1_relay, 10);
 
 /**
  * How many objects of a kind there are, and a digest of them all.
@@ -523,7 +565,7 @@ export type KindDigest = Message<"relay.v1.KindDigest"> & {
  * Use `create(KindDigestSchema)` to create a new message.
  */
 export const KindDigestSchema: GenMessage<KindDigest> = /*@__PURE__*/
-  messageDesc(file_relay_v1_relay, 10);
+  messageDesc(file_relay_v1_relay, 11);
 
 /**
  * The cluster holds of these kinds what this epoch said, and nothing else. The first one of an epoch names every kind that
@@ -550,7 +592,7 @@ export type SyncComplete = Message<"relay.v1.SyncComplete"> & {
  * Use `create(SyncCompleteSchema)` to create a new message.
  */
 export const SyncCompleteSchema: GenMessage<SyncComplete> = /*@__PURE__*/
-  messageDesc(file_relay_v1_relay, 11);
+  messageDesc(file_relay_v1_relay, 12);
 
 /**
  * What the server tells beside what it wants: resources to take note of, not to apply. The status of an object of the agent's
@@ -591,7 +633,7 @@ export type Notice = Message<"relay.v1.Notice"> & {
  * Use `create(NoticeSchema)` to create a new message.
  */
 export const NoticeSchema: GenMessage<Notice> = /*@__PURE__*/
-  messageDesc(file_relay_v1_relay, 12);
+  messageDesc(file_relay_v1_relay, 13);
 
 /**
  * What is wanted in the cluster. One revision may come in several parts; it counts when its last part is there.
@@ -662,7 +704,7 @@ export type Down = Message<"relay.v1.Down"> & {
  * Use `create(DownSchema)` to create a new message.
  */
 export const DownSchema: GenMessage<Down> = /*@__PURE__*/
-  messageDesc(file_relay_v1_relay, 13);
+  messageDesc(file_relay_v1_relay, 14);
 
 /**
  * @generated from message relay.v1.Removal
@@ -686,7 +728,7 @@ export type Removal = Message<"relay.v1.Removal"> & {
  * Use `create(RemovalSchema)` to create a new message.
  */
 export const RemovalSchema: GenMessage<Removal> = /*@__PURE__*/
-  messageDesc(file_relay_v1_relay, 14);
+  messageDesc(file_relay_v1_relay, 15);
 
 /**
  * Why an object must go.
@@ -721,7 +763,7 @@ export type Evidence = Message<"relay.v1.Evidence"> & {
  * Use `create(EvidenceSchema)` to create a new message.
  */
 export const EvidenceSchema: GenMessage<Evidence> = /*@__PURE__*/
-  messageDesc(file_relay_v1_relay, 15);
+  messageDesc(file_relay_v1_relay, 16);
 
 /**
  * The cluster holds what `revision` wants, but for what is rejected. May be said again for the same revision, when something
@@ -766,7 +808,7 @@ export type Ack = Message<"relay.v1.Ack"> & {
  * Use `create(AckSchema)` to create a new message.
  */
 export const AckSchema: GenMessage<Ack> = /*@__PURE__*/
-  messageDesc(file_relay_v1_relay, 16);
+  messageDesc(file_relay_v1_relay, 17);
 
 /**
  * @generated from message relay.v1.Rejection
@@ -796,7 +838,7 @@ export type Rejection = Message<"relay.v1.Rejection"> & {
  * Use `create(RejectionSchema)` to create a new message.
  */
 export const RejectionSchema: GenMessage<Rejection> = /*@__PURE__*/
-  messageDesc(file_relay_v1_relay, 17);
+  messageDesc(file_relay_v1_relay, 18);
 
 /**
  * Said by both ends. In a digest, sent messages count, whether they have arrived or not: the stream keeps their order.
@@ -830,7 +872,7 @@ export type Heartbeat = Message<"relay.v1.Heartbeat"> & {
  * Use `create(HeartbeatSchema)` to create a new message.
  */
 export const HeartbeatSchema: GenMessage<Heartbeat> = /*@__PURE__*/
-  messageDesc(file_relay_v1_relay, 18);
+  messageDesc(file_relay_v1_relay, 19);
 
 /**
  * The sender's copy differs from what the other end says. To the agent: send these kinds again, then SyncComplete for them;
@@ -851,7 +893,7 @@ export type Resync = Message<"relay.v1.Resync"> & {
  * Use `create(ResyncSchema)` to create a new message.
  */
 export const ResyncSchema: GenMessage<Resync> = /*@__PURE__*/
-  messageDesc(file_relay_v1_relay, 19);
+  messageDesc(file_relay_v1_relay, 20);
 
 /**
  * A question of the server to the agent, over the stream that the agent opened.
@@ -880,7 +922,7 @@ export type Ask = Message<"relay.v1.Ask"> & {
  * Use `create(AskSchema)` to create a new message.
  */
 export const AskSchema: GenMessage<Ask> = /*@__PURE__*/
-  messageDesc(file_relay_v1_relay, 20);
+  messageDesc(file_relay_v1_relay, 21);
 
 /**
  * @generated from message relay.v1.Answer
@@ -921,7 +963,7 @@ export type Answer = Message<"relay.v1.Answer"> & {
  * Use `create(AnswerSchema)` to create a new message.
  */
 export const AnswerSchema: GenMessage<Answer> = /*@__PURE__*/
-  messageDesc(file_relay_v1_relay, 21);
+  messageDesc(file_relay_v1_relay, 22);
 
 /**
  * The server is about to end: connect again, perhaps to another one.
@@ -940,7 +982,7 @@ export type Drain = Message<"relay.v1.Drain"> & {
  * Use `create(DrainSchema)` to create a new message.
  */
 export const DrainSchema: GenMessage<Drain> = /*@__PURE__*/
-  messageDesc(file_relay_v1_relay, 22);
+  messageDesc(file_relay_v1_relay, 23);
 
 /**
  * @generated from service relay.v1.RelayService

@@ -11,8 +11,7 @@ import { originOf, outputOf } from "../../outputMetadata.ts";
 export function agentClusterOf({ mesh, accessLogRecords, translationContext }: MeshInputs): TargetTranslation {
   const namespace = rootNamespaceOf(mesh);
   const clusterName = meshCluster(mesh);
-  const agentNamespace = mesh.spec?.agentInfo?.agentNamespace ?? "";
-  const address = agentAddress(translationContext, { clusterName, agentNamespace });
+  const address = agentAddress(translationContext, { clusterName, agent: mesh.spec?.agentInfo });
   if (accessLogRecords.length === 0 || namespace === "" || clusterName === "" || address === undefined) return emptyTranslation;
   const origin = originOf({ translationContext, parents: accessLogRecords });
   const spec = { configPatches: [patchWith(address)] };

@@ -11,7 +11,7 @@ import { wasmPatchOf } from "./wasmPatch.ts";
 
 /** For each WasmDeployment in force on a Workload, an EnvoyFilter that has its proxies ask their agent for the filters (docs/decisions/0120). */
 export function wasmFiltersOf(inputs: SelectedWorkloadInputs): TargetTranslation {
-  const { workload, wasmDeployments, agentNamespace, translationContext } = inputs;
+  const { workload, wasmDeployments, agent, translationContext } = inputs;
   const { controller, podLabels = {} } = workload.spec?.kubernetes ?? {};
   if (controller === undefined || wasmDeployments.length === 0) return emptyTranslation;
   const problem = workloadProblem(inputs, "runs no Wasm filters");
@@ -19,7 +19,7 @@ export function wasmFiltersOf(inputs: SelectedWorkloadInputs): TargetTranslation
     return { outputs: [], reports: wasmDeployments.map((one) => reportOf(refOf(one), problem, refOf(workload))) };
   }
   const { namespace, clusterName } = controller;
-  const address = agentAddress(translationContext, { clusterName, agentNamespace });
+  const address = agentAddress(translationContext, { clusterName, agent });
   if (address === undefined) return emptyTranslation;
   const priorities = prioritiesOf(wasmDeployments);
   const outputs = wasmDeployments.flatMap((deployment, i): readonly Output[] => {
