@@ -1,6 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { type Secret, VirtualMesh } from "@isthmus/api";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { MODE_MARK } from "../src/agent/modeMarks.ts";
 import { secretTexts } from "../src/identity/secretData.ts";
 import { statusOf } from "./fleet.ts";
 import { CLUSTERS, eventually, NAMESPACE, type StandardFleet, standardFleet, trusting } from "./standardFleet.ts";
@@ -15,6 +16,36 @@ afterEach(() => all.stop());
 const there = () => Promise.all(CLUSTERS.map(async (name) => (await all.orderIn(name))?.status?.state));
 
 describe("a VirtualMesh over clusters that the server connects to itself", () => {
+  it("has the agent write nothing in a cluster that is observed or frozen, by what its orders say, until it is managed again", async () => {
+    const modeOf = async (mode: string) => {
+      const registration = {
+        apiVersion: "multicluster.solo.io/v1alpha1",
+        kind: "KubernetesCluster",
+        metadata: { name: "cluster-1", namespace: NAMESPACE },
+      };
+      await all.fleet.management.apply({ ...registration, spec: { mode } } as never, { fieldManager: "user", force: true });
+    };
+    const cacerts = { apiVersion: "v1", kind: "Secret", name: "cacerts", namespace: "istio-system", clusterName: "" };
+    const isThere = async () => (await all.cacertsOf("cluster-1"))["ca-cert.pem"] !== undefined;
+    await all.write(trusting());
+    await eventually(async () => expect(await isThere()).toBe(true));
+    for (const mode of ["observe", "freeze"]) {
+      await modeOf(mode);
+      await eventually(async () =>
+        expect((await all.orderIn("cluster-1"))?.metadata.annotations?.[MODE_MARK]).toContain(`"mode":"${mode}"`),
+      );
+      await quiet(5_000);
+      if (await isThere()) await all.clusterOf("cluster-1").delete(cacerts, {});
+      // Also where server and agent start anew.
+      await all.stopCertificates("cluster-1");
+      all.startCertificates("cluster-1");
+      await quiet(180_000);
+      expect(await isThere(), mode).toBe(false);
+    }
+    await modeOf("manage");
+    await eventually(async () => expect(await isThere()).toBe(true));
+  });
+
   it("brings running meshes below one root, renews a CA, and moves to another root, by objects in the clusters alone", async () => {
     await all.write(trusting());
     await eventually(() => expect(all.stepsNow()).toEqual(["TRUST_BOTH", "TRUST_BOTH"]));

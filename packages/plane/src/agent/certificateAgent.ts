@@ -7,6 +7,7 @@ import type { ReadLeafValidity } from "./leafRenewals.ts";
 import { type OrderObjects, orderObjects } from "./orderObjects.ts";
 import { type VaultAuthorityOptions, vaultAuthority } from "./vaultAuthority.ts";
 import { vaultToken } from "./vaultToken.ts";
+import { writeGate } from "./writeGate.ts";
 
 /** The agent of a cluster that the management server connects to itself (standard mode): it looks after the certificates of meshes, and nothing else. */
 export interface CertificateAgent {
@@ -43,11 +44,19 @@ export function startCertificateAgent(options: CertificateAgentOptions, signal: 
   let objects: OrderObjects | undefined;
 
   function start(term: AbortSignal): { readonly ended: Promise<void> } {
-    const orders = orderObjects({ cluster, namespace, owners, identity, changed: () => loop.changed(), clock, random, log }, term);
+    // What it says of orders is written in any mode, as a report of another agent is sent.
+    const gate = writeGate(cluster, {
+      changed: () => log.info({ cluster: cluster.name, mode: gate.mode }, "mode of this cluster read from its orders"),
+      drained: () => loop.changed(),
+    });
+    const orders = orderObjects(
+      { cluster, namespace, owners, identity, changed: () => loop.changed(), rulesChanged: gate.setRules, clock, random, log },
+      term,
+    );
     objects = orders;
     const vault = options.vault && vaultAuthority({ ...options.vault, namespace, tokenIn: (ref) => vaultToken(cluster, ref, term) });
     const loop = startCertificateLoop(
-      { cluster, namespace, internal: () => orders, vault, leafValidity, restartsByRollout, clock, log },
+      { cluster: gate.cluster, namespace, internal: () => orders, vault, leafValidity, restartsByRollout, clock, log },
       term,
     );
     return { ended: Promise.all([orders.ended, loop.ended]).then(() => undefined) };

@@ -18,6 +18,8 @@ import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
 import { coalesced } from "../runtime/coalesce.ts";
 import { bareObject, problemLog, REQUEST } from "./certificateObjects.ts";
 import type { InternalResources } from "./internalResources.ts";
+import { rulesOfOrders } from "./modeMarks.ts";
+import type { WriteRules } from "./writeMode.ts";
 
 /**
  * Orders of CAs as objects of the agent's own namespace, for an agent without a server: reads IssuedCertificates, writes what came of them into
@@ -38,6 +40,8 @@ export interface OrderObjectsOptions {
   readonly identity: string;
   /** Called when something else is ordered. */
   readonly changed: () => void;
+  /** Called when other rules hold, before what is ordered by then is told. */
+  readonly rulesChanged: (rules: WriteRules) => void;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
@@ -50,7 +54,7 @@ interface Known {
 
 /** Follows the objects until `signal` is aborted; `ordered` is undefined before all of them were read. Writes that fail are tried again after 5 s. */
 export function orderObjects(options: OrderObjectsOptions, signal: AbortSignal): OrderObjects {
-  const { cluster, namespace, owners, identity, changed, clock, random, log } = options;
+  const { cluster, namespace, owners, identity, changed, rulesChanged, clock, random, log } = options;
   const view = startInformer(
     {
       cluster,
@@ -68,12 +72,19 @@ export function orderObjects(options: OrderObjectsOptions, signal: AbortSignal):
   let known: ReadonlyMap<string, Known> = new Map();
   let ordered: ReadonlyMap<string, Resource> | undefined;
   let reports: readonly Resource[] | undefined;
+  let rules: WriteRules | undefined;
   const tell = problemLog(log);
 
   async function read(): Promise<void> {
     if (!view.isComplete) return;
     const next = new Map<string, Known>();
-    for (const issued of [...view.snapshot.of(IssuedCertificate)].filter((one) => bearsLabelOf(one, owners))) {
+    const orders = [...view.snapshot.of(IssuedCertificate)].filter((one) => bearsLabelOf(one, owners));
+    // Before what is ordered: nothing of it is begun under other rules.
+    const now = rulesOfOrders(orders);
+    const isOther = !equalJson(rules, now);
+    rules = now;
+    if (isOther) rulesChanged(now);
+    for (const issued of orders) {
       const key = resourceKeyOf(refOf(issued));
       const { generation } = issued.metadata;
       const before = known.get(key);

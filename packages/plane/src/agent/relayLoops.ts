@@ -25,6 +25,7 @@ import { startCiliumLoop } from "./ciliumLoop.ts";
 import { downstream } from "./downstream.ts";
 import { type InternalResources, internalResources } from "./internalResources.ts";
 import { type AgentLimits, isNamespaceWritten, requestCheck, scopeLimit, withinLimit } from "./limits.ts";
+import { startModeMarks } from "./modeMarks.ts";
 import { noticeBoard } from "./notices.ts";
 import { type AgentSettings, DEFAULT_SETTINGS } from "./settings.ts";
 import { storedOrders } from "./storedOrders.ts";
@@ -188,6 +189,7 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
       log.info({ cluster: options.cluster.name, mode: gate.mode }, "mode of this cluster received from the management server");
       down.modeChanged();
       board.modeChanged();
+      marks?.changed();
     },
     drained: () => down.applierChanged(),
   });
@@ -286,6 +288,14 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
     },
     signal,
   );
+  // Nobody is connected to the agent that carries out what is ordered: it reads the mode where it reads its orders.
+  const marks =
+    storesOrders === undefined
+      ? undefined
+      : startModeMarks(
+          { cluster: options.cluster, namespace: options.namespace, owners, view: () => view, rules: () => gate.rules, clock, log },
+          signal,
+        );
   const wasm = startWasmReports({ clusterName: cluster.name, view, link, owners, filters: options.wasm, clock }, signal);
   up.view(view);
   up.observed({ put: [...view.snapshot.collections().values()].flatMap((collection) => [...collection]), remove: [] });
@@ -317,6 +327,7 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
       board.observed(delta);
       cilium.observed(delta);
       wasm.observed(delta);
+      marks?.changed();
       checkResumption();
     },
     listed(kindKey) {
@@ -338,6 +349,6 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
       ...workQueueMetrics({ apply: applier.sizes, status: writer.sizes }),
       { name: "gloo_mesh_removals_held", labels: {}, value: down.held },
     ],
-    ended: Promise.all([applier.ended, writer.ended, cilium.ended, wasm.ended, link.closed]).then(() => undefined),
+    ended: Promise.all([applier.ended, writer.ended, cilium.ended, wasm.ended, marks?.ended, link.closed]).then(() => undefined),
   };
 }

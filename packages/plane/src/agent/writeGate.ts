@@ -16,6 +16,8 @@ export interface WriteGate {
   readonly mayWriteStatuses: boolean;
   /** The mode, once no write that began under other rules is on its way; undefined before, and until a server has said it. */
   readonly mode: WriteMode | undefined;
+  /** What a server has said, whatever is on its way; undefined until one has. */
+  readonly rules: WriteRules | undefined;
   /** A server has answered: one that knows no modes has every agent write. */
   welcomed(features: readonly string[]): void;
   setRules(rules: WriteRules): void;
@@ -72,6 +74,9 @@ export function writeGate(
     },
     get mode() {
       return earlier > 0 ? undefined : rules?.mode;
+    },
+    get rules() {
+      return rules;
     },
     welcomed(features) {
       if (rules === undefined && !features.includes(MODES)) told(ALL_WRITES);
