@@ -46,7 +46,7 @@ it("proxies of each cluster are led to the Service that its agent says it has, a
   fleet.startAgent("cluster-1", { service: { name: "agents", grpcPort: 443 } });
   await quiet(30_000);
   expect(await addressIn("cluster-1")).toBe(addressOf("agents", 443));
-  // While it is away, what it said stays.
+  // While it is offline, what it said stays.
   await fleet.stopAgent("cluster-1");
   await quiet(60_000);
   expect(await addressIn("cluster-1")).toBe(addressOf("agents", 443));

@@ -1,5 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import { type Secret, VirtualMesh } from "@isthmus/api";
+import { IssuedCertificate, type Secret, VirtualMesh } from "@isthmus/api";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { MODE_MARK } from "../src/agent/modeMarks.ts";
 import { secretTexts } from "../src/identity/secretData.ts";
@@ -36,7 +36,7 @@ describe("a VirtualMesh over clusters that the server connects to itself", () =>
       );
       await quiet(5_000);
       if (await isThere()) await all.clusterOf("cluster-1").delete(cacerts, {});
-      // Also where server and agent start anew.
+      // Also where the agent starts again.
       await all.stopCertificates("cluster-1");
       all.startCertificates("cluster-1");
       await quiet(180_000);
@@ -44,6 +44,31 @@ describe("a VirtualMesh over clusters that the server connects to itself", () =>
     }
     await modeOf("manage");
     await eventually(async () => expect(await isThere()).toBe(true));
+  });
+
+  it("writes no order without a step over one that stands there, while a server that starts has not read the root", async () => {
+    await all.write(trusting());
+    await eventually(() => expect(all.stepsNow()).toEqual(["TRUST_BOTH", "TRUST_BOTH"]));
+    await eventually(async () => expect(await there()).toEqual(["ISSUED", "ISSUED"]));
+    for (let round = 0; round < 3; round++) {
+      await all.fleet.stopServer();
+      for (const name of CLUSTERS) await all.fleet.stopAgent(name);
+      const seen: (string | undefined)[] = [];
+      const stop = new AbortController();
+      const watching = CLUSTERS.map(async (name) => {
+        const { resourceVersion } = await all.clusterOf(name).list(IssuedCertificate);
+        const changes = all.clusterOf(name).watch(IssuedCertificate, resourceVersion, { idleTimeoutMs: 3_600_000 }, stop.signal);
+        for await (const change of changes) if (change.type === "put") seen.push(change.resource.spec?.trust?.step);
+      });
+      all.fleet.startServer();
+      for (const name of CLUSTERS) all.connect(name);
+      await quiet(60_000);
+      stop.abort(new Error("the test has seen enough"));
+      await Promise.allSettled(watching);
+      // The order is another one, of another connection; its step is the same.
+      expect(seen.length).toBeGreaterThan(0);
+      expect(seen).not.toContain(undefined);
+    }
   });
 
   it("brings running meshes below one root, renews a CA, and moves to another root, by objects in the clusters alone", async () => {

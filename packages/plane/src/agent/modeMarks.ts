@@ -66,7 +66,7 @@ export function startModeMarks({ cluster, namespace, owners, view, rules, clock,
 }
 
 /** What the mark of an order says; undefined without one. A mark that is not understood allows nothing. */
-export function markedRules({ metadata: { annotations } }: IssuedCertificate): WriteRules | undefined {
+function markedRules({ metadata: { annotations } }: IssuedCertificate): WriteRules | undefined {
   const text = annotations?.[MODE_MARK];
   if (text === undefined) return undefined;
   try {

@@ -40,7 +40,7 @@ export interface OrderObjectsOptions {
   readonly identity: string;
   /** Called when something else is ordered. */
   readonly changed: () => void;
-  /** Called when other rules hold, before what is ordered by then is told. */
+  /** Called when other rules hold, before what is ordered by then is known. */
   readonly rulesChanged: (rules: WriteRules) => void;
   readonly clock: Clock;
   readonly random: () => number;

@@ -172,7 +172,7 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
       options.ordered();
     },
   });
-  const orders = storedOrders({ kinds: computed, ordered: () => internal.ordered, applier: () => applier });
+  const orders = storedOrders({ kinds: computed, ordered: () => internal.ordered, applier: () => applier, live: () => view.snapshot });
   const up = upstream({
     link,
     kinds: sentKinds,
@@ -231,6 +231,7 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
       ...(options.refersTo === undefined ? {} : { refersTo: options.refersTo }),
       owners,
       mayWrite: gate.mayWrite,
+      ...(storesOrders === undefined ? {} : { isUndecided: orders.isUndecided }),
       live: () => view.snapshot,
       clock,
       random,

@@ -1,4 +1,5 @@
-import { equalJson, kindKeyOf, type Resource, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
+import type { IssuedCertificate } from "@isthmus/api";
+import { equalJson, kindKeyOf, type Resource, type ResourceRef, refOf, resourceKeyOf, type Snapshot } from "@isthmus/core";
 import type { Applier } from "../apply/applier.ts";
 import type { DesiredUpdate } from "../ports/clusterPort.ts";
 
@@ -11,6 +12,11 @@ export interface StoredOrders {
   withOrders(desired: DesiredUpdate): DesiredUpdate;
   /** Something else is ordered: what is desired already is put again where it differs. */
   changed(): void;
+  /**
+   * Whether an object is not to be written yet: nothing is ordered of it, and a step stands there. A server that starts has not read the root that
+   * steps follow from; what it ordered before stays in force until it has.
+   */
+  isUndecided(resource: Resource): boolean;
 }
 
 export interface StoredOrdersOptions {
@@ -19,10 +25,12 @@ export interface StoredOrdersOptions {
   /** What the server has ordered, by `resourceKeyOf`. */
   readonly ordered: () => ReadonlyMap<string, Resource> | undefined;
   readonly applier: () => Pick<Applier, "put" | "desired">;
+  /** The cluster as it is known now. */
+  readonly live: () => Snapshot;
 }
 
 /** An object is as translation desires it as long as nothing is ordered of it: an agent that finds no order changes nothing. */
-export function storedOrders({ kinds, ordered, applier }: StoredOrdersOptions): StoredOrders {
+export function storedOrders({ kinds, ordered, applier, live }: StoredOrdersOptions): StoredOrders {
   /** As translation desires them, by `resourceKeyOf`. */
   let desiredOf = new Map<string, Resource>();
   const isOrdered = (object: Resource | ResourceRef) => kinds.has(kindKeyOf(object));
@@ -50,6 +58,11 @@ export function storedOrders({ kinds, ordered, applier }: StoredOrdersOptions): 
         const next = withOrder(resource);
         if (before !== undefined && !equalJson(before, next)) applier().put(next, key);
       }
+    },
+    isUndecided(resource) {
+      if (!isOrdered(resource) || ordered()?.has(resourceKeyOf(refOf(resource))) === true) return false;
+      const standing = live().collections().get(kindKeyOf(resource))?.get(refOf(resource)) as IssuedCertificate | undefined;
+      return standing?.spec?.trust?.step !== undefined;
     },
   };
 }

@@ -90,6 +90,8 @@ export interface ApplierOptions {
   readonly owners: readonly Owner[];
   /** Whether an object may be written at all; of what may not be, the rejections tell what would become of it. Default: any. */
   readonly mayWrite?: (ref: ResourceRef) => boolean;
+  /** Whether it is not known yet what is desired of an object: it stays as it is, and is looked at again. Default: of none. */
+  readonly isUndecided?: (resource: Resource) => boolean;
   /** The cluster as it is known now. */
   readonly live: () => Snapshot;
   readonly clock: Clock;
@@ -116,7 +118,7 @@ type Task = { readonly put: Resource } | { readonly remove: ResourceRef; readonl
  */
 export function startApplier(options: ApplierOptions, signal: AbortSignal): Applier {
   const { bulk = new Set<string>(), mayWrite = () => true, cluster, owners, live, clock, random, log, meter = noMeter } = options;
-  const { onChange, removals } = options;
+  const { onChange, removals, isUndecided = () => false } = options;
   const order = writeOrder(options.refersTo ?? new Map());
   const kinds = new Map(options.kinds.map((kind) => [kindKeyOf(kind), kind]));
   const versions = servedVersions(cluster);
@@ -138,6 +140,7 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
     // Overtaken while it waited to be tried again.
     if ("put" in task ? wanted.get(key) !== task.put : wanted.has(key) || !removing.has(key)) return "done";
     const ref = "put" in task ? refOf(task.put) : task.remove;
+    if ("put" in task && isUndecided(task.put)) return { againAfterMs: UNDECIDED_MS };
     const kind = kinds.get(kindKeyOf(ref));
     const refusal: Refusal | undefined =
       kind === undefined
@@ -387,6 +390,8 @@ export function startApplier(options: ApplierOptions, signal: AbortSignal): Appl
 
 // The API server answers writes in a few milliseconds; eight at a time keep it busy without crowding out other clients.
 const WORKERS = 8;
+// What is ordered puts the object again.
+const UNDECIDED_MS = 1_000;
 const RETRY = { firstMs: 500, lastMs: 60_000 };
 // Somebody else who writes the same object at the same time is seldom that fast twice.
 const MAX_READS = 3;

@@ -126,7 +126,8 @@ export function startMeshTrust(options: MeshTrustOptions, signal: AbortSignal): 
   function tellAll(): void {
     // In each cluster, as an earlier leader may have ordered something there.
     const byCluster = new Map<string, Resource[]>([...store.clusters.keys()].map((name) => [name, []]));
-    for (const resource of [...[...ordered.values()].map(resourceOf), ...[...answers.values()].map((answer) => answer.resource)]) {
+    const told = [...ordered.values()].filter(({ isRootUnread }) => !isRootUnread);
+    for (const resource of [...told.map(resourceOf), ...[...answers.values()].map((answer) => answer.resource)]) {
       const { clusterName = "" } = resource.metadata;
       byCluster.set(clusterName, [...(byCluster.get(clusterName) ?? []), resource]);
     }

@@ -15,6 +15,8 @@ export interface MeshTrustRequest {
   readonly spec: IssuedCertificateSpec;
   /** The Secret with the root that the CA is to be signed with. */
   readonly signWith: ObjectRef;
+  /** The root has not been read since this server began: which step is in force is not known, and nothing is ordered. */
+  readonly isRootUnread: boolean;
   /** Rises with each order to anybody. */
   readonly number: number;
   /** The first order of an unbroken series to this mesh: what is reported of earlier ones says nothing. */
@@ -111,7 +113,17 @@ function orderOf(
   const open = step === undefined ? given : withOrder(given, { roots, signer: step.signer, number });
   const answered = answeredNumber(ref, sources) ?? 0;
   const signWith = earlier ?? signingSecretOf(spec);
-  return { ref, virtualMesh, spec: asOf(number), signWith, number, since, given: open.filter((one) => one.number > answered) };
+  const isRootUnread = target === undefined && step === undefined && problem === undefined && spec.agentCa === undefined;
+  return {
+    ref,
+    virtualMesh,
+    spec: asOf(number),
+    signWith,
+    isRootUnread,
+    number,
+    since,
+    given: open.filter((one) => one.number > answered),
+  };
 }
 
 /** The Secret with the root that a mesh is to leave, where it is known and may still sign. */
