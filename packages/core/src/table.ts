@@ -98,8 +98,8 @@ class IndexedTable<V extends object> implements Table<V> {
   }
 
   /**
-   * `changes` are in key order. Undefined where the index throws: it is carried no further, so that changes are always taken up, and whoever
-   * looks something up in it next meets the row that it throws on.
+   * `changes` are in key order. Undefined where the index throws: it is carried no further, so that changes are always taken up, and the next
+   * lookup in it builds it again and throws.
    */
   #rebucketed(index: Index<V>, buckets: Buckets<V>, changes: readonly EntryChange<V>[]): Buckets<V> | undefined {
     try {

@@ -13,7 +13,7 @@ import {
 
 /** What a service may tell the port. */
 export interface WorkloadPeers {
-  /** The peer of a call, as the gRPC library names it, has introduced itself as a proxy: its connection is a stranger's no longer. */
+  /** The peer of a call, as the gRPC library names it, has introduced itself as a proxy: its connection counts as that of a proxy from then on. */
   introduced(peer: string): void;
 }
 

@@ -161,7 +161,7 @@ test("what throws only when its status is made has a status that says so, and no
   }
 });
 
-test("an AccessPolicy that throws and was never in force lets nobody in where it seems to be about", () => {
+test("an AccessPolicy that throws and was never in force denies all callers where it seems to be about", () => {
   const policy = objects.find(({ kind }) => kind === "AccessPolicy") as Resource;
   const [name, closed] = closedBy(policy);
   expect(name).toMatch(/AuthorizationPolicy/);

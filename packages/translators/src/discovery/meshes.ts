@@ -75,8 +75,8 @@ function daemonSetsInScope(context: DiscoveryContext, lookup: ControlPlaneLookup
 
 /**
  * Where the agent of a cluster runs: an agent that discovers says so itself; else as it said when it registered. Before, by its pods: their labels
- * are anybody's who may run pods. The Service by which it is reached: as it says; an agent that does not is told from those of the other
- * generation of names by the label of its pods.
+ * are anybody's who may run pods. The Service by which it is reached: as it says; of one that does not, the label of
+ * its pods shows the generation of names.
  */
 function placeOfAgent({ namespace, agentCluster }: DiscoveryOptions, lookup: ControlPlaneLookup): MeshAgentInfo | undefined {
   if (agentCluster !== undefined) return { agentNamespace: namespace };

@@ -29,7 +29,7 @@ export interface DerivedOptions<S, R extends object, J extends Joins<S, R>, C, V
   readonly needsOneOf?: readonly (keyof J)[];
   /** Undefined: there is no such row. */
   readonly make: (row: R, sources: RowSources<J, C, V>) => V | undefined;
-  /** What stands for a row that `make`, or what it looks up, throws on; undefined: there is none. Default: the throw goes on. */
+  /** What stands for a row that `make`, or what it looks up, throws on; undefined: there is none. Default: it throws. */
   readonly fault?: (row: R, key: string, error: unknown) => V | undefined;
 }
 

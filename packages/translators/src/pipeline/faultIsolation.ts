@@ -104,8 +104,8 @@ function* isolated(given: Snapshot, options: TranslateOptions, { sound, faults: 
   }
 
   /**
-   * The changes that were taken up and without any of which this one throws nothing: found by taking all up again, a part at a time, as nothing can
-   * be taken back that throws when it is looked at. None: it throws by itself, or it cannot be told.
+   * The changes that were taken up and without any of which this one throws nothing: found by taking all up again, a part at a time, as what
+   * throws when it is read cannot be removed either. None: it throws by itself, or with too many.
    */
   function* partnersOf(change: ObjectChange): CooperativeTask<readonly ObjectChange[]> {
     const partners: ObjectChange[] = [];
@@ -201,7 +201,7 @@ function asKnown(found: TranslationFaults, known: TranslationFaults): Translatio
   return faults.size === known.size && [...faults].every(([key, fault]) => known.get(key) === fault) ? known : faults;
 }
 
-// Of more, something else is wrong than single objects: who goes on then wants nothing of clusters that he knows.
+// Of more, something else is wrong than single objects: a server that continued would desire nothing of clusters that it knows.
 const MOST_FAULTS = 64;
 // A row is made of few objects.
 const MOST_PARTNERS = 8;
