@@ -57,7 +57,7 @@ describe("a VirtualMesh over clusters that the server connects to itself", () =>
       const stop = new AbortController();
       const watching = CLUSTERS.map(async (name) => {
         const { resourceVersion } = await all.clusterOf(name).list(IssuedCertificate);
-        const changes = all.clusterOf(name).watch(IssuedCertificate, resourceVersion, { idleTimeoutMs: 3_600_000 }, stop.signal);
+        const changes = all.clusterOf(name).watch(IssuedCertificate, resourceVersion, {}, stop.signal);
         for await (const change of changes) if (change.type === "put") seen.push(change.resource.spec?.trust?.step);
       });
       all.fleet.startServer();

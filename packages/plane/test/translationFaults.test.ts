@@ -114,6 +114,15 @@ it("a Service that an agent reports and on which translation throws costs itself
   expect(faults()).toBe(1);
   // What it was made of in both clusters stays, as it stands.
   expect(Object.values(fleet.clusters).map(written)).toEqual(before);
+  const { conditions } = await statusOf(fleet, {
+    apiVersion: "multicluster.solo.io/v1alpha1",
+    kind: "KubernetesCluster",
+    metadata: { name: "cluster-2", namespace: "gloo-mesh" },
+  });
+  expect(conditions?.find(({ type }) => type === "DeletesPaused")).toMatchObject({
+    reason: "SourcesUnknown",
+    message: expect.stringContaining("translation fails on Service bookinfo/reviews in cluster-1"),
+  });
   // Others are translated: a policy that is new comes into force.
   const next: TrafficPolicy = {
     ...timeoutPolicy,

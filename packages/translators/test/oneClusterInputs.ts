@@ -255,7 +255,7 @@ function virtualMesh(): fc.Arbitrary<AnyResource> {
       federation,
       mtlsConfig: fc.constantFrom(undefined, { shared: {} }),
       access: fc.constantFrom("ENABLED", "DISABLED"),
-      mistake: fc.constantFrom({}, {}, { meshes: [{ name: "half" }] }),
+      mistake: fc.constantFrom<object>({}, {}, { meshes: [{ name: "half" }] }),
     })
     .map(({ meshes: members, federation: wanted, mtlsConfig, access, mistake }) => ({
       meshes: members.map((cluster) => ({ name: `istiod-istio-system-${cluster}`, namespace: "gloo-mesh" })),

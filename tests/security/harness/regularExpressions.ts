@@ -247,6 +247,7 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
     "/(:\\/\\/[^\\s/:@]*):[^\\s/@]+@/g": { bound: OBJECT, worst: (length) => `://${filled("a:")(length)}` },
     '/("?)(?<![\\w.-])([\\w.-]+)\\1(\\s*[:=]\\s*)("[^"]*"|[^\\s,}]+)/g': { bound: OBJECT, worst: filled("a") },
   },
+  "packages/relay/src/session/bounds.ts": { "/^[a-z]([-a-z0-9]*[a-z0-9])?$/": { bound: 63, worst: ended("a", "-") } },
   "packages/relay/src/session/traces.ts": { "/^[0-9a-f]{32}$/": { bound: OBJECT, worst: filled("a") } },
   "packages/relay/src/transport/channel.ts": {
     "/^[^.]+(\\..+)$/": flag,
@@ -310,6 +311,7 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
   "packages/translators/src/policy/accessLogRecordForm.ts": {
     "/^[\\u0021-\\u007e]+$/": { bound: 256, worst: ended("a", " ") },
   },
+  "packages/translators/src/pipeline/faultReport.ts": { "/\\s+/g": { bound: 1_000, worst: filled("a  ") } },
   "packages/translators/src/policy/agentAddress.ts": {
     "/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/i": { bound: 260, worst: ended("a", "-") },
     "/^([^:]{1,253})(?::(\\d{1,5}))?$/": { bound: 260, worst: ended("a", ":") },

@@ -6,6 +6,7 @@ import {
   type Delta,
   displayName,
   equalJson,
+  formatRef,
   type JsonObject,
   kindKeyOf,
   type Resource,
@@ -128,11 +129,22 @@ export function statusUpdates({
     return unreported.slice(0, MOST_NAMES).join(", ") + (further > 0 ? ` and ${further} others` : "");
   }
 
+  /** Objects that translation throws on, and for which nothing stands, as a text. */
+  function failingObjects(): string {
+    const refs = [...(statuses?.memory.faults.values() ?? [])]
+      .filter(({ inPlace }) => inPlace === undefined)
+      .map(({ ref }) => formatRef(ref));
+    const further = refs.length - MOST_NAMES;
+    return refs.slice(0, MOST_NAMES).join(", ") + (further > 0 ? ` and ${further} others` : "");
+  }
+
   /** Clusters are few enough to be looked at one by one. */
   function touchClusters({ resumed, now: time }: Pick<StatusSources, "resumed" | "now">): void {
     const facts = new Map<string, ClusterStatusInputs>();
     const isNameOpen = areNamesOpen();
     const unreported = unreportedClusters();
+    const failing = failingObjects();
+    const missing = failing === "" ? unreported : `${unreported === "" ? "none" : unreported}; translation fails on ${failing}`;
     const joinTokens = joinTokenValidities(view().snapshot, time);
     const cilium = ciliumNow();
     for (const cluster of view().snapshot.of(kinds.registration)) {
@@ -141,7 +153,7 @@ export function statusUpdates({
       const now = {
         state,
         held: delivery.heldIn(name),
-        lacking: delivery.lacksCausesIn(name) ? unreported : undefined,
+        lacking: delivery.lacksCausesIn(name) ? missing : undefined,
         resumed: resumed.get(name),
         certificate: certificateValidity(state?.agent, time),
         joinToken: joinTokens.get(name),

@@ -231,8 +231,8 @@ function judged(
   const translator = translatorOf(mesh);
   const service = destination.spec?.kubeService?.ref;
   const hasSubsets = translator?.hasSubsets ?? true;
-  if (service === undefined || mesh === undefined || translator === undefined) {
-    // Nothing comes of them for a Service that nobody names, nor in a mesh that is not translated.
+  if (service === undefined || mesh === undefined || translator?.policyVerdicts === undefined) {
+    // Nothing comes of them for a Service that nobody names; some meshes judge policies as they are translated.
     return { trafficPolicies: policies, refused: NONE, hasSubsets, federatedTo: NONE, userObjects: NONE, reports: NONE };
   }
   const federatedTo = internList(

@@ -62,8 +62,11 @@ export interface MeshTranslator {
   virtualDestinationFindings?(spec: VirtualDestinationSpec): readonly Finding[];
   /** What the rules of a TrafficPolicy refer to beside the Destination that they are in force on. */
   referencesOf?(rules: TrafficPolicyRules): readonly PolicyReference[];
-  /** Which of the TrafficPolicies that select a Destination are in force on it, and which conflict; in the same order. */
-  policyVerdicts(target: PolicyTarget): readonly PolicyEvaluation[];
+  /**
+   * Which of the TrafficPolicies that select a Destination are in force on it, and which conflict; in the same order. Absent: all of them
+   * are in force, and `translateDestination` reports what it does not support.
+   */
+  policyVerdicts?(target: PolicyTarget): readonly PolicyEvaluation[];
   /** The same for a VirtualDestination's host. Absent: none of them is in force. */
   virtualPolicyVerdicts?(target: VirtualPolicyTarget): readonly PolicyEvaluation[];
   /** Whether a part of a Destination's pods can be a target of traffic. */

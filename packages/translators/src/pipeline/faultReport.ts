@@ -10,7 +10,7 @@ export const INTERNAL_ERROR = "InternalError";
 
 /** The sentence about a throw, with what it means for its object. */
 export function faultMessage(error: unknown, effect: string): string {
-  const text = messageOf(error).replace(/\s+/g, " ");
+  const text = messageOf(error).slice(0, MOST_READ).replace(/\s+/g, " ");
   const name = error instanceof Error ? error.name : "Error";
   const cut = text.length > LONGEST ? `${text.slice(0, LONGEST - 3)}...` : text;
   return `internal error (${name}: ${cut}): ${effect}; this is a bug of the management plane: report it with the log of the server`;
@@ -18,6 +18,7 @@ export function faultMessage(error: unknown, effect: string): string {
 
 // It may repeat what stands in the object.
 const LONGEST = 200;
+const MOST_READ = 1_000;
 
 /** What is in force of an AccessPolicy that is replaced by one that closes what it is about. */
 export const CLOSED = "this policy is in force as it was last accepted, or allows no callers";
