@@ -81,9 +81,9 @@ const meshSpec = fields(
       {
         agentNamespace: text(),
         serviceName: text(
-          "Name of the Service by which proxies reach the agent. Empty: it has none. Absent: the agent does not report it; it counts as gloo-mesh-agent.",
+          "Name of the Service by which proxies reach the agent. Empty: it has none. Absent: gloo-mesh-agent, or the agent does not report it.",
         ),
-        servicePort: uint32({ description: "Port of that Service for access logs and Wasm filters." }),
+        servicePort: uint32({ description: "Port of that Service for access logs and Wasm filters. Absent: 9977." }),
       },
       { description: "Location of the agent of the cluster. Absent if the cluster has no agent." },
     ),

@@ -1,7 +1,7 @@
 import { type DaemonSet, type Deployment, type KubernetesCluster, Mesh, type MeshAgentInfo } from "@isthmus/api";
 import { clusterRefOf, discoveredName, keyOfResource, matchesLabels, refOf } from "@isthmus/core";
 import type { RowSources } from "../incremental/derived.ts";
-import { AGENT_PORT, LEGACY_AGENT } from "../policy/agentAddress.ts";
+import { AGENT_PORT, AGENT_SERVICE, LEGACY_AGENT } from "../policy/agentAddress.ts";
 import { namespaceLocationOf } from "../policy/podIndexes.ts";
 import type { controlPlaneJoins } from "./controlPlaneJoins.ts";
 import { controlPlanesByMeshConfig } from "./controlPlanes.ts";
@@ -86,7 +86,12 @@ function placeOfAgent({ namespace, agentCluster }: DiscoveryOptions, lookup: Con
   const pods = lookup("agentPods");
   const agentNamespace = (agent === undefined ? undefined : registered) ?? pods[0]?.metadata.namespace ?? "";
   if (agentNamespace === "") return undefined;
-  if (service?.name !== undefined) return { agentNamespace, serviceName: service.name, servicePort: service.grpcPort ?? 0 };
+  if (service?.name !== undefined) {
+    const { name, grpcPort = 0 } = service;
+    // What counts anyway changes no Mesh.
+    if (name === AGENT_SERVICE && grpcPort === AGENT_PORT) return { agentNamespace };
+    return { agentNamespace, serviceName: name, servicePort: grpcPort };
+  }
   const isLegacy = pods.some(({ metadata }) => metadata.namespace === agentNamespace && metadata.labels?.["app"] === LEGACY_AGENT);
   return { agentNamespace, ...(isLegacy ? { serviceName: LEGACY_AGENT, servicePort: AGENT_PORT } : {}) };
 }

@@ -19,7 +19,7 @@ interface AddressSources {
 }
 
 /** The Service of agents that do not say which one they have. */
-const AGENT_SERVICE = "gloo-mesh-agent";
+export const AGENT_SERVICE = "gloo-mesh-agent";
 /** And of those with the names of the first generation, which did not say it either. */
 export const LEGACY_AGENT = "enterprise-agent";
 /** The port of both for access logs and Wasm filters. */
