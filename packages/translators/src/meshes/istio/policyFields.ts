@@ -1,7 +1,7 @@
 import { DestinationRule, EnvoyFilter, type TrafficPolicy, type TrafficPolicyRules, VirtualService } from "@isthmus/api";
 import type { Finding } from "../../findings.ts";
 import { memoizeRow } from "../../incremental/memoizeRow.ts";
-import { isSilent } from "../../policy/silentRules.ts";
+import { isSilent, saysNothing } from "../../policy/silentRules.ts";
 import type { PolicyReference, ReferenceLookup } from "../meshTranslator.ts";
 import type {
   Feature,
@@ -60,7 +60,7 @@ export const findingsOfRules = bySettings((rules, context) =>
 /** A policy without what it says of connections; undefined where that is all. */
 export const withoutConnections = memoizeRow((policy: TrafficPolicy): TrafficPolicy | undefined => {
   const others = Object.entries(policy.spec?.policy ?? NO_RULES).filter(([field]) => !CONNECTIONS.has(field));
-  return others.length === 0 ? undefined : { ...policy, spec: { ...policy.spec, policy: Object.fromEntries(others) } };
+  return saysNothing(Object.fromEntries(others)) ? undefined : { ...policy, spec: { ...policy.spec, policy: Object.fromEntries(others) } };
 });
 
 const CONNECTIONS: ReadonlySet<string> = new Set(features.flatMap(({ field, writes }) => (writes === "connection" ? [field] : [])));
