@@ -212,18 +212,8 @@ export const FINDINGS = {
     example:
       "spec.mtlsConfig.shared: Mesh gloo-mesh/istiod-istio-system-cluster-1 is at step TRUST_BOTH, …: restart istiod in namespace istio-system of cluster cluster-1, …",
   },
-  TrustDomainKept: {
-    meaning: "The configuration of a mesh has no valid trust domain, or cannot be parsed. The last known one is still used.",
-    example:
-      'ConfigMap istio-system/istio, data.mesh: trustDomain: "*" is not a DNS name such as cluster.local; the last known one, cluster-1.example, is still used',
-  },
   // Access policies
   ...GLOBAL_ACCESS_FINDINGS,
-  TrustDomainUnknown: {
-    meaning: "The trust domain of a cluster is unknown, so its identities cannot be named.",
-    example:
-      "spec.sourceSelector[0].kubeIdentityMatcher.clusters[1]: no Istio mesh with a trust domain is known in cluster cluster-9: check the name, that the cluster is registered, and that its mesh configuration sets a trustDomain",
-  },
   Malformed: {
     meaning:
       "An object does not match the schema of its kind. It is not in force; an AccessPolicy keeps restricting access, because ignoring it would open what it protects.",

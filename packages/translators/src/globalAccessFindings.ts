@@ -12,6 +12,16 @@ export const GLOBAL_ACCESS_FINDINGS = {
     example:
       "spec.globalAccessPolicy: all calls of apps/report in east are denied, because the labels istio: ingressgateway of the pods are those by which a gateway in root namespace istio-system is exempted, and Istio would exempt them as well: give them other labels",
   },
+  TrustDomainKept: {
+    meaning: "The configuration of a mesh has no valid trust domain, or cannot be parsed. The last known one is still used.",
+    example:
+      'ConfigMap istio-system/istio, data.mesh: trustDomain: "*" is not a DNS name such as cluster.local; the last known one, cluster-1.example, is still used',
+  },
+  TrustDomainUnknown: {
+    meaning: "The trust domain of a cluster is unknown, so its identities cannot be named.",
+    example:
+      "spec.sourceSelector[0].kubeIdentityMatcher.clusters[1]: no Istio mesh with a trust domain is known in cluster cluster-9: check the name, that the cluster is registered, and that its mesh configuration sets a trustDomain",
+  },
   TrustDomainShared: {
     meaning:
       "An AccessPolicy names callers of a cluster that Istio cannot tell from those of another one, because the trust domains of their meshes are equal or aliases of each other. They are not allowed, or, with a warning, the others are allowed too.",

@@ -1,5 +1,5 @@
 import { AccessPolicy, AuthorizationPolicy, Destination, Mesh, Namespace, Sidecar, VirtualMesh, Workload } from "@isthmus/api";
-import { formatRef, type Index, keyOf, nearestName, refOf } from "@isthmus/core";
+import { formatRef, type Index, keyOf, matchesLabels, nearestName, refOf } from "@isthmus/core";
 import { networkingOwner, selectsDestination } from "@isthmus/translators";
 import { defineRule, lookUp, lookUpPart, type RuleFinding } from "../rule.ts";
 import { accountsBy, byObjectCluster, byPlace, byWorkloadPlace, isGateway } from "./places.ts";
@@ -55,7 +55,9 @@ export const servicesUnguarded = defineRule({
         kubeService !== undefined && kubeService.ref?.namespace !== own && !isGateway(kubeService.workloadSelectorLabels),
     );
     const isSelected = selectedBy(lookup("selections"));
-    const open = services.filter((service) => (service.status?.appliedAccessPolicies ?? []).length === 0 && !isSelected(service));
+    const isGuarded = (service: Destination) => (service.status?.appliedAccessPolicies ?? []).length > 0 || isSelected(service);
+    const closed = closedPods(services.filter(isGuarded));
+    const open = services.filter((service) => !isGuarded(service) && !closed(service));
     if (open.length === 0 || open.length === services.length) return;
     const names = open.slice(0, SHOWN).map(({ spec }) => `${spec?.kubeService?.ref?.namespace}/${spec?.kubeService?.ref?.name}`);
     yield {
@@ -64,6 +66,23 @@ export const servicesUnguarded = defineRule({
     };
   },
 });
+
+/** Whether rules about other services are about all pods of a service: Istio's rules are about pods. */
+function closedPods(guarded: readonly Destination[]): (service: Destination) => boolean {
+  const placeOf = ({ spec }: Destination) => `${spec?.kubeService?.ref?.clusterName}/${spec?.kubeService?.ref?.namespace}`;
+  const selectors = new Map<string, Destination[]>();
+  for (const service of guarded) {
+    const there = selectors.get(placeOf(service));
+    if (there === undefined) selectors.set(placeOf(service), [service]);
+    else there.push(service);
+  }
+  return (service) =>
+    (selectors.get(placeOf(service)) ?? []).some(({ spec }) => {
+      const { workloadSelectorLabels = {} } = spec?.kubeService ?? {};
+      const isSome = Object.keys(workloadSelectorLabels).length > 0;
+      return isSome && matchesLabels(workloadSelectorLabels, service.spec?.kubeService?.workloadSelectorLabels);
+    });
+}
 
 /** Most selections name services: only the others are tried one by one. */
 function selectedBy(selections: readonly Selection[]): (service: Destination) => boolean {

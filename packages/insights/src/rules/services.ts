@@ -1,8 +1,9 @@
-import { Deployment, Mesh, Namespace, Service, SIDECAR_INJECT, Workload } from "@isthmus/api";
-import { formatRef, type Index, keyOf, type Resource, refOf } from "@isthmus/core";
-import { NEVER_INJECTED } from "@isthmus/translators";
+import { Deployment, Mesh, Namespace, Pod, ReplicaSet, Service, SIDECAR_INJECT } from "@isthmus/api";
+import { formatRef, type Index, keyOf, type Resource, refOf, resourceKeyOf } from "@isthmus/core";
+import { istioSidecar, NEVER_INJECTED, podsByController, replicaSetsByController } from "@isthmus/translators";
+import { inputKind, join } from "@isthmus/translators/incremental";
 import { kubectl } from "../insight.ts";
-import { defineRule, lookUp, type RuleFinding } from "../rule.ts";
+import { defineRule, type InsightTables, type Lookup, lookUp, type RuleFinding } from "../rule.ts";
 import { byMeshCluster, byObjectCluster } from "./places.ts";
 
 // Source: istio.io/docs/ops/configuration/traffic-management/protocol-selection.
@@ -73,12 +74,17 @@ export const servicesDisagree = defineRule({
   },
 });
 
-const ownController: Index<Deployment> = ({ metadata: { name, namespace = "", clusterName = "" } }) => [
-  keyOf({ name, namespace, clusterName }),
+const ownKey: Index<Resource> = ({ apiVersion, kind, metadata: { name, namespace = "", clusterName = "" } }) => [
+  resourceKeyOf({ apiVersion, kind, name, namespace, clusterName }),
 ];
-const byController: Index<Workload> = ({ spec }) => {
-  const controller = spec?.kubernetes?.controller;
-  return controller === undefined ? [] : [keyOf(controller)];
+/** The pods of a Deployment: those of its ReplicaSets. */
+const itsPods: Lookup<Deployment, Pod> = {
+  kind: Pod,
+  through: [ReplicaSet],
+  joinFrom(from) {
+    const replicaSets = join({ from, to: inputKind<InsightTables, ReplicaSet>(ReplicaSet), key: ownKey, index: replicaSetsByController });
+    return join({ from: replicaSets.source, to: inputKind<InsightTables, Pod>(Pod), key: ownKey, index: podsByController });
+  },
 };
 
 /** CFG1007. */
@@ -87,12 +93,13 @@ export const deploymentWithoutSidecar = defineRule({
   of: Deployment,
   reads: {
     namespace: lookUp(Namespace, { key: ownNamespace }),
-    workloads: lookUp(Workload, { key: ownController, index: byController }),
+    pods: itsPods,
     meshes: lookUp(Mesh, { key: byObjectCluster, index: byMeshCluster }),
   },
   *find(deployment, { lookup }) {
     const { replicas = 1, template } = deployment.spec ?? {};
-    if (replicas === 0 || !lookup("namespace").some(isInjected) || lookup("workloads").length > 0) return;
+    const pods = lookup("pods");
+    if (replicas === 0 || !lookup("namespace").some(isInjected) || pods.length === 0 || pods.some(istioSidecar.isInjected)) return;
     const { labels, annotations } = template?.metadata ?? {};
     if ((labels?.[SIDECAR_INJECT] ?? annotations?.[SIDECAR_INJECT]) === "false") return;
     // Istio injects nothing into pods on the network of their nodes; and without a Mesh no sidecar is known to be one.
