@@ -98,7 +98,8 @@ export async function bundleApp(app, outdir) {
   const written = new Set(Object.keys(result.metafile.outputs).map((path) => basename(path)));
   for (const file of readdirSync(outdir)) if (!written.has(file)) rmSync(join(outdir, file), { recursive: true });
   const imports = Object.values(result.metafile.outputs).flatMap((output) => output.imports);
-  const outside = imports.filter(({ external }) => external).map(({ path }) => path);
+  // A bundled package requires what it has to be there; what is not, such as the colours of `debug`, it tries in vain.
+  const outside = imports.filter(({ external, kind }) => external && kind !== "require-call").map(({ path }) => path);
   return [...new Set([...outside, ...inlined])].sort();
 }
 

@@ -24,11 +24,11 @@ function userObject(apiVersion: string, kind: string, name: string, spec: object
 /** A service in two clusters with a VirtualDestination, one policy of each other kind, and a Deployment that wants to do harm: nothing has a status. */
 function fleet(): readonly object[] {
   const golden = parseAllDocuments(readFileSync(GOLDEN, "utf8")).map(
-    (document) => document.toJS() as { kind: string; spec: { istio?: object } },
+    (document) => document.toJS() as { kind: string; metadata: { name: string }; spec: { istio?: object } },
   );
   const withTrustDomain = golden.map((object) =>
     object.kind === "Mesh"
-      ? { ...object, spec: { ...object.spec, istio: { ...object.spec.istio, trustDomain: "cluster.local" } } }
+      ? { ...object, spec: { ...object.spec, istio: { ...object.spec.istio, trustDomain: object.metadata.name } } }
       : object,
   );
   return [

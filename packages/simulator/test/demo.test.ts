@@ -40,7 +40,7 @@ describe("Bookinfo on Istio", () => {
   it("has a control plane whose configuration says what discovery reads", async () => {
     const resources = demoClusters()["cluster-1"] ?? [];
     const config = resources.find(({ kind, metadata }) => kind === "ConfigMap" && metadata.name === "istio");
-    expect(at(config, "data.mesh")).toContain("trustDomain: cluster.local");
+    expect(at(config, "data.mesh")).toContain("trustDomain: cluster-1.example");
     expect(at(config, "data.mesh")).toContain('ISTIO_META_DNS_CAPTURE: "true"');
     const nodes = resources.filter(({ kind }) => kind === "Node");
     expect(nodes.map(({ metadata }) => metadata.labels?.["topology.kubernetes.io/region"])).toEqual(["us-east-1", "us-east-1"]);

@@ -35,6 +35,12 @@ export const VIRTUAL_DESTINATION_FINDINGS = {
     example:
       "spec.meshList.meshes[1]: Mesh gloo-mesh/istiod-istio-system-cluster-3 is in no VirtualMesh in force, so it shares no trust with the destinations: add it there, or remove it here",
   },
+  HostnameSuffixInvalid: {
+    meaning:
+      "Federated hosts cannot end in the suffix that a VirtualMesh names: it is no DNS name, too long, or covers the domain of a cluster. Nothing is federated, or as it was last accepted.",
+    example:
+      'spec.federation.hostnameSuffix: "cluster.local" covers the services of clusters with the domain cluster.local, which gateways would open, so nothing is federated: set another one, such as global',
+  },
   VirtualMeshUnknown: {
     meaning: "A VirtualDestination names a VirtualMesh that does not exist, or is not in force.",
     example: "spec.virtualMesh: VirtualMesh gloo-mesh/bookinfo not found, or not in force: check the name, and its status",

@@ -14,7 +14,9 @@ const CROSS_NETWORK_PORT = 15443;
 /** A cluster's nodes, its Istio control plane, and the gateway through which other clusters reach it, as a YAML stream. */
 export function istioOf({ clusterName, region, zones, version }: IstioOptions): string {
   const nodes = zones.map((zone) => nodeOf({ name: `${clusterName}-${zone}`, region, zone }));
-  return [...nodes, namespaceOf(clusterName), meshConfig, istiod({ clusterName, version }), ingressGateway(version)].join("---");
+  return [...nodes, namespaceOf(clusterName), meshConfigOf(clusterName), istiod({ clusterName, version }), ingressGateway(version)].join(
+    "---",
+  );
 }
 
 function nodeOf({ name, region, zone }: { readonly name: string; readonly region: string; readonly zone: string }): string {
@@ -40,7 +42,9 @@ metadata:
 `;
 }
 
-const meshConfig = `
+/** Each with a trust domain of its own, so that AccessPolicies can name callers by cluster. */
+function meshConfigOf(clusterName: string): string {
+  return `
 apiVersion: v1
 kind: ConfigMap
 metadata:
@@ -50,7 +54,7 @@ metadata:
 data:
   mesh: |
     accessLogFile: /dev/stdout
-    trustDomain: cluster.local
+    trustDomain: ${clusterName}.example
     rootNamespace: ${NAMESPACE}
     defaultConfig:
       discoveryAddress: istiod.${NAMESPACE}.svc:15012
@@ -58,6 +62,7 @@ data:
         ISTIO_META_DNS_CAPTURE: "true"
         ISTIO_META_DNS_AUTO_ALLOCATE: "true"
 `;
+}
 
 function istiod({ clusterName, version }: { readonly clusterName: string; readonly version: string }): string {
   return `
@@ -100,6 +105,7 @@ spec:
           image: docker.io/istio/pilot:${version}
           args: [discovery, --domain, cluster.local]
           env:
+            - {name: PILOT_SKIP_VALIDATE_TRUST_DOMAIN, value: "true"}
             - {name: CLUSTER_ID, value: ${clusterName}}
           ports:
             - {containerPort: 8080, protocol: TCP}

@@ -4,6 +4,7 @@ import { type Finding, invalidFinding, reportOf, warningFinding } from "../findi
 import { memoizeRow } from "../incremental/memoizeRow.ts";
 import { meshTranslators } from "../meshes/meshTranslators.ts";
 import { doubtfulVirtualMesh } from "../policy/doubtfulValues.ts";
+import { hostnameSuffixFindings, withoutFederation } from "../policy/hostnameSuffix.ts";
 import { byService } from "../policy/indexes.ts";
 import { ineffectiveFindings } from "../policy/ineffective.ts";
 import { missingMembers } from "../policy/missingMembers.ts";
@@ -40,7 +41,7 @@ export function memberships({ inputs, translationContext, since }: AttachmentSte
   for (const virtualMesh of [...virtualMeshes].sort(precedence(translationContext.ages))) {
     const limit = reach.limitOfVirtualMesh(virtualMesh);
     const {
-      form: inForce,
+      form: formInForce,
       findings,
       consequence,
     } = limit === "refused"
@@ -48,10 +49,13 @@ export function memberships({ inputs, translationContext, since }: AttachmentSte
       : virtualMeshInForce(virtualMesh, (form) => [
           ...meshFindings(form, { meshes, taken, limit, observed: translationContext.observedClusters }),
           ...gatewaySelectorFindings(form, destinations, limit),
+          ...hostnameSuffixFindings(form, translationContext.clusterDomains),
           ...ownFindings(form),
         ]);
     reports.push(...findings.map((finding) => reportOf(refOf(virtualMesh), finding)));
-    if (inForce === undefined) continue;
+    if (formInForce === undefined) continue;
+    const isFederable = hostnameSuffixFindings(formInForce, translationContext.clusterDomains).length === 0;
+    const inForce = isFederable ? formInForce : withoutFederation(formInForce);
     // That its status says what is in force is no news.
     const known = before && acceptedByKey(before).get(keyOfResource(inForce));
     const form = known !== undefined && equalJson(known, inForce) ? known : inForce;

@@ -57,12 +57,15 @@ function rankOf({ spec }: VirtualMesh, findings: readonly Finding[], wasInForce:
   const ranks = wrong.map(({ code }) => {
     if (MISSING.has(code)) return RIGHT;
     if (code === "DestinationUnknown" && wasInForce) return WITHOUT_GATEWAYS;
-    return code === "SelectorNotUnderstood" ? WITHOUT_FEDERATION : REFUSED;
+    return FEDERATING_NOTHING.has(code) ? WITHOUT_FEDERATION : REFUSED;
   });
   const unknown = wrong.filter(({ code }) => MISSING.has(code)).length;
   const isEmpty = unknown > 0 && unknown === spec?.meshes?.length;
   return Math.max(RIGHT, isEmpty ? WITHOUT_MESHES : RIGHT, ...ranks);
 }
+
+/** Findings beside which all of a VirtualMesh but its federation is in force. */
+const FEDERATING_NOTHING: ReadonlySet<string> = new Set(["SelectorNotUnderstood", "HostnameSuffixInvalid"]);
 
 /** Findings beside which a VirtualMesh is in force as it is written. */
 export const MISSING: ReadonlySet<string> = new Set(["MeshUnknown"]);

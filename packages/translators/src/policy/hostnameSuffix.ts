@@ -1,0 +1,43 @@
+import type { VirtualMesh } from "@isthmus/api";
+import { isClusterName } from "@isthmus/core";
+import { type Finding, invalidFinding } from "../findings.ts";
+import { memoizeRow } from "../incremental/memoizeRow.ts";
+
+/** Of a cluster that names none. Source: kubernetes.io, DNS for Services and Pods. */
+const DEFAULT_DOMAIN = "cluster.local";
+/** Before it stand the name of a service, its namespace and its cluster, of 63 characters each, in a name of at most 253. */
+const LONGEST = 60;
+
+/** Why federated hosts cannot end in the suffix of a VirtualMesh, given the DNS domains of clusters. */
+export function hostnameSuffixFindings({ spec }: VirtualMesh, clusterDomains: ReadonlyMap<string, string>): readonly Finding[] {
+  const { hostnameSuffix = "" } = spec?.federation ?? {};
+  if (hostnameSuffix === "") return [];
+  const problem = problemOf(hostnameSuffix, clusterDomains);
+  if (problem === undefined) return [];
+  return [
+    invalidFinding("HostnameSuffixInvalid", `spec.federation.hostnameSuffix: ${JSON.stringify(hostnameSuffix.slice(0, 80))} ${problem}`),
+  ];
+}
+
+function problemOf(suffix: string, clusterDomains: ReadonlyMap<string, string>): string | undefined {
+  if (suffix.length > LONGEST) return `is longer than ${LONGEST} characters, so nothing is federated: set a shorter one, such as global`;
+  if (!suffix.split(".").every(isClusterName)) {
+    return "is not a DNS name of lower-case letters, digits and dashes, without a dot at its ends, so nothing is federated: set one such as global or mesh.example";
+  }
+  const domain = [DEFAULT_DOMAIN, ...clusterDomains.values()].find((one) => isAbove(suffix, one));
+  return (
+    domain &&
+    `covers the services of clusters with the domain ${domain}, which gateways would open, so nothing is federated: set another one, such as global`
+  );
+}
+
+/** Whether names of Services in a cluster domain end in a suffix. */
+function isAbove(suffix: string, domain: string): boolean {
+  return domain === suffix || domain.endsWith(`.${suffix}`) || suffix === `svc.${domain}` || suffix.endsWith(`.svc.${domain}`);
+}
+
+/** A VirtualMesh that federates nothing. */
+export const withoutFederation = memoizeRow((virtualMesh: VirtualMesh): VirtualMesh => {
+  const { federation: _, ...spec } = virtualMesh.spec ?? {};
+  return { ...virtualMesh, spec };
+});
