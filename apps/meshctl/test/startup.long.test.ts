@@ -25,6 +25,7 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   "cert rotate": ["a"],
   "cluster register": ["east", "--remote-context", "one"],
   "cluster deregister": ["east", "--remote-context", "one"],
+  "cluster trust-domain accept": ["east", "east.example"],
   "cluster token create": ["--cluster", "east"],
 };
 /** Those that take the name of a cluster. */
