@@ -2,7 +2,7 @@ import { createPublicKey, X509Certificate } from "node:crypto";
 import { type AnyResource, kindKeyOf, type ResourceRef } from "@isthmus/core";
 import type { SimulatedCluster, VirtualClock } from "@isthmus/simulator";
 import type { Write } from "../actorPort.ts";
-import { NAMESPACE } from "../objects.ts";
+import { MISTAKE_LABEL, NAMESPACE } from "../objects.ts";
 import { seededRandom } from "../random.ts";
 import { keyWatch } from "./keyWatch.ts";
 import { authorityOf, dataOf, type Leaf, type MeshDouble, meshDouble } from "./meshDouble.ts";
@@ -227,7 +227,11 @@ export interface TrustSpec {
 }
 
 export function virtualMeshSpec(management: SimulatedCluster): TrustSpec | undefined {
-  return management.object(VIRTUAL_MESH)?.["spec"] as TrustSpec | undefined;
+  const found = management.object(VIRTUAL_MESH);
+  const { lastAccepted } = (found?.["status"] ?? {}) as { readonly lastAccepted?: { readonly spec?: TrustSpec } };
+  // With a mistake in it, it stays as it was last accepted, also where the mistake came before what was put last was accepted (docs/decisions/0150).
+  const isMistaken = found?.metadata.labels?.[MISTAKE_LABEL] !== undefined;
+  return (isMistaken ? lastAccepted?.spec : undefined) ?? (found?.["spec"] as TrustSpec | undefined);
 }
 
 export function isListed({ meshes = [] }: TrustSpec, clusterName: string): boolean {

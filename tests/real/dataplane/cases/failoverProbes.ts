@@ -37,7 +37,9 @@ export function probesOf(meshes: () => Meshes, host: string): FailoverProbes {
       });
     },
     async atGateways() {
-      const counts = await Promise.all(threeClusterNames.map((cluster) => meshes().counter(gateway(cluster), "^tcp.*downstream_cx_total")));
+      // Of the listener: the counters of its filter chains go with them, when those of the policy before have drained.
+      const pattern = "^listener[.].*_15443[.]downstream_cx_total";
+      const counts = await Promise.all(threeClusterNames.map((cluster) => meshes().counter(gateway(cluster), pattern)));
       return counts.reduce((sum, count) => sum + count, 0);
     },
     async heal() {
