@@ -5,8 +5,8 @@ import { memoizeRow } from "../incremental/memoizeRow.ts";
 
 /** Of a cluster that names none. Source: kubernetes.io, DNS for Services and Pods. */
 const DEFAULT_DOMAIN = "cluster.local";
-/** Before it stand the name of a service, its namespace and its cluster, of 63 characters each, in a name of at most 253. */
-const LONGEST = 60;
+/** Before it stand at least `a.b.svc.c.`, in a name of at most 253 characters. Hosts that come out longer are refused by API servers, one by one. */
+const LONGEST = 243;
 
 /** Why federated hosts cannot end in the suffix of a VirtualMesh, given the DNS domains of clusters. */
 export function hostnameSuffixFindings({ spec }: VirtualMesh, clusterDomains: ReadonlyMap<string, string>): readonly Finding[] {
