@@ -167,7 +167,7 @@ describe("a VirtualMesh with shared trust", () => {
     const issued = async () => new X509Certificate((await cacertsOf("cluster-1"))?.["ca-cert.pem"] ?? "");
     const isBelowRoot = async () => (await issued()).checkIssued(new X509Certificate(root["root-cert.pem"] ?? ""));
     await eventually(async () => expect(await isBelowRoot()).toBe(true));
-    expect((await issued()).subjectAltName).toBe("URI:spiffe://cluster.local/ns/istio-system/sa/istiod");
+    expect((await issued()).subjectAltName).toBe("URI:spiffe://cluster-1.example/ns/istio-system/sa/istiod");
     expect(certificatesIn((await cacertsOf("cluster-1"))?.["root-cert.pem"])).toBe(2);
     await quiet(60_000);
     expect(stepsNow()).toEqual(["REISSUE", "REISSUE"]);

@@ -40,7 +40,7 @@ describe("a VirtualMesh with Vault", () => {
     expect(await installed("root-cert.pem")).toEqual([first, first]);
     const ca = new X509Certificate((await installed("ca-cert.pem"))[0] ?? "");
     expect(ca.checkIssued(new X509Certificate(first))).toBe(true);
-    expect(ca.subjectAltName).toBe("URI:spiffe://cluster.local/ns/istio-system/sa/istiod");
+    expect(ca.subjectAltName).toBe("URI:spiffe://cluster-1.example/ns/istio-system/sa/istiod");
 
     const roots = () =>
       fleet
