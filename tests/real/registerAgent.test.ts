@@ -8,6 +8,7 @@ import type { Cluster } from "@isthmus/plane/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Asked, clockAhead, denying, startAlteredApiServer } from "./harness/alteredApiServer.ts";
 import { type ManagementServer, startManagementServer } from "./harness/apps.ts";
+import { itAtNight } from "./harness/atNight.ts";
 import { anyKind, CustomResourceDefinition, clusterOf, Namespace } from "./harness/clusters.ts";
 import { describeReal } from "./harness/describeReal.ts";
 import { type FakeKubelet, startFakeKubelet } from "./harness/fakeKubelet.ts";
@@ -206,7 +207,7 @@ describeReal("a cluster is registered by one command", (components) => {
     await close();
   });
 
-  it("says that clocks differ, and makes a token by the clock of the management cluster", async () => {
+  itAtNight("says that clocks differ, and makes a token by the clock of the management cluster", async () => {
     const before = await Promise.all([management, west].map(standing));
     const behind = await startAlteredApiServer(fleet.servers.west, "behind", clockAhead(-7_200_000));
     const args = ["register", "west", "--timeout", "2s", "--rollback"];
@@ -222,7 +223,7 @@ describeReal("a cluster is registered by one command", (components) => {
     await Promise.all([behind.close(), ahead.close()]);
   });
 
-  it("does not try an address that only the cluster reaches: --no-probe", async () => {
+  itAtNight("does not try an address that only the cluster reaches: --no-probe", async () => {
     const before = await Promise.all([management, west].map(standing));
     const elsewhere = ["--relay-server-address", "127.0.0.1:1", "--no-probe"];
     await refused("no-probe", "west", ["register", "west", ...elsewhere, "--timeout", "2s", "--rollback"], LATE);
@@ -343,7 +344,7 @@ describeReal("a cluster is registered by one command", (components) => {
     await proxy.close();
   });
 
-  it("one of two clusters that are registered under one name at once is refused", async () => {
+  itAtNight("one of two clusters that are registered under one name at once is refused", async () => {
     const args = ["register", "both", "--timeout", "90s"];
     // Until the second has been refused, the first is registering.
     kubelets[1]?.hold(true);
@@ -357,7 +358,7 @@ describeReal("a cluster is registered by one command", (components) => {
     expect((await meshctl("west", ["deregister", "both"])).code).toBe(0);
   });
 
-  it("waits for an agent that does not reach the server, and says so", async () => {
+  itAtNight("waits for an agent that does not reach the server, and says so", async () => {
     const elsewhere = ["--relay-server-address", "127.0.0.1:1", "--no-probe"];
     await refused("no-certificate", "west", ["register", "west", ...elsewhere, "--timeout", "30s", "--rollback"], LATE);
     expect(await registration("west")).toBeUndefined();

@@ -21,6 +21,8 @@ import { readsBeyond } from "./unexpectedReads.ts";
 
 const LONG = "vitest.long.config.ts";
 const REAL = "vitest.real.config.ts";
+/** Imported by files of which CI runs a part. */
+const NIGHTS = "tests/real/harness/atNight.ts";
 /** Those that compute make room for those that wait, and for what is being built. */
 const BEHIND = 5;
 
@@ -98,6 +100,8 @@ async function main(root: string): Promise<boolean> {
   const nightly = textOf(join(ciFolder(), "nightly")).trim();
   keepArtefact(run, `${now.toISOString().slice(0, 19).replaceAll(":", "")}-${commit}`);
   for (const file of nightlyTests) console.log(`left to .ci/nightly: ${file}`);
+  for (const { file, inputs } of isNight ? [] : real.planned)
+    if (inputs.files.includes(NIGHTS)) console.log(`left to .ci/nightly: a part of ${file}`);
   console.log(`the last .ci/nightly on this machine: ${nightly === "" ? "none" : nightly}`);
   for (const line of lines) console.log(line);
   return !failed;
@@ -131,14 +135,14 @@ async function computing(run: Run, planned: readonly PlannedFile[], shared: stri
   const beside = [
     { name: "check", command: npm("check") },
     // Other schedules and inputs with each commit, and the same ones when a commit is run again.
-    { name: "test:faults", command: npm("test:faults", "--runs", "1000", "--seed", seed) },
+    { name: "test:faults", command: npm("test:faults", "--runs", "300", "--seed", seed) },
     existsSync(join(shared, "reference-cases"))
       ? { name: "conformance", command: npm("conformance", join(shared, "reference-cases")) }
       : { name: "conformance", command: ["echo", "0 passed, 0 failed, 1 skipped"] },
   ];
   // One continues for a time and not for a number of inputs, and the other one measures: they come once there is little beside them.
   const last = [
-    { name: "fuzz", command: npm("fuzz", "--minutes", "1", "--seed", seed) },
+    { name: "fuzz", command: npm("fuzz", "--minutes", "0.5", "--seed", seed) },
     { name: "bench", command: npm("bench", "--smoke") },
   ];
   const [long, others] = await Promise.all([runLongTests(run, toRun(planned)), inTurn(beside, (other) => behind(run, other))]);
@@ -147,8 +151,8 @@ async function computing(run: Run, planned: readonly PlannedFile[], shared: stri
 
 async function runLongTests(run: Run, files: readonly string[]): Promise<readonly SuiteResult[]> {
   if (files.length === 0) return [];
-  // One at a time: what waits for a minute would wait longer behind more of them.
-  return [await runVitest(run, { name: "test:long", command: vitest(LONG, files, 1), env: measuring(run), niceness: BEHIND })];
+  // Two at a time, so that no processor is idle once the real suites have ended.
+  return [await runVitest(run, { name: "test:long", command: vitest(LONG, files, 2), env: measuring(run), niceness: BEHIND })];
 }
 
 function behind(run: Run, other: { readonly name: string; readonly command: readonly string[] }): Promise<SuiteResult> {

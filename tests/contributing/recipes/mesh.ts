@@ -9,6 +9,7 @@ const TESTDATA = "packages/translators/testdata";
 /** Linkerd, with traffic shifts. */
 export const mesh: Recipe = {
   heading: "Adding a mesh",
+  isNightly: true,
   names: NAMES,
   edits: [
     createFile(

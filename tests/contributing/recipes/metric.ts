@@ -4,6 +4,7 @@ import type { Recipe } from "../recipe.ts";
 /** A counter, measured where objects are deleted. */
 export const metric: Recipe = {
   heading: "Adding a metric",
+  isNightly: true,
   names: { package: "plane", component: "apply/applier" },
   edits: [
     insertBefore(

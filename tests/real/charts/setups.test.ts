@@ -11,6 +11,7 @@ import {
 import type { AnyResource } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { itAtNight } from "../harness/atNight.ts";
 import { anyKind, clusterOf } from "../harness/clusters.ts";
 import { describeReal } from "../harness/describeReal.ts";
 import { type Fleet, startFleet } from "../harness/fleet.ts";
@@ -143,7 +144,7 @@ describeReal("documented setups, installed with Helm and run", (components) => {
     }
   });
 
-  it("TLS with a token as a variable on each call, and an agent that may write to one namespace", async () => {
+  itAtNight("TLS with a token as a variable on each call, and an agent that may write to one namespace", async () => {
     const extraEnvs = { RELAY_TOKEN: { value: TOKEN } };
     const relay = { disableClientCertificateAuthentication: true };
     const { relayAddress } = await startServer({ ...WITHOUT_REDIS, relay, extraEnvs });
@@ -152,7 +153,7 @@ describeReal("documented setups, installed with Helm and run", (components) => {
     await isApplied(east, "3s");
   });
 
-  it("your own certificates with your own signing authority and token: agents register", async () => {
+  itAtNight("your own certificates with your own signing authority and token: agents register", async () => {
     const now = Date.now();
     const signing = await createAuthority(root, { commonName: "users-signing", now });
     const authority = { "tls.crt": signing.certificate, "tls.key": signing.key, "ca.crt": root.certificate };
@@ -219,7 +220,7 @@ describeReal("documented setups, installed with Helm and run", (components) => {
     await isApplied(east, "7s");
   });
 
-  it("a server that manages its own cluster, and may write to one namespace of it", async () => {
+  itAtNight("a server that manages its own cluster, and may write to one namespace of it", async () => {
     await startServer({ ...WITHOUT_REDIS, singleCluster: "mgmt", writeNamespaces: ["bookinfo"] });
     await isApplied(management, "4s");
   });

@@ -6,6 +6,7 @@ import type { Cluster } from "@isthmus/plane/ports";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import type { ApiServer } from "../harness/apiServer.ts";
+import { isNight } from "../harness/atNight.ts";
 import { clusterOf } from "../harness/clusters.ts";
 import { describeReal } from "../harness/describeReal.ts";
 import { type Fleet, startFleet } from "../harness/fleet.ts";
@@ -69,7 +70,9 @@ describeReal("the charts, on a real Kubernetes", (components) => {
     expect(stderr).toBe("");
   }
 
-  describe.each(variants.map((variant, index) => [variant.name, variant, `variant-${index}`] as const))("%s", (_, variant, namespace) => {
+  // Each third is enough to see that a chart is broken; what is special to one is seen at night.
+  const tried = variants.filter((_, index) => isNight || index % 3 === 0);
+  describe.each(tried.map((variant, index) => [variant.name, variant, `variant-${index}`] as const))("%s", (_, variant, namespace) => {
     it("is accepted by Helm and by the API server, strictly, first in a dry run", async () => {
       const values = variant.valuesIn?.(namespace) ?? variant.values;
       const lint = await helm({ components }, ["lint", chartFolder(variant.chart), "--strict", `--namespace=${namespace}`], values);

@@ -1,4 +1,5 @@
 import { beforeAll, describe, it } from "vitest";
+import { itAtNight } from "../../harness/atNight.ts";
 import { expectAll } from "../harness/expectations.ts";
 import type { Meshes } from "../harness/meshes.ts";
 import { accessPolicy, service, services, virtualMesh } from "../harness/resources.ts";
@@ -47,7 +48,7 @@ export function accessPolicyCases(meshes: () => Meshes): void {
       await expectStatus(403, [{ host: ofTwo, ...sleep }]);
     });
 
-    it("callers of one cluster", async () => {
+    itAtNight("callers of one cluster", async () => {
       const sourceSelector = [{ kubeIdentityMatcher: { clusters: ["cluster-1"] } }];
       await meshes().apply({ policies: [accessPolicy({ sourceSelector, destinationSelector: [service("reviews", "cluster-2")] })] });
       await expectStatus(200, [
@@ -57,7 +58,7 @@ export function accessPolicyCases(meshes: () => Meshes): void {
       await expectStatus(403, [{ from: "cluster-2", host: local }]);
     });
 
-    it("callers of one namespace", async () => {
+    itAtNight("callers of one namespace", async () => {
       const sourceSelector = [{ kubeIdentityMatcher: { namespaces: ["bookinfo"] } }];
       await meshes().apply({ policies: [accessPolicy({ sourceSelector, destinationSelector: services("reviews") })] });
       await expectStatus(200, [
@@ -95,7 +96,7 @@ export function accessPolicyCases(meshes: () => Meshes): void {
       ]);
     });
 
-    it("what any of several policies and entries allows", async () => {
+    itAtNight("what any of several policies and entries allows", async () => {
       const destinationSelector = services("reviews");
       const account = { name: "sleep", namespace: "bookinfo", clusterName: "cluster-1" };
       const entries = [{ kubeServiceAccountRefs: { serviceAccounts: [account] } }, { kubeIdentityMatcher: { namespaces: ["visitors"] } }];
@@ -115,7 +116,7 @@ export function accessPolicyCases(meshes: () => Meshes): void {
       ]);
     });
 
-    it("some methods", async () => {
+    itAtNight("some methods", async () => {
       await meshes().apply({ policies: [accessPolicy({ destinationSelector: services("reviews"), allowedMethods: ["GET", "PUT"] })] });
       await expectStatus(200, [{ host: ofTwo }, { host: local, method: "PUT" }]);
       await expectStatus(403, [
@@ -144,7 +145,7 @@ export function accessPolicyCases(meshes: () => Meshes): void {
       await expectStatus(403, [{ host: ofTwo }, { host: local }]);
     });
 
-    it("everybody when its sources are empty", async () => {
+    itAtNight("everybody when its sources are empty", async () => {
       for (const sourceSelector of [[], [{}]]) {
         await meshes().apply({
           policies: [accessPolicy({ sourceSelector, destinationSelector: services("reviews"), allowedPaths: ["/open*"] })],

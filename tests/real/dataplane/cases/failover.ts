@@ -1,6 +1,7 @@
 import type { TrafficPolicyRules } from "@isthmus/api";
 import type { AnyResource } from "@isthmus/core";
 import { afterEach, describe, expect, it } from "vitest";
+import { itAtNight } from "../../harness/atNight.ts";
 import { waitFor } from "../../harness/waitFor.ts";
 import { expectShare, sharePercent } from "../harness/expectations.ts";
 import type { InForce, Meshes } from "../harness/meshes.ts";
@@ -26,7 +27,7 @@ export function failoverCases(meshes: () => Meshes): void {
   afterEach(heal);
 
   describe("a localized virtual destination", () => {
-    it("is answered by the client's own cluster", async () => {
+    itAtNight("is answered by the client's own cluster", async () => {
       await apply({ localized: { destinationSelectors: everywhere, outlierDetection } });
       await answeredBy("cluster-1");
       await answeredBy("cluster-2", "cluster-2");
@@ -46,7 +47,7 @@ export function failoverCases(meshes: () => Meshes): void {
       await answeredBy("cluster-1");
     });
 
-    it("loses no more requests than the errors that it takes to eject the local server", async () => {
+    itAtNight("loses no more requests than the errors that it takes to eject the local server", async () => {
       // Out for as long as requests are counted, however slow the machine is.
       const detection = { ...outlierDetection, baseEjectionTime: "120s" };
       await apply({ localized: { destinationSelectors: inTwoRegions, outlierDetection: detection } });
@@ -58,7 +59,7 @@ export function failoverCases(meshes: () => Meshes): void {
       expect(status[200]).toBeGreaterThanOrEqual(60 - outlierDetection.consecutiveErrors);
     });
 
-    it("fails over to the regions of a directive in their order, and passes over a gateway that is down", async () => {
+    itAtNight("fails over to the regions of a directive in their order, and passes over a gateway that is down", async () => {
       await apply({
         localized: { destinationSelectors: everywhere, failoverDirectives: [to("us-east", "us-west", "eu-central")], outlierDetection },
       });
@@ -107,7 +108,7 @@ export function failoverCases(meshes: () => Meshes): void {
   });
 
   describe("a static virtual destination whose first cluster recovers", () => {
-    it("is answered by it again, also from clusters that come later in the order", async () => {
+    itAtNight("is answered by it again, also from clusters that come later in the order", async () => {
       await apply({ static: { destinations: [service("cluster-2"), service("cluster-1")] }, localized: { outlierDetection } });
       await answeredBy("cluster-2", "cluster-1");
       await meshes().setServer(server("cluster-2"), { status: 503 });
@@ -164,7 +165,7 @@ export function failoverCases(meshes: () => Meshes): void {
       expectShare(sharePercent(await answers(), server("cluster-2")), 75, 400);
     });
 
-    it("fails over when the local server takes longer than the request timeout", async () => {
+    itAtNight("fails over when the local server takes longer than the request timeout", async () => {
       await shift({ requestTimeout: "300ms" });
       await meshes().setServer(server("cluster-1"), { delaySeconds: 2 });
       await waitFor("no answer of the slow server, and no timeout", async () => {

@@ -1,5 +1,6 @@
 import type { TrafficPolicyRules } from "@isthmus/api";
 import { afterEach, describe, expect, it } from "vitest";
+import { itAtNight } from "../../harness/atNight.ts";
 import { waitFor } from "../../harness/waitFor.ts";
 import { expectAll, expectShare, sharePercent, statusPercent } from "../harness/expectations.ts";
 import type { Meshes } from "../harness/meshes.ts";
@@ -29,7 +30,7 @@ export function failureCases(meshes: () => Meshes): void {
         expectAll(await meshes().request({ host: ofTwo }), 451);
       });
 
-      it("aborts the given share of requests", async () => {
+      itAtNight("aborts the given share of requests", async () => {
         await apply({ faultInjection: { abort: { httpStatus: 451 }, percentage: 30 } });
         expectShare(statusPercent(await meshes().request({ host: local, count, concurrency: 4 }), 451), 30, count);
       });
@@ -39,7 +40,7 @@ export function failureCases(meshes: () => Meshes): void {
         expectAll(await meshes().request({ host: local, count: 100 }), 200);
       });
 
-      it("delays every request when no percentage is given", async () => {
+      itAtNight("delays every request when no percentage is given", async () => {
         // The proxy's timers begin at the time that its loop has last looked at, up to some milliseconds ago: seen were 299.8 of 300.
         await apply({ faultInjection: { fixedDelay: "310ms" } });
         const answers = await meshes().request({ host: ofTwo, count: 4 });
@@ -47,7 +48,7 @@ export function failureCases(meshes: () => Meshes): void {
         expect(answers.latency_ms.p50).toBeGreaterThanOrEqual(300);
       });
 
-      it("delays only a share of requests", async () => {
+      itAtNight("delays only a share of requests", async () => {
         await apply({ faultInjection: { fixedDelay: "410ms", percentage: 10 } });
         const { latency_ms } = await meshes().request({ host: local, count, concurrency: 8 });
         expect(latency_ms.p50).toBeLessThan(400);
@@ -68,7 +69,7 @@ export function failureCases(meshes: () => Meshes): void {
         }
       });
 
-      it("leaves requests alone that are in time", async () => {
+      itAtNight("leaves requests alone that are in time", async () => {
         await apply({ requestTimeout: "5s" });
         await meshes().setServer("cluster-1/reviews-v1", { delaySeconds: 0.5 });
         expectAll(await meshes().request({ host: local, count: 4, concurrency: 4 }), 200);
@@ -82,12 +83,12 @@ export function failureCases(meshes: () => Meshes): void {
         expect(await retriesOf(10)).toBe(40);
       });
 
-      it("are none when the policy says 0", async () => {
+      itAtNight("are none when the policy says 0", async () => {
         await apply({ retries: { attempts: 0 } });
         expect(await retriesOf(10)).toBe(0);
       });
 
-      it("are two when the policy only says how long one may take", async () => {
+      itAtNight("are two when the policy only says how long one may take", async () => {
         await apply({ retries: { perTryTimeout: "2s" } });
         expect(await retriesOf(10)).toBe(20);
       });
@@ -97,7 +98,7 @@ export function failureCases(meshes: () => Meshes): void {
         expectAll(await whileRefusing("cluster-2/reviews-v2", { from: "cluster-2", host: local, count: 40 }), 200, "cluster-2/reviews-v1");
       });
 
-      it("leave each attempt the time that the policy says", async () => {
+      itAtNight("leave each attempt the time that the policy says", async () => {
         await apply({ retries: { attempts: 1, perTryTimeout: "200ms" } });
         await meshes().setServer("cluster-1/reviews-v1", { delaySeconds: 2 });
         const { latency_ms, status } = await meshes().request({ host: local, count: 4, concurrency: 4 });
@@ -139,7 +140,7 @@ export function failureCases(meshes: () => Meshes): void {
     describe("outlier detection", () => {
       const outlierDetection = { consecutiveErrors: 3, interval: "1s", baseEjectionTime: "30s", maxEjectionPercent: 100 };
 
-      it("takes a failing server out of the local service", async () => {
+      itAtNight("takes a failing server out of the local service", async () => {
         await apply({ outlierDetection });
         await meshes().setServer("cluster-2/reviews-v2", { status: 500 });
         const answers = await meshes().request({ from: "cluster-2", host: local, count: 100 });
@@ -159,7 +160,7 @@ export function failureCases(meshes: () => Meshes): void {
         await waitFor("the service to be back", async () => "200" in (await meshes().request({ host: ofTwo, count: 1 })).status);
       });
 
-      it("does not while errors are fewer", async () => {
+      itAtNight("does not while errors are fewer", async () => {
         await apply({ outlierDetection: { ...outlierDetection, consecutiveErrors: 1_000 } });
         await meshes().setServer("cluster-2/reviews-v2", { status: 500 });
         const answers = await meshes().request({ from: "cluster-2", host: local, count: 100 });

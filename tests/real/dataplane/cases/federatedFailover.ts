@@ -1,5 +1,6 @@
 import type { AnyResource } from "@isthmus/core";
 import { afterEach, describe, expect, it } from "vitest";
+import { itAtNight } from "../../harness/atNight.ts";
 import type { InForce, Meshes } from "../harness/meshes.ts";
 import { freshConnections, meshRef, virtualMesh } from "../harness/resources.ts";
 import { threeClusterNames } from "../harness/testbed.ts";
@@ -23,7 +24,7 @@ export function federatedFailoverCases(meshes: () => Meshes): void {
   }
 
   describe("a federated service of several clusters", () => {
-    it("stays in its cluster without the switch, also when nothing answers there", async () => {
+    itAtNight("stays in its cluster without the switch, also when nothing answers there", async () => {
       await apply({});
       await answeredBy("cluster-1");
       await meshes().setServer(server("cluster-1"), { status: 503 });
@@ -31,7 +32,7 @@ export function federatedFailoverCases(meshes: () => Meshes): void {
       expect(status).toEqual({ 503: 20 });
     });
 
-    it("is answered by the client's own cluster while that is well", async () => {
+    itAtNight("is answered by the client's own cluster while that is well", async () => {
       await apply({ failover: { outlierDetection } });
       for (const cluster of ["cluster-1", "cluster-2"] as const) {
         const { servers: counts } = await meshes().request({ host, from: cluster, count: 100 });
@@ -67,7 +68,7 @@ export function federatedFailoverCases(meshes: () => Meshes): void {
       await answeredBy("cluster-1");
     });
 
-    it("passes over a gateway that is down", async () => {
+    itAtNight("passes over a gateway that is down", async () => {
       await apply({ failover: { outlierDetection } });
       await meshes().setServer(server("cluster-1"), { status: 503 });
       await meshes().refuseConnections(gateway("cluster-3"), true);

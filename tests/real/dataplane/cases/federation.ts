@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { itAtNight } from "../../harness/atNight.ts";
 import { expectAll, sharePercent } from "../harness/expectations.ts";
 import type { Meshes } from "../harness/meshes.ts";
 import { meshRef, service, settings, virtualMesh } from "../harness/resources.ts";
@@ -40,7 +41,7 @@ export function federationCases(meshes: () => Meshes): void {
       expect((await meshes().request({ from: "cluster-2", host: ofOne, count: 1 })).errors).toEqual(unresolved);
     });
 
-    it("covers no service but the selected ones, for no mesh but the named ones", async () => {
+    itAtNight("covers no service but the selected ones, for no mesh but the named ones", async () => {
       const selectors = [{ destinationSelectors: [service("reviews", "cluster-2")], meshes: [meshRef("cluster-1")] }];
       await meshes().apply({ virtualMesh: virtualMesh({ federation: { selectors } }) });
       expectAll(await meshes().request({ host: ofTwo }), 200, "cluster-2");
@@ -48,19 +49,19 @@ export function federationCases(meshes: () => Meshes): void {
       expect(other.errors).toEqual(unresolved);
     });
 
-    it("is everything to everywhere when permissive", async () => {
+    itAtNight("is everything to everywhere when permissive", async () => {
       await meshes().apply({ virtualMesh: virtualMesh({ federation: { permissive: {} } }) });
       expectAll(await meshes().request({ host: ofTwo }), 200, "cluster-2");
       expectAll(await meshes().request({ from: "cluster-2", host: ofOne }), 200, "cluster-1");
     });
 
-    it("is absent without a VirtualMesh", async () => {
+    itAtNight("is absent without a VirtualMesh", async () => {
       await meshes().apply({ virtualMesh: null });
       expect((await meshes().request({ host: ofTwo, count: 1 })).errors).toEqual(unresolved);
       expectAll(await meshes().request({ host: "reviews.bookinfo.svc.cluster.local" }), 200, "cluster-1");
     });
 
-    it("uses another host name suffix where it is configured", async () => {
+    itAtNight("uses another host name suffix where it is configured", async () => {
       await meshes().apply({ virtualMesh: virtualMesh({ federation: { selectors: [{}], hostnameSuffix: "shop" } }) });
       expectAll(await meshes().request({ host: "reviews.bookinfo.svc.cluster-2.shop" }), 200, "cluster-2");
       expect((await meshes().request({ host: ofTwo, count: 1 })).errors).toEqual(unresolved);
@@ -84,7 +85,7 @@ export function federationCases(meshes: () => Meshes): void {
       expectAll(await meshes().request({ from: "cluster-2", host: ofOne }), 200, "cluster-1");
     });
 
-    it("works with settings that say nothing of TLS", async () => {
+    itAtNight("works with settings that say nothing of TLS", async () => {
       await meshes().apply({ settings: settings({}) });
       expectAll(await meshes().request({ host: ofTwo }), 200, "cluster-2");
     });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { itAtNight } from "../../harness/atNight.ts";
 import type { Meshes } from "../harness/meshes.ts";
 import { services, trafficPolicy } from "../harness/resources.ts";
 
@@ -31,7 +32,7 @@ export function forgedRequestCases(meshes: () => Meshes): void {
       }
     });
 
-    it("only counts them where it is configured, and ends with its policy", async () => {
+    itAtNight("only counts them where it is configured, and ends with its policy", async () => {
       const forged = () => statusOf(local, "POST", "Origin: https://evil.example");
       const shadow = { shadowEnabled: true, percentage: 12.5 };
       await meshes().apply({ policies: [trafficPolicy({ csrf: shadow }, { destinationSelector: services("reviews") })] });

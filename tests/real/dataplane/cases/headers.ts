@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { itAtNight } from "../../harness/atNight.ts";
 import { expectAll } from "../harness/expectations.ts";
 import type { Meshes } from "../harness/meshes.ts";
 import { service, services, trafficPolicy } from "../harness/resources.ts";
@@ -28,7 +29,7 @@ export function headerCases(meshes: () => Meshes): void {
       }
     });
 
-    it("is different for each destination of a shift", async () => {
+    itAtNight("is different for each destination of a shift", async () => {
       const to = (clusterName: string, value: string) => ({
         kubeService: { name: "reviews", namespace: "bookinfo", clusterName },
         weight: 50,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { itAtNight } from "../../harness/atNight.ts";
 import { waitFor } from "../../harness/waitFor.ts";
 import { expectAll, expectShare } from "../harness/expectations.ts";
 import type { Meshes } from "../harness/meshes.ts";
@@ -19,7 +20,7 @@ export function mirrorCases(meshes: () => Meshes): void {
   }
 
   describe("a mirror", () => {
-    it("gets every request when no percentage is given", async () => {
+    itAtNight("gets every request when no percentage is given", async () => {
       const mirror = { kubeService: { name: "productpage", namespace: "bookinfo", clusterName: "cluster-2" } };
       await meshes().apply({ policies: [trafficPolicy({ mirror }, { destinationSelector: [service("reviews", "cluster-1")] })] });
       expect(await copiesAt("cluster-2/productpage-v1", 40, 40)).toBe(40);

@@ -1,5 +1,6 @@
 import type { AnyResource } from "@isthmus/core";
 import { describe, expect, it } from "vitest";
+import { itAtNight } from "../../harness/atNight.ts";
 import { expectAll } from "../harness/expectations.ts";
 import type { Meshes } from "../harness/meshes.ts";
 import { accessPolicy, service, services, trafficPolicy } from "../harness/resources.ts";
@@ -28,7 +29,7 @@ export function precedenceCases(meshes: () => Meshes): void {
       expectAll(await meshes().request({ host: ofTwo }), 451);
     });
 
-    it("the older one wins, whatever their names", async () => {
+    itAtNight("the older one wins, whatever their names", async () => {
       const policies = [
         trafficPolicy(abort(418), toReviews, { name: "a-younger", createdAt: "2022-01-01T00:00:00Z" }),
         trafficPolicy(abort(451), toReviews, { name: "z-older", createdAt: "2021-01-01T00:00:00Z" }),
@@ -40,7 +41,7 @@ export function precedenceCases(meshes: () => Meshes): void {
       expect(status("a-younger").state).toBe("INVALID");
     });
 
-    it("those that set different things are merged", async () => {
+    itAtNight("those that set different things are merged", async () => {
       const policies = [
         trafficPolicy({ headerManipulation: { appendRequestHeaders: { "x-one": "1" } } }, toReviews, { name: "headers" }),
         trafficPolicy({ requestTimeout: "200ms" }, toReviews, { name: "timeout" }),

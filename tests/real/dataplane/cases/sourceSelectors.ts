@@ -1,5 +1,6 @@
 import type { WorkloadSelector } from "@isthmus/api";
 import { describe, it } from "vitest";
+import { itAtNight } from "../../harness/atNight.ts";
 import { expectAll } from "../harness/expectations.ts";
 import type { Meshes } from "../harness/meshes.ts";
 import { service, trafficPolicy } from "../harness/resources.ts";
@@ -20,19 +21,19 @@ export function sourceSelectorCases(meshes: () => Meshes): void {
   }
 
   describe("source selectors select", () => {
-    it("callers by the labels of their pods", async () => {
+    itAtNight("callers by the labels of their pods", async () => {
       await stopping([{ kubeWorkloadMatcher: { labels: { app: "sleep" } } }], "cluster-1");
       expectAll(await meshes().request({ host: local, identity: "sleep" }), 418);
       expectAll(await meshes().request({ host: local, identity: "bookinfo-productpage" }), 200);
     });
 
-    it("callers by their namespace", async () => {
+    itAtNight("callers by their namespace", async () => {
       await stopping([{ kubeWorkloadMatcher: { namespaces: ["visitors"] } }], "cluster-2");
       expectAll(await meshes().request({ host: ofTwo, identity: "visitor" }), 418);
       expectAll(await meshes().request({ host: ofTwo, identity: "sleep" }), 200);
     });
 
-    it("callers by namespace and labels together", async () => {
+    itAtNight("callers by namespace and labels together", async () => {
       await stopping([{ kubeWorkloadMatcher: { namespaces: ["bookinfo"], labels: { app: "visitor" } } }], "cluster-1");
       expectAll(await meshes().request({ host: local, identity: "visitor" }), 200);
       expectAll(await meshes().request({ host: local, identity: "sleep" }), 200);
@@ -44,7 +45,7 @@ export function sourceSelectorCases(meshes: () => Meshes): void {
       expectAll(await meshes().request({ host: local }), 200);
     });
 
-    it("what any of several entries selects, with namespace and cluster kept together", async () => {
+    itAtNight("what any of several entries selects, with namespace and cluster kept together", async () => {
       const entries = [
         { kubeWorkloadMatcher: { clusters: ["cluster-2"] } },
         { kubeWorkloadMatcher: { clusters: ["cluster-1"], namespaces: ["visitors"] } },

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { itAtNight } from "../../harness/atNight.ts";
 import { expectAll } from "../harness/expectations.ts";
 import type { Meshes } from "../harness/meshes.ts";
 import { service, settings, trafficPolicy } from "../harness/resources.ts";
@@ -26,7 +27,7 @@ export function tlsCases(meshes: () => Meshes): void {
       expect((await meshes().request({ host: "productpage.bookinfo" })).last?.headers).toHaveProperty(CLIENT);
     });
 
-    it("is on for a service whose policy says so, against the settings", async () => {
+    itAtNight("is on for a service whose policy says so, against the settings", async () => {
       const policies = [trafficPolicy({ mtls: { istio: { tlsMode: "ISTIO_MUTUAL" } } }, toReviews)];
       await meshes().apply({ settings: settings({ mtls: { istio: { tlsMode: "DISABLE" } } }), policies });
       expect((await meshes().request({ host: local })).last?.headers).toHaveProperty(CLIENT);

@@ -1,4 +1,5 @@
 import { describe, it } from "vitest";
+import { itAtNight } from "../../harness/atNight.ts";
 import { expectAll, expectShare, sharePercent } from "../harness/expectations.ts";
 import type { Meshes } from "../harness/meshes.ts";
 import { service, services, trafficPolicy } from "../harness/resources.ts";
@@ -43,7 +44,7 @@ export function trafficShiftCases(meshes: () => Meshes): void {
       }
     });
 
-    it("sends everything to one subset of the service itself", async () => {
+    itAtNight("sends everything to one subset of the service itself", async () => {
       const destinations = [{ kubeService: { ...reviews, clusterName: "cluster-2", subset: { version: "v2" } }, weight: 100 }];
       await meshes().apply({
         policies: [trafficPolicy({ trafficShift: { destinations } }, { destinationSelector: [service("reviews", "cluster-2")] })],
@@ -52,7 +53,7 @@ export function trafficShiftCases(meshes: () => Meshes): void {
       expectAll(await meshes().request({ from: "cluster-2", host: localHost }), 200, "cluster-2/reviews-v2");
     });
 
-    it("finds the one port of another service, whatever its number", async () => {
+    itAtNight("finds the one port of another service, whatever its number", async () => {
       const destinations = [{ kubeService: { name: "productpage", namespace: "bookinfo", clusterName: "cluster-2" }, weight: 100 }];
       const fromLibrary = [service("library", "cluster-2")];
       await meshes().apply({ policies: [trafficPolicy({ trafficShift: { destinations } }, { destinationSelector: fromLibrary })] });
