@@ -13,6 +13,7 @@ import { describeReal } from "./harness/describeReal.ts";
 import { type Fleet, startFleet } from "./harness/fleet.ts";
 import { chartForAnyVersion, helm, renderedObjects } from "./harness/helm.ts";
 import { applyAll } from "./harness/manifests.ts";
+import { pathWithHelm } from "./harness/meshctl.ts";
 import { requestTo } from "./harness/requestTo.ts";
 import { waitFor } from "./harness/waitFor.ts";
 
@@ -55,7 +56,7 @@ describeReal("the management plane is installed by one command", (components) =>
   });
 
   function meshctl(args: readonly string[], kubeconfig = fleet.servers.management.kubeconfig): Promise<Answer> {
-    const env = { PATH: process.env["PATH"] ?? "", COLUMNS: "400" };
+    const env = { PATH: pathWithHelm(components, fleet.directory), COLUMNS: "400" };
     return new Promise((resolve) => {
       execFile(process.execPath, [MESHCTL, ...args, "--kubeconfig", kubeconfig], { env }, (error, out, err) =>
         resolve({ code: error === null ? 0 : Number(error.code), out, err }),
@@ -200,6 +201,45 @@ describeReal("the management plane is installed by one command", (components) =>
     expect((await standing()).filter((line) => line.includes("plane")).map((line) => line.split(" ")[0])).toEqual([
       "PersistentVolumeClaim",
     ]);
+  });
+
+  it("installs with values of a user what Helm renders for them; they are not forgotten, and go when they are reset", async () => {
+    const values = {
+      image: { registry: "registry.example.com/mesh", pullSecrets: ["login"] },
+      singleCluster: "mgmt",
+      writeNamespaces: ["default"],
+      replicas: 2,
+      redis: { deployment: { enabled: false }, address: "redis.example:6379" },
+    };
+    const file = join(fleet.directory, "values.json");
+    writeFileSync(file, JSON.stringify(values));
+    const given = ["install", "--namespace", "valued", "--no-wait", "--values", file];
+    expect((await meshctl(given)).code).toBe(0);
+    const place = (line: string) => line.includes(" valued/") || line.includes("-valued ") || line.includes(" default/");
+    const names = async () => (await standing()).filter(place).map((line) => line.slice(0, line.lastIndexOf(" ")));
+    const rendered = await renderedObjects({ components, chart: SERVER, namespace: "valued", values });
+    const wanted = rendered
+      .map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? ""}/${metadata.name}`)
+      .filter((name) => !name.startsWith("PodDisruptionBudget"));
+    expect(wanted).toContain("Role default/gloo-mesh-mgmt-server-writes");
+    expect(await names()).toEqual(wanted.sort());
+    const container = (await management.get(Deployment, { name: SERVER, namespace: "valued" }))?.["spec"];
+    expect(JSON.stringify(container)).toContain("registry.example.com/mesh/gloo-mesh-mgmt-server:");
+    const forgetful = await meshctl(["install", "--namespace", "valued", "--no-wait"]);
+    expect(forgetful).toMatchObject({ code: 2, err: expect.stringContaining("pass its --values and --set again, or --reset-values") });
+    const wrong = await meshctl([...given, "--set", "nothing=1"]);
+    expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining("Helm refuses these values: ") });
+    const reset = await meshctl(["install", "--namespace", "valued", "--no-wait", "--reset-values"]);
+    expect(reset.code, reset.err).toBe(0);
+    expect(reset.err).toContain("deleted Role default/gloo-mesh-mgmt-server-writes");
+    const usual = (await renderedObjects({ components, chart: SERVER, namespace: "valued" })).map(
+      ({ kind, metadata }) => `${kind} ${metadata.namespace ?? ""}/${metadata.name}`,
+    );
+    expect(await names()).toEqual(usual.sort());
+    expect((await meshctl(given)).code).toBe(0);
+    const removed = await meshctl(["uninstall", "--namespace", "valued", "--yes"]);
+    expect(removed.code, removed.err).toBe(0);
+    expect((await names()).map((name) => name.split(" ")[0])).toEqual(["PersistentVolumeClaim"]);
   });
 
   it("does not change an installation by Helm", async () => {

@@ -18,7 +18,7 @@ import { namespace as namespaceOf } from "./harness/istioInstallation.ts";
 import { kubectl } from "./harness/kubectl.ts";
 import { applyAll, objectsIn } from "./harness/manifests.ts";
 import { fillMeshCluster } from "./harness/meshCluster.ts";
-import { type Answer, runMeshctl, steadyText } from "./harness/meshctl.ts";
+import { type Answer, pathWithHelm, runMeshctl, steadyText } from "./harness/meshctl.ts";
 import { requestTo } from "./harness/requestTo.ts";
 import { waitFor } from "./harness/waitFor.ts";
 
@@ -100,7 +100,7 @@ describeReal("a cluster is registered by one command", (components) => {
     { columns = 120, kubeconfig = fleet.servers[cluster].kubeconfig, managementKubeconfig = fleet.servers.management.kubeconfig } = {},
   ): Promise<Answer> {
     const places = ["--kubeconfig", kubeconfig, "--mgmt-kubeconfig", managementKubeconfig];
-    return runMeshctl(["cluster", ...args, ...places], columns);
+    return runMeshctl(["cluster", ...args, ...places], columns, pathWithHelm(components, fleet.directory));
   }
 
   /** What a user sees, without what differs from run to run, as a golden file (vitest -u writes it). */
@@ -251,6 +251,45 @@ describeReal("a cluster is registered by one command", (components) => {
     expect(answer.code).toBe(0);
     expect((await deployments()).items.map(({ metadata }) => metadata.generation)).toEqual(before);
     expect(await joinTokens()).toEqual([]);
+  });
+
+  it("has values of its user by Helm: nothing of them is forgotten, and what only they ask for goes with them", async () => {
+    const registerEast = (...more: readonly string[]) =>
+      meshctl("east", ["register", "east", "--timeout", "45s", ...more], { columns: 400 });
+    const roles = async () => (await standing(east)).filter((name) => name.includes("gloo-mesh-agent-writes"));
+    for (const [wrong, message] of [
+      ["relay.cluster=west", "give relay.cluster another value than this registration"],
+      ["legacyNames=true", "there is no Deployment gloo-mesh/gloo-mesh-agent"],
+      ["mode=standard", "Helm refuses these values: relay.serverAddress has no effect with mode: standard"],
+      ["relay.tokenSecret.name=other", "have relay.tokenSecret"],
+      ["limits.nothing=1", "Helm refuses these values: "],
+    ] as const) {
+      const before = await standing(east);
+      expect(await registerEast("--set", wrong)).toMatchObject({ code: 2, err: expect.stringContaining(message) });
+      expect(await standing(east)).toEqual(before);
+    }
+    const file = join(fleet.directory, "values.yaml");
+    writeFileSync(file, "limits: { writeNamespaces: [bookinfo] }\npodLabels: { team: mesh }\n");
+    const given = ["--values", file, "--set", "limits.deleteBudget.percent=7"];
+    const first = await registerEast(...given);
+    expect(first.code, first.err).toBe(0);
+    expect(first.err).toContain("objects of the chart with your values");
+    expect(await roles()).toEqual(["Role bookinfo/gloo-mesh-agent-writes", "RoleBinding bookinfo/gloo-mesh-agent-writes"]);
+    const deployment = await east.get(anyKind("apps/v1", "Deployment", "deployments"), { name: "gloo-mesh-agent", namespace });
+    expect(JSON.stringify(deployment)).toContain('"--delete-budget-percent=7"');
+    const forgetful = await registerEast();
+    expect(forgetful).toMatchObject({ code: 2, err: expect.stringContaining("pass its --values and --set again, or --reset-values") });
+    expect((await registerEast("--dry-run", "--reset-values")).err).toContain("bookinfo/gloo-mesh-agent-writes");
+    expect(await roles()).toHaveLength(2);
+    expect(fleet.servers.east.planeRefusals()).toEqual([]);
+    // All of it goes with the agent, too.
+    expect((await meshctl("east", ["deregister", "east"])).code).toBe(0);
+    expect((await standing(east)).filter((name) => /agent|relay-/.test(name))).toEqual([]);
+    expect((await registerEast(...given)).code).toBe(0);
+    const reset = await registerEast("--reset-values");
+    expect(reset.code, reset.err).toBe(0);
+    expect(reset.err).toContain("deleted RoleBinding bookinfo/gloo-mesh-agent-writes");
+    expect(await roles()).toEqual([]);
   });
 
   it("refuses a name that another cluster has, and another name for this one", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { agentObjects } from "../src/cluster/register/agentManifest.ts";
-import { expectEmbedded } from "./embeddedManifest.ts";
+import { expectEmbedded, expectEmbeddedChart } from "./embeddedManifest.ts";
 
 const settings = {
   clusterName: "east",
@@ -11,6 +11,9 @@ const settings = {
 
 describe("the agent's manifest", () => {
   it("is embedded as it is rendered (UPDATE_GOLDEN=1 writes it)", () => expectEmbedded("gloo-mesh-agent.yaml", "agentManifest.json"));
+
+  it("has its chart embedded, for values of users (UPDATE_GOLDEN=1 writes it)", () =>
+    expectEmbeddedChart("gloo-mesh-agent", "agentChart.json"));
 
   it("has each value where the manifest names it, and no name of a value left", () => {
     const text = JSON.stringify(agentObjects(settings));

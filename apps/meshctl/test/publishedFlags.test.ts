@@ -4,7 +4,6 @@ import { managementCluster, runIn } from "./planeRun.ts";
 const plane = managementCluster([]);
 
 it.each([
-  [["install", "enterprise", "--set", "a=b"], /^error: --set: is not supported; use Helm for values of your own: helm upgrade --install /],
   [["install", "enterprise", "--license", "KEY"], /^error: --license: is not supported; none is needed: leave it out\n$/],
   [["install", "community", "-r"], /^error: --register: .*run meshctl cluster register NAME afterwards\n$/],
   [["install", "--version", "1.2.0"], /^error: --version: .*use meshctl of that version\n$/],

@@ -1,11 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { serverObjects } from "../src/cluster/install/serverManifest.ts";
 import { INSTALLING_SERVER } from "../src/plane/precheck/planePrecheck.ts";
-import { expectEmbedded } from "./embeddedManifest.ts";
+import { expectEmbedded, expectEmbeddedChart } from "./embeddedManifest.ts";
 
 describe("the manifest of the management server", () => {
   it("is embedded as it is rendered (UPDATE_GOLDEN=1 writes it)", () =>
     expectEmbedded("gloo-mesh-mgmt-server.yaml", "serverManifest.json"));
+
+  it("has its chart embedded, for values of users (UPDATE_GOLDEN=1 writes it)", () =>
+    expectEmbeddedChart("gloo-mesh-mgmt-server", "serverChart.json"));
 
   it("is moved to another namespace as a whole: no name of the first is left, but in labels", () => {
     const objects = serverObjects("plane");

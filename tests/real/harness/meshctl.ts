@@ -1,6 +1,9 @@
 import { execFile } from "node:child_process";
+import { existsSync, mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ApiServer } from "./apiServer.ts";
+import type { Components } from "./components.ts";
 
 /** The program that is tested. */
 export const MESHCTL = fileURLToPath(new URL("../../../apps/meshctl/bin/meshctl.js", import.meta.url));
@@ -12,14 +15,22 @@ export interface Answer {
   readonly err: string;
 }
 
-/** Runs meshctl as a person types it: errors and all. */
-export function runMeshctl(args: readonly string[], columns = 120): Promise<Answer> {
-  const env = { PATH: process.env["PATH"] ?? "", COLUMNS: String(columns) };
+/** Runs meshctl as a person types it: errors and all. `path`: where programs are found, by default as on the machine. */
+export function runMeshctl(args: readonly string[], columns = 120, path = process.env["PATH"] ?? ""): Promise<Answer> {
+  const env = { PATH: path, COLUMNS: String(columns) };
   return new Promise((resolve) => {
     execFile(process.execPath, [MESHCTL, ...args], { env }, (error, out, err) =>
       resolve({ code: error === null ? 0 : Number(error.code), out, err }),
     );
   });
+}
+
+/** Where programs are found on a machine that has Helm. The link to it is made in `directory`. */
+export function pathWithHelm({ helm }: Components, directory: string): string {
+  const folder = join(directory, "bin");
+  mkdirSync(folder, { recursive: true });
+  if (!existsSync(join(folder, "helm"))) symlinkSync(helm, join(folder, "helm"));
+  return `${folder}:${process.env["PATH"] ?? ""}`;
 }
 
 /** What of a text differs from run to run. */

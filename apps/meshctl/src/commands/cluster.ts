@@ -2,6 +2,7 @@ import type { Secret } from "@isthmus/api";
 import { UsageError } from "@isthmus/core";
 import { Command, Option } from "commander";
 import type { ConnectApiServer } from "../cluster/apiServer.ts";
+import type { RunHelm } from "../cluster/charts/runHelm.ts";
 import type { CatchInterrupts } from "../cluster/interruption.ts";
 import { type Connect, connectWithKubeconfig, inManagementCluster, type ManagementTarget } from "../cluster/managementCluster.ts";
 import type { Io } from "../io.ts";
@@ -13,6 +14,7 @@ import { READ_EXIT_CODES, WRITE_EXIT_CODES } from "./helpText.ts";
 interface ClusterOptions {
   readonly connectApiServer?: ConnectApiServer;
   readonly catchInterrupts?: CatchInterrupts;
+  readonly runHelm?: RunHelm;
 }
 
 /** `meshctl cluster`: who may join the management plane, and who no longer may. */
@@ -20,13 +22,13 @@ export function clusterCommand(
   io: Io,
   connect: Connect = connectWithKubeconfig,
   toRemote: ConnectRemote = connectRemote,
-  { connectApiServer, catchInterrupts = () => new AbortController().signal }: ClusterOptions = {},
+  { connectApiServer, runHelm, catchInterrupts = () => new AbortController().signal }: ClusterOptions = {},
 ): Command {
   const group = new Command("cluster").description("Manage which clusters may join the management plane.");
   const token = new Command("token").description("Manage single-use tokens for joining clusters.");
   token.addCommand(tokenCreateCommand(io, connect));
   token.addCommand(tokenSharedCommand(io, connect));
-  const registration = registrationCommands({ io, connect, toRemote, connectApiServer, catchInterrupts });
+  const registration = registrationCommands({ io, connect, toRemote, connectApiServer, catchInterrupts, runHelm });
   for (const command of [token, ...registration, revokeCommand(io, connect), replaceCommand(io, connect)]) group.addCommand(command);
   return group;
 }

@@ -2,6 +2,7 @@ import { UsageError } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
 import { Command, Option } from "commander";
 import { inManagementCluster } from "../cluster/managementCluster.ts";
+import { withChartValues } from "./chartValues.ts";
 import { confirmed, doneOrTried, dryRunOption, triedChanges, type Within } from "./dryRun.ts";
 import { durationOption } from "./duration.ts";
 import { WRITE_EXIT_CODES } from "./helpText.ts";
@@ -61,7 +62,7 @@ const SILENCE_MS = 10_000;
 export function registrationCommands(withAgent: WithAgent): readonly Command[] {
   const { io, connect, toRemote, connectApiServer, catchInterrupts } = withAgent;
   return [
-    withPublishedFlags(withPlaces(new Command("register")))
+    withChartValues(withPublishedFlags(withPlaces(new Command("register"))), "gloo-mesh-agent", "--enterprise-agent-chart-values <file>")
       .description("Register a cluster: installs an agent in it, and waits until the management plane knows the cluster.")
       .option("--standard", "without an agent: the management server connects to the cluster itself")
       .option("--cluster-domain <domain>", "DNS domain of services in the cluster; default: cluster.local")
@@ -188,6 +189,9 @@ const OF_AGENTS = [
   "timeout",
   "printJoin",
   "printGitops",
+  "values",
+  "set",
+  "resetValues",
 ];
 
 /** Throws UsageError for options of which one would be passed over. */
@@ -202,7 +206,7 @@ function checkTogether(command: Command, isStandard: boolean): void {
   if (given("disableClientCertificates") && given("tokenTtl"))
     throw new UsageError("--token-ttl and --disable-client-certificates are mutually exclusive: the shared token has no lifetime");
   const [printed] = ["printJoin", "printGitops"].filter(given);
-  const [unused] = ["rollback", "timeout", "probe", "dryRun"].filter(given);
+  const [unused] = ["rollback", "timeout", "probe", "dryRun", "resetValues"].filter(given);
   if (given("dryRun") && given("rollback")) throw new UsageError("--rollback and --dry-run are mutually exclusive: nothing is created");
   if (printed !== undefined && unused !== undefined)
     throw new UsageError(`${flag(unused)} and ${flag(printed)} are mutually exclusive: nothing is installed, and nothing waited for`);
@@ -226,6 +230,9 @@ Examples:
 
   # Only the cluster itself reaches the management server, at this address
   meshctl cluster register east --remote-context east --relay-server-address relay.example.com:9900 --no-probe
+
+  # What the agent may write, and images of a registry of your own: rendered by the Helm of this machine
+  meshctl cluster register east --remote-context east --mgmt-context mgmt --set limits.writeNamespaces={shop} --set image.registry=registry.example.com/mesh
 
   # Compare only, beside a mesh that is in use, until "meshctl cluster resume east"
   meshctl cluster register east --remote-context east --mgmt-context mgmt --mode observe

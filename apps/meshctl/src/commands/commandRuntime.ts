@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { ReadAdminPage } from "../cluster/adminPort.ts";
 import type { ConnectApiServer } from "../cluster/apiServer.ts";
+import type { RunHelm } from "../cluster/charts/runHelm.ts";
 import type { CatchInterrupts } from "../cluster/interruption.ts";
 import { type Connect, REQUEST_TIMEOUT_MS } from "../cluster/managementCluster.ts";
 import type { ExitCode, Io } from "../io.ts";
@@ -16,6 +17,8 @@ export interface CommandRuntime {
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly catchInterrupts: CatchInterrupts;
+  /** Renders charts with values of users; undefined: the Helm of the machine. */
+  readonly runHelm?: RunHelm;
   /** Ends the program with 0, whatever it still waits for; none: nothing may be left open. */
   readonly leave?: () => void;
 }

@@ -84,7 +84,6 @@ const FIXED: readonly (readonly [flag: string, value: string, remedy: string])[]
 const UNSUPPORTED: readonly RefusedFlag[] = [
   ["--relay-server-insecure", "the relay always uses TLS: leave it out"],
   ["--enterprise-agent-chart-file <file>", "the agent is part of meshctl: leave it out, or install the chart with Helm instead"],
-  ["--enterprise-agent-chart-values <file>", "the agent is part of meshctl: install the chart with Helm instead"],
   ["--agent-crds-chart-file <file>", "no chart is installed without an agent: leave it out"],
   ["--cert-agent-chart-file <file>", "no chart is installed without an agent: leave it out"],
   ["--cert-agent-chart-values <file>", "no chart is installed without an agent: leave it out"],

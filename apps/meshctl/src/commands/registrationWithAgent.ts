@@ -1,11 +1,14 @@
 import { UsageError } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
 import type { ConnectApiServer } from "../cluster/apiServer.ts";
+import type { RunHelm } from "../cluster/charts/runHelm.ts";
 import type { CatchInterrupts } from "../cluster/interruption.ts";
 import { type Connect, inManagementCluster } from "../cluster/managementCluster.ts";
+import type { PrintedRegistration } from "../cluster/register/printed.ts";
 import type { RelayAddress } from "../cluster/register/relayAddress.ts";
 import type { Io } from "../io.ts";
 import { plainText } from "../output/plainText.ts";
+import { type ChartValuesOptions, givenChartValues } from "./chartValues.ts";
 import { doneOrTried, type Within } from "./dryRun.ts";
 import {
   type ConnectRemote,
@@ -17,7 +20,7 @@ import {
 } from "./registrationOptions.ts";
 import { terminalColumns } from "./terminal.ts";
 
-export interface RegisterAgentOptions {
+export interface RegisterAgentOptions extends ChartValuesOptions {
   readonly clusterDomain?: string;
   readonly mode?: string;
   readonly relayServerAddress?: string;
@@ -39,6 +42,7 @@ export interface WithAgent {
   /** Undefined: the rights of the user in the management cluster are not asked for. */
   readonly connectApiServer: ConnectApiServer | undefined;
   readonly catchInterrupts: CatchInterrupts;
+  readonly runHelm: RunHelm | undefined;
 }
 
 /** `meshctl cluster register` with an agent. */
@@ -49,7 +53,9 @@ export async function registerWithAgent(
 ): Promise<void> {
   const { io, connect, toRemote, connectApiServer, catchInterrupts } = parts;
   const relay = await givenRelay(options);
-  if (options.printJoin === true || options.printGitops === true) return printRegistration(parts, clusterName, { ...options, relay });
+  const given = await givenChartValues(options, parts.runHelm);
+  if (options.printJoin === true || options.printGitops === true)
+    return printRegistration(parts, clusterName, { ...options, relay, values: given.values });
   const { registerAgent } = await import("../cluster/register/registerAgent.ts");
   const { gateText } = await import("../cluster/register/gateText.ts");
   const { hintsFor } = await import("../cluster/register/hints.ts");
@@ -68,6 +74,7 @@ export async function registerWithAgent(
       management: namedCluster(within(management), "management cluster"),
       remote: within(remote),
       isDryRun: dryRun === true,
+      ...given,
       clusterName,
       managementNamespace: options.mgmtNamespace,
       remoteNamespace: options.remoteNamespace,
@@ -160,7 +167,7 @@ async function givenRelay({ relayServerAddress }: RegisterAgentOptions): Promise
 async function printRegistration(
   { io, connect }: WithAgent,
   clusterName: string,
-  options: PlaceOptions & RegisterAgentOptions & { readonly relay: Pick<RelayAddress, "host" | "port"> | undefined },
+  options: PlaceOptions & Omit<RegisterAgentOptions, "values"> & Pick<PrintedRegistration, "relay" | "values">,
 ): Promise<void> {
   if (options.printJoin === true && options.printGitops === true)
     throw new UsageError("--print-join and --print-gitops are mutually exclusive");
@@ -178,6 +185,7 @@ async function printRegistration(
     relay: options.relay,
     authority: options.relayAuthority,
     clientCertificates: options.disableClientCertificates !== true,
+    values: options.values,
   });
   if (options.printJoin === true) {
     const { objects, expiresAt } = await inManagementCluster(managementPlace(options), connect, (management) =>

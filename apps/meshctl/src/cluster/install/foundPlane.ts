@@ -23,9 +23,12 @@ export interface FoundPlane {
   readonly definitions: readonly FoundObject[];
 }
 
-/** What there is of a management plane. Throws UsageError for a Helm release, with the command of Helm that does the same. */
-export async function findPlane(cluster: Cluster, namespace: string, helm: "upgrade" | "uninstall"): Promise<FoundPlane> {
-  const objects = serverObjects(namespace);
+/** What there is of a management plane: of these objects, by default those of the chart with its defaults. Throws UsageError for a Helm release, with the command of Helm that does the same. */
+export async function findPlane(
+  cluster: Cluster,
+  namespace: string,
+  { helm, objects = serverObjects(namespace) }: { readonly helm: "upgrade" | "uninstall"; readonly objects?: readonly AnyResource[] },
+): Promise<FoundPlane> {
   const kindOf = await kindsOf(cluster, objects);
   const look = async (kind: Kind<AnyResource>, wanted: AnyResource): Promise<FoundObject> => ({
     kind,

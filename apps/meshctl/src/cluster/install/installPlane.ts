@@ -2,6 +2,7 @@ import { Secret } from "@isthmus/api";
 import { type AnyResource, type Clock, formatRef, kindKeyOf, messageOf, refOf, UsageError } from "@isthmus/core";
 import { RELAY_SECRETS } from "@isthmus/plane/installation";
 import { type Cluster, ClusterError } from "@isthmus/plane/ports";
+import { type ObjectPlace, pruneObjects } from "../charts/valuesRecord.ts";
 import { endedBy, Interrupted, interruptible } from "../interruption.ts";
 import { kindOfDefinition } from "../register/agentDefinitions.ts";
 import { GateFailure, type GateResult, gateKeeper, type Look } from "../register/gates.ts";
@@ -12,7 +13,9 @@ import { addressText, findRelayAddress } from "../register/relayAddress.ts";
 import { namespaceToCreate, RemoteNamespace } from "../remoteAccess.ts";
 import { type FoundObject, type FoundPlane, findPlane, refuseForeign } from "./foundPlane.ts";
 import { relaySecretsIn, rollBackPlane } from "./rollbackPlane.ts";
-import { REDIS, SERVER } from "./serverManifest.ts";
+import { REDIS, SERVER, serverObjects } from "./serverManifest.ts";
+import { recordOfPlane, SERVER_APPS, type ServerValues, serverObjectsWith } from "./serverWithValues.ts";
+import { KEPT } from "./uninstallPlane.ts";
 
 /** What has to be created that not every user may create. */
 export interface NeededFoundations {
@@ -24,6 +27,10 @@ export interface NeededFoundations {
 export interface PlaneInstallation {
   readonly cluster: Cluster;
   readonly namespace: string;
+  /** Values of the chart; undefined: its defaults. */
+  readonly values: ServerValues | undefined;
+  /** Whether values of an earlier installation end with this one. */
+  readonly resetsValues: boolean;
   /** What is wrong with the cluster, or with the rights of its user; none when all is well. */
   readonly precheck: (needs: NeededFoundations) => Promise<readonly string[]>;
   /** Whether to wait until the server runs. */
@@ -35,6 +42,7 @@ export interface PlaneInstallation {
   readonly clock: Clock;
   readonly passed: (result: GateResult) => void;
   readonly progress: (text: string) => void;
+  readonly say: (line: string) => void;
   /** Aborted when the user has ended the command. */
   readonly interrupt: AbortSignal;
 }
@@ -46,6 +54,8 @@ interface InstallationPlan {
   readonly kept: number;
   readonly namespace: AnyResource | undefined;
   readonly objects: readonly FoundObject[];
+  /** What an earlier installation may have made. */
+  readonly earlier: readonly (AnyResource | ObjectPlace)[];
 }
 
 /**
@@ -103,8 +113,17 @@ export async function previewInstallation(installation: PlaneInstallation): Prom
   ];
 }
 
-async function planOf({ cluster, namespace, precheck }: PlaneInstallation): Promise<InstallationPlan> {
-  const plane = await findPlane(cluster, namespace, "upgrade");
+async function planOf({ cluster, namespace, values, resetsValues, precheck }: PlaneInstallation): Promise<InstallationPlan> {
+  const record = await recordOfPlane(cluster, namespace);
+  if (record !== undefined && values === undefined && !resetsValues) {
+    throw new UsageError(
+      `the management plane in namespace ${namespace} has values of its own, which this command would take away: pass its --values and --set again, or --reset-values`,
+    );
+  }
+  const plane = await findPlane(cluster, namespace, {
+    helm: "upgrade",
+    ...(values === undefined ? {} : { objects: await serverObjectsWith(namespace, values) }),
+  });
   await refuseForeign(cluster, namespace, plane);
   const place = await cluster.get(RemoteNamespace, { name: namespace, namespace: "" });
   const needs = { namespace: place === undefined, definitions: definitionsOf(plane).length > 0 };
@@ -116,6 +135,7 @@ async function planOf({ cluster, namespace, precheck }: PlaneInstallation): Prom
     kept: plane.definitions.length - definitions.length,
     namespace: place === undefined ? namespaceToCreate(namespace) : undefined,
     objects: plane.objects,
+    earlier: [...serverObjects(namespace), ...(record ?? [])],
   };
 }
 
@@ -126,7 +146,7 @@ function definitionsOf({ definitions }: FoundPlane): readonly FoundObject[] {
 async function throughGates(installation: PlaneInstallation, changed: (change: Change) => void): Promise<void> {
   const { cluster, namespace, hints, waits } = installation;
   const gates = gateKeeper(installation);
-  let plan: InstallationPlan = { definitions: [], kept: 0, namespace: undefined, objects: [] };
+  let plan: InstallationPlan = { definitions: [], kept: 0, namespace: undefined, objects: [], earlier: [] };
   await gates.pass("precheck", [hints.kubectl("get", "deployments,services", "-o", "wide")], async () => {
     plan = await planOf(installation);
     return plan.objects.some(({ found }) => found !== undefined)
@@ -144,13 +164,35 @@ async function throughGates(installation: PlaneInstallation, changed: (change: C
     const created = plan.objects.filter(({ found }) => found === undefined).length;
     return `of the management server: ${created} created, ${plan.objects.length - created} applied again`;
   });
-  if (!waits) return;
-  for (const name of [REDIS, SERVER]) {
+  if (!waits) return prune(installation, plan);
+  const deployments = [REDIS, SERVER].filter((name) => plan.objects.some(({ desired }) => isNamed(desired, "Deployment", name)));
+  for (const name of deployments) {
     const next = [hints.kubectl("describe", "pods", "-l", `app=${name}`)];
     await gates.wait("pods", next, () => lookAtPods(cluster, namespace, name));
   }
   await gates.wait("Secrets", [hints.kubectl("logs", `deployment/${SERVER}`)], () => lookAtSecrets(cluster, namespace));
-  await gates.wait("address", [hints.kubectl("describe", "service", SERVER)], () => lookAtAddress(cluster, namespace));
+  if (isReachable(plan))
+    await gates.wait("address", [hints.kubectl("describe", "service", SERVER)], () => lookAtAddress(cluster, namespace));
+  await prune(installation, plan);
+}
+
+/** Deletes what an earlier installation has made with other values, and says so. */
+async function prune({ cluster, say }: PlaneInstallation, { objects, earlier }: InstallationPlan): Promise<void> {
+  const now = wantedOf(objects);
+  for (const name of await pruneObjects(cluster, { earlier, now, apps: SERVER_APPS, kept: KEPT }))
+    say(`deleted ${name}, which these values do not have`);
+}
+
+/** Whether other clusters reach the Service itself: else agents come through a gateway of the user's, and nothing is to be waited for. */
+function isReachable({ objects }: InstallationPlan): boolean {
+  const service = objects.find(({ desired }) => isNamed(desired, "Service", SERVER))?.desired as
+    | { readonly spec?: { readonly type?: string } }
+    | undefined;
+  return (service?.spec?.type ?? "ClusterIP") !== "ClusterIP";
+}
+
+function isNamed({ kind, metadata }: AnyResource, wanted: string, name: string): boolean {
+  return kind === wanted && metadata.name === name;
 }
 
 function wantedOf(objects: readonly FoundObject[]): readonly AnyResource[] {

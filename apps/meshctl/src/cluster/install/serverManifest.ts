@@ -5,6 +5,7 @@ import { inApplyOrder, placedObjects, RENDERED_NAMESPACE } from "../renderedObje
 /** Names of the Deployments of the manifest. */
 export const SERVER = "gloo-mesh-mgmt-server";
 export const REDIS = "gloo-mesh-redis";
+export const CONSOLE = "gloo-mesh-ui";
 
 /** The objects of the chart of the management server with its defaults (deploy/manifests), in the order in which they are applied. Throws UsageError. */
 export function serverObjects(namespace: string): readonly AnyResource[] {

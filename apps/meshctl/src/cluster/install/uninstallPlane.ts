@@ -1,10 +1,12 @@
 import { type AnyResource, type Clock, formatRef, type Resource, refOf, UsageError } from "@isthmus/core";
 import { type Cluster, ClusterError } from "@isthmus/plane/ports";
+import { oursAt } from "../charts/valuesRecord.ts";
 import type { ManagementHints } from "../register/hints.ts";
 import { deleteIfSame, isMadeByMeshctl } from "../register/ownObjects.ts";
 import { Definition, gone, kindServed, listed } from "../register/removeFoundations.ts";
 import { clustersElsewhere, type FoundObject, findPlane, registeredClusters } from "./foundPlane.ts";
 import { serversEnded } from "./runningServers.ts";
+import { recordOfPlane, SERVER_APPS } from "./serverWithValues.ts";
 
 /** One management plane to be removed. */
 export interface PlaneRemoval {
@@ -29,16 +31,25 @@ export interface RemovalPlan {
 /** Finds out what goes and what stays. Throws UsageError for a Helm release, while clusters are registered, and where CRDs are used by others. */
 export async function planRemoval(removal: PlaneRemoval): Promise<RemovalPlan> {
   const { cluster, namespace, withDefinitions, force, hints } = removal;
-  const plane = await findPlane(cluster, namespace, "uninstall");
+  const plane = await findPlane(cluster, namespace, { helm: "uninstall" });
   const clusters = await registeredClusters(cluster, namespace);
   if (clusters.length > 0 && !force) throw new UsageError(registeredText(clusters, hints));
-  const others = withDefinitions ? await clustersElsewhere(cluster, namespace) : [];
-  if (others.length > 0) {
+  const elsewhere = withDefinitions ? await clustersElsewhere(cluster, namespace) : [];
+  if (elsewhere.length > 0) {
     throw new UsageError(
-      `${others.slice(0, SHOWN).join(", ")}: another management plane uses these CRDs, so they are not deleted: leave out --crds`,
+      `${elsewhere.slice(0, SHOWN).join(", ")}: another management plane uses these CRDs, so they are not deleted: leave out --crds`,
     );
   }
-  const ours = plane.objects.filter(({ found }) => found !== undefined && isMadeByMeshctl(found));
+  // What values of users added.
+  const more = (await oursAt(cluster, (await recordOfPlane(cluster, namespace)) ?? [], SERVER_APPS)).map(({ kind, object }) => ({
+    kind,
+    desired: object,
+    found: object,
+  }));
+  const made = plane.objects.filter(({ found }) => found !== undefined && isMadeByMeshctl(found));
+  const isAccount = ({ desired }: FoundObject): boolean => desired.kind === "ServiceAccount";
+  // Deleted in reverse: the ServiceAccount last, which says what more there is.
+  const ours = [...made.filter(isAccount), ...more, ...made.filter((object) => !isAccount(object))];
   const definitions = plane.definitions.filter(({ found }) => found !== undefined && isMadeByMeshctl(found));
   // What runs goes before what it needs.
   const goes = ours.filter(({ desired }) => !KEPT.has(desired.kind)).reverse();
@@ -109,8 +120,8 @@ async function deleteAll(cluster: Cluster, objects: readonly FoundObject[], say:
   return problems;
 }
 
-/** What clusters have reported, and since when: as the chart keeps it. */
-const KEPT: ReadonlySet<string> = new Set(["PersistentVolumeClaim"]);
+/** Kinds that stay: what clusters have reported, and since when, as the chart keeps it. */
+export const KEPT: ReadonlySet<string> = new Set(["PersistentVolumeClaim"]);
 
 function registeredText(clusters: readonly string[], hints: ManagementHints): string {
   const shown = clusters.slice(0, SHOWN);

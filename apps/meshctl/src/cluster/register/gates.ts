@@ -2,9 +2,10 @@ import { type Clock, messageOf, UsageError, uptimeOf } from "@isthmus/core";
 import { ClusterError } from "@isthmus/plane/ports";
 import { WaitTimeout } from "../waitTimeout.ts";
 
-/** The stages of a registration, in their order; then those that only the installation of the management plane has. */
+/** The stages of a registration, in their order, `values` only where it has some; then those that only the installation of the management plane has. */
 export type GateName =
   | "address"
+  | "values"
   | "token"
   | "pods"
   | "TLS"

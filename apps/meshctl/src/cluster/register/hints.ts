@@ -1,3 +1,5 @@
+import type { ChartValues } from "../charts/renderChart.ts";
+
 /** Which clusters a command works on, so that others can be given the same. */
 export interface GivenPlaces {
   readonly kubeconfig: string | undefined;
@@ -79,20 +81,24 @@ export function hintsIn({
   };
 }
 
-/** What installs the management plane without meshctl. */
-export function helmCommands({
-  kubeconfig,
-  context,
-  namespace,
-}: {
-  readonly kubeconfig?: string;
-  readonly context?: string;
-  readonly namespace: string;
-}): readonly string[] {
+/** What installs the management plane without meshctl, with values of a user. */
+export function helmCommands(
+  {
+    kubeconfig,
+    context,
+    namespace,
+  }: {
+    readonly kubeconfig?: string;
+    readonly context?: string;
+    readonly namespace: string;
+  },
+  values: ChartValues = { files: [], sets: [] },
+): readonly string[] {
   const place = [...flag("--kubeconfig", kubeconfig), ...flag("--kube-context", context), "--namespace", namespace];
   const command = (chart: string, ...more: readonly string[]): string =>
     line("helm", ["upgrade", "--install", chart, `deploy/helm/${chart}`], place, more);
-  return [command("gloo-mesh-crds", "--create-namespace"), command("gloo-mesh-mgmt-server")];
+  const given = [...values.files.flatMap((file) => ["--values", file]), ...values.sets.flatMap((set) => ["--set", set])];
+  return [command("gloo-mesh-crds", "--create-namespace"), command("gloo-mesh-mgmt-server", ...given)];
 }
 
 function flag(name: string, value: string | undefined): readonly string[] {

@@ -3,6 +3,7 @@ import { type AnyResource, type Clock, UsageError } from "@isthmus/core";
 import { RELAY_SECRETS, secretsToJoin } from "@isthmus/plane/installation";
 import type { Cluster } from "@isthmus/plane/ports";
 import { agentObjects } from "./agentManifest.ts";
+import { type AgentValues, agentObjectsWith } from "./agentWithValues.ts";
 import { clockAhead, offsetOf } from "./clocks.ts";
 import { findRelayAddress, type RelayAddress } from "./relayAddress.ts";
 import { type MintedToken, mintToken } from "./relaySecrets.ts";
@@ -19,6 +20,8 @@ export interface PrintedRegistration {
   readonly authority: string | undefined;
   /** Whether the agent obtains a certificate; else each of its calls carries the shared token. */
   readonly clientCertificates: boolean;
+  /** Values of the agent chart; undefined: its defaults. */
+  readonly values: AgentValues | undefined;
 }
 
 /** Everything that is applied in the cluster: with a join token that was made for it, and until when that is good (ms since 1970), or with the shared one. */
@@ -78,7 +81,8 @@ async function objectsOf(registration: PrintedRegistration): Promise<readonly An
     ...given,
     ...(authority === undefined ? {} : { authority }),
   };
-  return agentObjects({ clusterName, namespace: remoteNamespace, managementNamespace, relay: relay as RelayAddress, clientCertificates });
+  const settings = { clusterName, namespace: remoteNamespace, managementNamespace, relay: relay as RelayAddress, clientCertificates };
+  return registration.values === undefined ? agentObjects(settings) : agentObjectsWith(settings, registration.values);
 }
 
 function withNamespace(objects: readonly AnyResource[], name: string): readonly AnyResource[] {

@@ -5,7 +5,8 @@ import type { NeededFoundations } from "../install/installPlane.ts";
 import { endedBy, Interrupted, interruptible, orInterrupted } from "../interruption.ts";
 import { namespaceToCreate, RemoteNamespace } from "../remoteAccess.ts";
 import { agentDefinitions, kindOfDefinition } from "./agentDefinitions.ts";
-import { AGENT, agentObjects, checkAgentInstallation, isAgent } from "./agentManifest.ts";
+import { AGENT, checkAgentInstallation, isAgent } from "./agentManifest.ts";
+import { type AgentValues, agentToInstall, pruneAgent, refuseForgottenValues } from "./agentWithValues.ts";
 import { clockAhead, clockOffsets, clockWarning } from "./clocks.ts";
 import {
   checkClusterName,
@@ -65,6 +66,10 @@ export interface AgentRegistration extends Places {
   readonly clientCertificates: boolean;
   /** The same of the management server, as its Deployment says; undefined where none can be read. */
   readonly serverHasClientCertificates: () => Promise<boolean | undefined>;
+  /** Values of the agent chart; undefined: its defaults. */
+  readonly values: AgentValues | undefined;
+  /** Whether values of an earlier registration end with this one. */
+  readonly resetsValues: boolean;
   readonly timeoutMs: number;
   /** Undoes what was made when a gate does not open. */
   readonly rollback: boolean;
@@ -143,6 +148,7 @@ async function planOf(registration: AgentRegistration): Promise<Plan> {
   const naming = { clusterName, namespace, uid: await uidOfCluster(remote) };
   const existing = await checkClusterName(management, naming);
   const { missing, namespace: missingNamespace } = await missingFoundations(registration);
+  await refuseForgottenValues(registration);
   const problems = await registration.precheck({ namespace: missingNamespace !== undefined, definitions: missing.length > 0 });
   if (problems.length > 0) throw new UsageError(problems.join("; "));
   const offsets = await clockOffsets(registration, clock);
@@ -164,6 +170,9 @@ async function throughGates(registration: AgentRegistration, plan: Plan, { writt
   const { naming, existing } = plan;
   const relay = await throughAddress(registration, gates);
   const { clientCertificates } = registration;
+  const inAgentsNamespace = { clusterName, namespace: remoteNamespace, managementNamespace, relay, clientCertificates };
+  // Before anything is written: what Helm refuses leaves nothing behind.
+  const agent = await agentToInstall(registration, gates, inAgentsNamespace);
 
   let tokenPlan = "join" as TokenPlan;
   let token: MintedToken | undefined;
@@ -189,15 +198,14 @@ async function throughGates(registration: AgentRegistration, plan: Plan, { writt
     return `join token for ${clusterName}, valid once until ${new Date(token.expiresAt).toISOString()}`;
   });
 
-  const inAgentsNamespace = { clusterName, namespace: remoteNamespace, managementNamespace, relay, clientCertificates };
-  const objects = agentObjects(inAgentsNamespace);
+  const { objects } = agent;
   await gates.pass("pods", [hints.remote("get", "all")], async () => {
     await ensureFoundations(registration, changed);
     const secrets = await agentSecretsToApply(registration, clientCertificates ? token : "shared");
     await applyObjects(remote, [...secrets, ...objects.filter((object) => !isAgent(object)), ...objects.filter(isAgent)], changed);
     return `Deployment ${remoteNamespace}/${AGENT} is applied`;
   });
-  if (registration.isDryRun) return;
+  if (registration.isDryRun) return void (await pruneAgent(registration, agent));
   await gates.wait("pods", [hints.remote("describe", "pods", "-l", `app=${AGENT}`)], () => lookAtPods(remote, remoteNamespace));
   await gates.pass("TLS", [hints.remote("get", "secret", "relay-root-tls-secret", "-o", "yaml")], () => verified(registration, relay));
 
@@ -208,6 +216,7 @@ async function throughGates(registration: AgentRegistration, plan: Plan, { writt
   await gates.wait("first snapshot", [...logs, hints.management("describe", "kubernetescluster", clusterName)], () =>
     explained(registration, plan, lookAtSnapshot(registered)),
   );
+  await pruneAgent(registration, agent);
   // What the server made with the shared token has no domain yet.
   if (tokenPlan !== "shared" || clusterDomain !== undefined) await completeRegistration(management, naming, { clusterDomain, mode });
 }

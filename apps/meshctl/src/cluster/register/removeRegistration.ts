@@ -1,8 +1,9 @@
 import { JOIN_TOKEN_LABEL, KubernetesCluster, Lease, Secret } from "@isthmus/api";
-import { type Clock, formatRef, type Kind, type Resource, refOf } from "@isthmus/core";
+import { type AnyResource, type Clock, formatRef, type Kind, type Resource, refOf } from "@isthmus/core";
 import { RELAY_SECRETS } from "@isthmus/plane/installation";
 import { type Cluster, ClusterError } from "@isthmus/plane/ports";
 import { AGENT, agentObjects, isAgent } from "./agentManifest.ts";
+import { moreOfAgent } from "./agentWithValues.ts";
 import { deleteIfSame, isMadeByMeshctl, kindsOf, placeOf } from "./ownObjects.ts";
 import { purgeConfiguration } from "./purgeConfiguration.ts";
 import { CLIENT_SECRET, isIssued } from "./relaySecrets.ts";
@@ -78,10 +79,18 @@ async function inCluster({ remote, ...removal }: Removal & { readonly remote: Cl
   const names = { clusterName, namespace, managementNamespace: namespace, relay: { host: "localhost", port: 0, authority: "localhost" } };
   const objects = [...agentObjects(names)].reverse().filter(({ kind }) => !KEPT.has(kind));
   const kindOf = await kindsOf(remote, objects);
-  for (const object of objects) {
-    const found = await remote.get(kindOf(object), placeOf(object));
-    if (found !== undefined && isMadeByMeshctl(found)) await drop(remote, kindOf(object), found);
-  }
+  const ours = async (wanted: readonly AnyResource[]): ReturnType<typeof moreOfAgent> => {
+    const found = await Promise.all(wanted.map((object) => remote.get(kindOf(object), placeOf(object))));
+    return found.flatMap((object) => (object !== undefined && isMadeByMeshctl(object) ? [{ kind: kindOf(object), object }] : []));
+  };
+  const isAccount = ({ kind }: AnyResource): boolean => kind === "ServiceAccount";
+  // The ServiceAccount last: it says what more there is, also after a removal that was interrupted.
+  const all = [
+    ...(await ours(objects.filter((object) => !isAccount(object)))),
+    ...(await moreOfAgent(remote, namespace)),
+    ...(await ours(objects.filter(isAccount))),
+  ];
+  for (const { kind, object } of all) await drop(remote, kind, object);
   for (const name of [RELAY_SECRETS.token, RELAY_SECRETS.root, CLIENT_SECRET]) {
     const found = await remote.get(Secret, { name, namespace });
     const isOurs = found !== undefined && (isMadeByMeshctl(found) || isIssued(found));
