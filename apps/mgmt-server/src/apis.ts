@@ -1,5 +1,5 @@
 import { ApiDoc, isServedFrom } from "@isthmus/api";
-import { displayName, refOf } from "@isthmus/core";
+import { displayName, keptText, refOf } from "@isthmus/core";
 import type { Server } from "@isthmus/plane";
 import { listPage, type Page, PageRefusal, type TypedPage } from "@isthmus/process";
 
@@ -50,7 +50,7 @@ function summaryOf(doc: ApiDoc): object {
     servedBy: servedBy.flatMap((one) => {
       const selector = one.destinationSelector?.selector;
       if (selector?.name === undefined || !isServedFrom(one, { namespace, clusterName })) return [];
-      return [{ name: selector.name.slice(0, MOST_LETTERS), namespace, cluster: clusterName }];
+      return [{ name: keptText(selector.name, MOST_LETTERS), namespace, cluster: clusterName }];
     }),
     ...(condition?.status === "False" ? { problem: { reason: shortText(condition.reason), message: shortText(condition.message) } } : {}),
   };
@@ -73,11 +73,11 @@ function describedBy(text: string): object {
 }
 
 function isJson(text: string): boolean {
-  return text.slice(0, 1_000).trimStart().startsWith("{");
+  return keptText(text, 1_000).trimStart().startsWith("{");
 }
 
 function shortText(value: unknown): string | undefined {
-  return typeof value === "string" ? value.slice(0, MOST_LETTERS) : undefined;
+  return typeof value === "string" ? keptText(value, MOST_LETTERS) : undefined;
 }
 
 const SUMMARIES = new WeakMap<ApiDoc, object>();

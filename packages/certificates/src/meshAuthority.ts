@@ -1,3 +1,4 @@
+import { keptText } from "@isthmus/core";
 import { InvalidPem } from "@isthmus/core/pem";
 import { MESH_BACKDATED_MS, validity } from "./lifetimes.ts";
 import {
@@ -74,7 +75,7 @@ export async function issueIntermediate(root: KeyedCertificate, request: string,
   const foreign = asked.find((uri) => !uris.includes(uri));
   if (foreign !== undefined) {
     throw new InvalidPem(
-      `the certificate request asks for the identity ${foreign.slice(0, 256)}, which is not that of this mesh (${uris.join(", ")}): check who acts as the agent of its cluster; "meshctl cluster revoke" disconnects it`,
+      `the certificate request asks for the identity ${keptText(foreign, 256)}, which is not that of this mesh (${uris.join(", ")}): check who acts as the agent of its cluster; "meshctl cluster revoke" disconnects it`,
     );
   }
   const times = validity(now, lifetimeMs, { authority: certificateFacts(root.certificate), backdatedMs: MESH_BACKDATED_MS });

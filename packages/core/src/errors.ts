@@ -1,3 +1,4 @@
+import { keptText } from "./keptText.ts";
 /** One mistake in an object. */
 export interface Problem {
   /** The offending field, such as `spec.policy.requestTimeout`; "" when the object as a whole is wrong. */
@@ -33,7 +34,7 @@ const LONGEST = 1024;
 
 function sentence(object: string, problem: Problem): string {
   const text = `${object}: ${problemText(problem)}`;
-  return text.length > LONGEST ? `${text.slice(0, LONGEST - 3)}...` : text;
+  return text.length > LONGEST ? `${keptText(text, LONGEST - 3)}...` : text;
 }
 
 /** A mistake without the name of its object: `spec.meshes: must be a list`. */

@@ -12,6 +12,7 @@ import {
   visit,
   YAMLParseError,
 } from "yaml";
+import { keptText } from "./keptText.ts";
 import { MAX_DEPTH } from "./limits.ts";
 
 export type YamlOptions = ParseOptions & DocumentOptions & SchemaOptions;
@@ -55,7 +56,7 @@ function repeatedKeys(document: Document.Parsed): readonly YAMLParseError[] {
         if (keys.has(key.value)) {
           const [start = 0, end = start] = key.range ?? [];
           errors.push(
-            new YAMLParseError([start, end], "DUPLICATE_KEY", `Map keys must be unique: ${String(key.value).slice(0, 80)} is repeated`),
+            new YAMLParseError([start, end], "DUPLICATE_KEY", `Map keys must be unique: ${keptText(String(key.value), 80)} is repeated`),
           );
         }
         keys.add(key.value);

@@ -1,5 +1,6 @@
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
+import { keptText } from "@isthmus/core";
 import type { StoredEntry } from "./entryStore.ts";
 import type { Address } from "./gen/envoy/config/core/v3/address_pb.ts";
 import { RequestMethodSchema } from "./gen/envoy/config/core/v3/base_pb.ts";
@@ -82,7 +83,7 @@ export function fittedEntry(bytes: Uint8Array, protocol: StoredEntry["protocol"]
   const { request, response, commonProperties, protocolVersion, $typeName } = fromBinary(HTTPAccessLogEntrySchema, bytes);
   const entry: HTTPAccessLogEntry = { $typeName, protocolVersion };
   if (request !== undefined) {
-    entry.request = { ...request, requestHeaders: {}, referer: "", originalPath: "", path: request.path.slice(0, LONGEST_TEXT) };
+    entry.request = { ...request, requestHeaders: {}, referer: "", originalPath: "", path: keptText(request.path, LONGEST_TEXT) };
   }
   if (response !== undefined) entry.response = { ...response, responseHeaders: {}, responseTrailers: {} };
   if (commonProperties !== undefined) {
@@ -110,7 +111,7 @@ function httpLogOf(stored: StoredEntry, podsAt: PodsAt): AccessLog {
     ...commonLogOf(stored, { common: commonProperties, authority, podsAt }),
     ...(request === undefined ? {} : { method: RequestMethodSchema.value[request.requestMethod]?.name ?? "" }),
     ...(authority === undefined ? {} : { authority }),
-    ...(path === undefined || path === "" ? {} : { path: `${path.slice(0, LONGEST_TEXT)}${query === undefined ? "" : "?…"}` }),
+    ...(path === undefined || path === "" ? {} : { path: `${keptText(path, LONGEST_TEXT)}${query === undefined ? "" : "?…"}` }),
     ...(response?.responseCode === undefined ? {} : { status: response.responseCode }),
     ...optional("statusDetails", short(response?.responseCodeDetails)),
     ...optional("requestId", short(request?.requestId)),
@@ -206,13 +207,13 @@ function millisOf(duration: Duration | undefined): number | undefined {
 function headersOf(headers: Readonly<Record<string, string>> | undefined): Readonly<Record<string, string>> | undefined {
   const entries = Object.entries(headers ?? {}).map(([name, value]) => {
     const lower = name.toLowerCase();
-    return [lower.slice(0, LONGEST_TEXT), MASKED.has(lower) ? "(masked)" : value.slice(0, LONGEST_TEXT)] as const;
+    return [keptText(lower, LONGEST_TEXT), MASKED.has(lower) ? "(masked)" : keptText(value, LONGEST_TEXT)] as const;
   });
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
 
 function short(text: string | undefined): string | undefined {
-  return text === undefined || text === "" ? undefined : text.slice(0, LONGEST_TEXT);
+  return text === undefined || text === "" ? undefined : keptText(text, LONGEST_TEXT);
 }
 
 const LONGEST_TEXT = 1_024;

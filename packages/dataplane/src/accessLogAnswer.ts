@@ -1,4 +1,4 @@
-import { excessOf } from "@isthmus/core";
+import { excessOf, keptText } from "@isthmus/core";
 import type { AccessLog } from "./accessLog.ts";
 import { type AccessLogAnswer, MAX_ANSWERED, MAX_REPLICAS } from "./accessLogQuery.ts";
 
@@ -58,7 +58,7 @@ export function parseAccessLogAnswer(bytes: Uint8Array): AccessLogAnswer {
 function podNamesIn(value: unknown): readonly string[] {
   if (!Array.isArray(value)) return [];
   const names = value.slice(0, MAX_REPLICAS).filter((one): one is string => typeof one === "string");
-  return names.map((name) => name.slice(0, LONGEST_NAME));
+  return names.map((name) => keptText(name, LONGEST_NAME));
 }
 
 const LONGEST_NAME = 253;

@@ -1,6 +1,7 @@
 import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { isIP } from "node:net";
+import { keptText } from "@isthmus/core";
 import { addressProblem, checkedLookup, type FetchAllowance } from "./moduleAddress.ts";
 import { failUnanswered } from "./unanswered.ts";
 
@@ -100,7 +101,7 @@ function headersOf({ headers }: IncomingMessage): Readonly<Record<string, string
 
 /** Without user, password and query, which may be secret. */
 export function shown({ protocol, host, pathname }: URL): string {
-  return `${protocol}//${host}${pathname}`.slice(0, LONGEST_SHOWN);
+  return keptText(`${protocol}//${host}${pathname}`, LONGEST_SHOWN);
 }
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);

@@ -1,3 +1,4 @@
+import { keptText } from "@isthmus/core";
 import type { WasmOutcome } from "./wasmServer.ts";
 
 /** The largest list of outcomes that one replica of an agent gives another, as JSON in bytes: of about ten thousand proxies. */
@@ -9,7 +10,7 @@ export function wasmOutcomesText(outcomes: readonly WasmOutcome[]): Uint8Array {
   let bytes = 2;
   for (const { pod, filter, outcome } of outcomes) {
     const { namespace, name, workloadName } = pod;
-    const said = outcome.state === "REFUSED" ? { ...outcome, error: outcome.error.slice(0, MOST_ERROR) } : outcome;
+    const said = outcome.state === "REFUSED" ? { ...outcome, error: keptText(outcome.error, MOST_ERROR) } : outcome;
     const part = JSON.stringify({ pod: { namespace, name, workloadName }, filter, outcome: said });
     bytes += Buffer.byteLength(part) + 1;
     if (bytes > MAX_OUTCOMES_BYTES) break;

@@ -1,5 +1,5 @@
 import { hasSuppressionEnded, type InsightSuppression, insightSuppressions, Settings } from "@isthmus/api";
-import { formatRef, matchesWildcards, type Resource, type ResourceRef, refOf, type Snapshot } from "@isthmus/core";
+import { formatRef, keptText, matchesWildcards, type Resource, type ResourceRef, refOf, type Snapshot } from "@isthmus/core";
 import type { Insight, InsightCode } from "./insight.ts";
 
 /** On an object: which insights about it are not to be shown, why, and until when. */
@@ -105,7 +105,7 @@ function annotated(
   for (const entry of entries.slice(0, MOST_ENTRIES)) {
     const [, code, until, reason = ""] = ENTRY.exec(entry) ?? [];
     if (code === undefined)
-      tell(`"${entry.slice(0, MOST_SHOWN)}" is not of the form "CODE until YYYY-MM-DD: reason", so it suppresses nothing`);
+      tell(`"${keptText(entry, MOST_SHOWN)}" is not of the form "CODE until YYYY-MM-DD: reason", so it suppresses nothing`);
     else if (hasSuppressionEnded(until, now)) tell(`the suppression of ${code} has ended on ${until}: remove it, or extend it`);
     else inForce.push({ code, reason, ...(until === undefined ? {} : { until }) });
   }

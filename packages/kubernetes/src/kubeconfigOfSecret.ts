@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { BlockList, isIP, isIPv6 } from "node:net";
 import { createSecureContext } from "node:tls";
-import { messageOf, UsageError } from "@isthmus/core";
+import { keptText, messageOf, UsageError } from "@isthmus/core";
 import { pemBlocks } from "@isthmus/core/pem";
 import { yamlValue } from "@isthmus/core/yaml";
 import type { ApiCredentials, Kubeconfig } from "./kubeconfig.ts";
@@ -128,7 +128,7 @@ function withoutSlashes(server: string): string {
 }
 
 function shown(text: string): string {
-  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+  return text.length > 200 ? `${keptText(text, 200)}…` : text;
 }
 
 function credentialsIn(cluster: Entry, user: Entry): ApiCredentials {

@@ -1,3 +1,4 @@
+import { keptText } from "@isthmus/core";
 import { ClusterError, type ClusterErrorCode, type ClusterErrorDetails } from "@isthmus/plane/ports";
 
 /** What of an answer tells what went wrong. */
@@ -24,7 +25,7 @@ export interface ApiStatus {
 /** An API server's refusal as an error of the Cluster port. */
 export function errorOf(answer: FailedResponse, request?: { readonly method: string; readonly path: string }): ClusterError {
   const status = statusIn(answer.json);
-  const message = status?.message ?? (answer.text.slice(0, MESSAGE_LIMIT).trim() || `HTTP status ${answer.status}`);
+  const message = status?.message ?? (keptText(answer.text, MESSAGE_LIMIT).trim() || `HTTP status ${answer.status}`);
   const waits = Math.min(Number(answer.headers["retry-after"]) || (status?.details?.retryAfterSeconds ?? 0), LONGEST_WAIT_SECONDS);
   const fields = fieldsOf(status, message);
   const manager = /conflict(?:s)? with "([^"]+)"/.exec(message)?.[1];
@@ -64,7 +65,7 @@ function statusIn(value: unknown): ApiStatus | undefined {
     kind,
     ...(typeof code === "number" ? { code } : {}),
     ...(typeof reason === "string" ? { reason } : {}),
-    ...(typeof message === "string" ? { message: message.slice(0, STATUS_MESSAGE_LIMIT) } : {}),
+    ...(typeof message === "string" ? { message: keptText(message, STATUS_MESSAGE_LIMIT) } : {}),
     details: {
       ...(typeof objectKind === "string" ? { kind: objectKind } : {}),
       ...(typeof retryAfterSeconds === "number" ? { retryAfterSeconds } : {}),
@@ -77,7 +78,7 @@ type StatusCause = NonNullable<NonNullable<ApiStatus["details"]>["causes"]>[numb
 
 function causeIn(cause: unknown): StatusCause {
   const texts = (["reason", "message", "field"] as const).map((key) => [key, members(cause)[key]] as const);
-  return Object.fromEntries(texts.flatMap(([key, text]) => (typeof text === "string" ? [[key, text.slice(0, MESSAGE_LIMIT)]] : [])));
+  return Object.fromEntries(texts.flatMap(([key, text]) => (typeof text === "string" ? [[key, keptText(text, MESSAGE_LIMIT)]] : [])));
 }
 
 function members(value: unknown): Readonly<Record<string, unknown>> {

@@ -1,4 +1,5 @@
 import type { Log } from "@isthmus/core";
+import { keptText } from "@isthmus/core";
 
 /** What was found in Redis and does not count, as no server of this plane wrote it there. */
 export type RejectedEntry = "head" | "version" | "fence" | "record" | "object" | "notice";
@@ -20,7 +21,8 @@ export function rejectedEntries({ place, refused, now, log }: RejectedEntriesOpt
   return (what, where) => {
     refused(what);
     const time = now();
-    const name = `${what} ${where}`;
+    const shown = keptText(where, LONGEST_PLACE);
+    const name = `${what} ${shown}`;
     if (time - (said.get(name) ?? Number.NEGATIVE_INFINITY) < QUIET_MS) return;
     if (time - minute >= 60_000) [minute, lines] = [time, 0];
     if (lines >= LINES) return;
@@ -29,7 +31,7 @@ export function rejectedEntries({ place, refused, now, log }: RejectedEntriesOpt
     said.set(name, time);
     log.error(
       { what },
-      `${place}: ignoring the ${what} ${where.slice(0, 300)}: it is not signed by a management server of this management plane, or was changed or moved. ` +
+      `${place}: ignoring the ${what} ${shown}: it is not signed by a management server of this management plane, or was changed or moved. ` +
         "Check what else writes to this Redis, and that all servers use the same Secret with the key of the store",
     );
   };
@@ -38,3 +40,4 @@ export function rejectedEntries({ place, refused, now, log }: RejectedEntriesOpt
 const QUIET_MS = 3_600_000;
 const LINES = 10;
 const PLACES = 1_000;
+const LONGEST_PLACE = 300;

@@ -34,6 +34,11 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
   "apps/agent/src/httpClient.ts": {
     "/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER|INVALID_CA|INVALID_PURPOSE/": { trusted: "a code of Node's own errors" },
   },
+  "apps/meshctl/src/cluster/charts/renderChart.ts": {
+    "/^(WARNING|Use --debug|coalesce\\.go)/i": { trusted: "what the user's own Helm prints" },
+    "/^Error: (execution error at \\([^)]*\\): )?/": { trusted: "what the user's own Helm prints" },
+    "/\\s+/g": { trusted: "what the user's own Helm prints" },
+  },
   "apps/meshctl/src/commands/accessLogs.ts": { "/^[1-5](\\d\\d|xx)$/": flag },
   "apps/meshctl/src/output/jsonPath/parseTemplate.ts": { "/-?\\d{1,15}/y": flag, "/[+-]?\\d{1,15}(\\.\\d{1,15})?/y": flag },
   "apps/ui/client/model/commands.ts": { "/[\\w.,:/@=-]/": { bound: 1, worst: filled("!") } },

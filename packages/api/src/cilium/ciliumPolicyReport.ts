@@ -1,3 +1,4 @@
+import { keptText } from "@isthmus/core";
 import { Type } from "@sinclair/typebox";
 import { defineKind, type Value } from "../shared/defineKind.ts";
 import { fields, uint32 } from "../shared/schema.ts";
@@ -28,5 +29,5 @@ export type CiliumPolicyState = Value<typeof status>;
 /** Words of Cilium, as they are passed on: of bounded length, and on one line. */
 export function shortenedMessage(message: string): string {
   const line = message.replace(/\s+/g, " ").trim();
-  return line.length <= LONGEST_MESSAGE ? line : `${line.slice(0, LONGEST_MESSAGE)}...`;
+  return line.length <= LONGEST_MESSAGE ? line : `${keptText(line, LONGEST_MESSAGE)}...`;
 }

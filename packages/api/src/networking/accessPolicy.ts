@@ -1,4 +1,4 @@
-import { InvalidResource, messageOf, type Problem, problemText } from "@isthmus/core";
+import { InvalidResource, keptText, messageOf, type Problem, problemText } from "@isthmus/core";
 import { approvalColumns } from "../shared/approval.ts";
 import { defineKind, type Value } from "../shared/defineKind.ts";
 import { lastAcceptedSpec } from "../shared/lastAcceptedSpec.ts";
@@ -72,7 +72,7 @@ function parsed(input: unknown): AccessPolicy {
 }
 
 function lineOf(problem: Problem): string {
-  return problemText(problem).replaceAll("\n", " ").slice(0, 1024);
+  return keptText(problemText(problem).replaceAll("\n", " "), 1024);
 }
 
 /**

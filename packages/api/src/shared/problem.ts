@@ -1,4 +1,4 @@
-import { nearestName, type Problem } from "@isthmus/core";
+import { keptText, nearestName, type Problem } from "@isthmus/core";
 import type { ErrorObject } from "ajv";
 
 /** What is wrong with a value, and where: a finding of a validation, in words. */
@@ -76,5 +76,5 @@ function article(type: string): string {
 
 function show(value: unknown): string {
   const text = JSON.stringify(value) ?? "nothing";
-  return text.length > 80 ? `${text.slice(0, 77)}...` : text;
+  return text.length > 80 ? `${keptText(text, 77)}...` : text;
 }

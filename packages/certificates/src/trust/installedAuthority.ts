@@ -1,3 +1,4 @@
+import { keptText } from "@isthmus/core";
 import { InvalidPem, pemBlocks } from "@isthmus/core/pem";
 import { certificateFacts, fingerprints, isIssuedUnder, isKeyOf, isSignedBy, keyOfCertificate, keyOfRequest } from "../x509.ts";
 
@@ -106,7 +107,7 @@ export async function externalProblem(
   const isAsked = uris.length === asked.uris.length && uris.every((uri) => asked.uris.includes(uri)) && dnsNames.length === 0;
   return isAsked
     ? undefined
-    : `it is for the identities ${[...uris, ...dnsNames].join(", ").slice(0, 256) || "of nobody"} instead of ${asked.uris.join(", ")}`;
+    : `it is for the identities ${keptText([...uris, ...dnsNames].join(", "), 256) || "of nobody"} instead of ${asked.uris.join(", ")}`;
 }
 
 /** Why the certificate that an authority outside calls its root is none; undefined: it is one. Throws InvalidPem. */

@@ -1,4 +1,5 @@
 import type { Resource } from "@isthmus/core";
+import { keptText } from "@isthmus/core";
 import type { ObjectGeneration } from "../wire.ts";
 
 /** Labels and annotations by which tools name what they manage an object for, with the words for it. */
@@ -32,5 +33,5 @@ function causeOf({ metadata }: Resource): Pick<ObjectGeneration, "cause"> {
 
 function textIn(texts: Readonly<Record<string, string>> | undefined, key: string, longest: number): string | undefined {
   const text: unknown = texts !== undefined && Object.hasOwn(texts, key) ? texts[key] : undefined;
-  return typeof text === "string" && text !== "" ? text.slice(0, longest) : undefined;
+  return typeof text === "string" && text !== "" ? keptText(text, longest) : undefined;
 }

@@ -1,3 +1,4 @@
+import { keptText } from "@isthmus/core";
 import type { AgentSessions, ClusterClock, SessionEvent, SnapshotClock } from "../wire.ts";
 
 /** What became of the sessions of agents, in memory: the last hundred events of each cluster. */
@@ -59,7 +60,7 @@ function isUp({ connected }: ClusterClock): boolean {
 function between(before: ClusterClock | undefined, now: ClusterClock): readonly Pick<SessionEvent, "what" | "detail">[] {
   const events: Pick<SessionEvent, "what" | "detail">[] = [];
   const add = (what: SessionEvent["what"], detail?: string) =>
-    events.push(detail === undefined ? { what } : { what, detail: detail.slice(0, LONGEST) });
+    events.push(detail === undefined ? { what } : { what, detail: keptText(detail, LONGEST) });
   if (before === undefined) add("added");
   if (isUp(now) && (before === undefined || !isUp(before))) add("connected", now.replica);
   if (before === undefined) return events;

@@ -1,3 +1,4 @@
+import { keptText } from "@isthmus/core";
 /** What the page for logging in shows. */
 export interface LoginPage {
   /** Where to go afterwards: a path of this console. */
@@ -10,7 +11,7 @@ export interface LoginPage {
 
 /** The page for logging in: HTML without scripts. */
 export function loginPage({ next, audience, problem }: LoginPage): string {
-  const alert = problem === undefined ? "" : `<p role="alert" id="problem">${escaped(problem.slice(0, MOST_CHARACTERS))}</p>`;
+  const alert = problem === undefined ? "" : `<p role="alert" id="problem">${escaped(keptText(problem, MOST_CHARACTERS))}</p>`;
   return `<!doctype html>
 <html lang="en">
 <head>

@@ -1,4 +1,4 @@
-import { type Clock, emptySnapshot, equalJson, type Kind, type Log, messageOf, type Resource, type Table } from "@isthmus/core";
+import { type Clock, emptySnapshot, equalJson, type Kind, keptText, type Log, messageOf, type Resource, type Table } from "@isthmus/core";
 import { type DatedObject, intendedNames, NO_HISTORY } from "@isthmus/insights";
 import { type Store, type StoreReader, storeReader } from "@isthmus/plane";
 import type { Translation } from "@isthmus/translators";
@@ -119,7 +119,7 @@ export function storeSource(options: StoreSourceOptions, signal: AbortSignal): F
         phase,
         connected,
         ...(version === undefined ? {} : { version }),
-        ...(connected && servedBy !== undefined ? { replica: servedBy.slice(0, LONGEST_REPLICA) } : {}),
+        ...(connected && servedBy !== undefined ? { replica: keptText(servedBy, LONGEST_REPLICA) } : {}),
       })),
       ...(problem === undefined ? {} : { problem }),
     }),

@@ -1,4 +1,14 @@
-import { formatRef, InvalidResource, type Kind, kindKeyOf, type Owner, type Resource, type ResourceRef, refOf } from "@isthmus/core";
+import {
+  formatRef,
+  InvalidResource,
+  type Kind,
+  keptText,
+  kindKeyOf,
+  type Owner,
+  type Resource,
+  type ResourceRef,
+  refOf,
+} from "@isthmus/core";
 import type { Scope } from "@isthmus/translators";
 import { DELETE_LIMITS, type DeleteLimits } from "../apply/deleteBudget.ts";
 import { bearsLabelOf } from "../apply/ownership.ts";
@@ -156,7 +166,7 @@ function refusal(reason: RequestRefusal["reason"], ref: ResourceRef, message: st
 
 /** What a server says of names may be long. */
 function short(text: string): string {
-  return text.length <= MAX_NAME ? text : `${text.slice(0, MAX_NAME)}...`;
+  return text.length <= MAX_NAME ? text : `${keptText(text, MAX_NAME)}...`;
 }
 
 /** What comes from a server need not be what its type says. */

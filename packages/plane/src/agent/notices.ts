@@ -4,6 +4,7 @@ import {
   formatRef,
   type JsonObject,
   type Kind,
+  keptText,
   kindKeyOf,
   type Log,
   messageOf,
@@ -99,7 +100,7 @@ export function noticeBoard({
   function statusIn(resource: AnyResource): JsonObject | undefined {
     const { status = {} } = resource;
     if (isStatus(status)) return status;
-    const object = formatRef(refOf(resource)).slice(0, MAX_TEXT);
+    const object = keptText(formatRef(refOf(resource)), MAX_TEXT);
     log.warn({ object }, `the server sent a status of ${object} that is not valid; the previous status is kept: upgrade the server`);
     return undefined;
   }

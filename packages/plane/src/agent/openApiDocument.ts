@@ -1,4 +1,4 @@
-import { excessOf, MAX_RESOURCE_BYTES } from "@isthmus/core";
+import { excessOf, keptText, MAX_RESOURCE_BYTES } from "@isthmus/core";
 import { yamlValue } from "@isthmus/core/yaml";
 
 /** Why the schema of an API is not read or not used, with the remedy: reason and message of condition SchemaRead. */
@@ -62,7 +62,7 @@ export function openApiDocument(text: string): string {
 }
 
 function parsedDocument(text: string): unknown {
-  const isJson = /^\s*\{/.test(text.slice(0, 1_000));
+  const isJson = /^\s*\{/.test(keptText(text, 1_000));
   try {
     if (isJson) return JSON.parse(text) as unknown;
   } catch {

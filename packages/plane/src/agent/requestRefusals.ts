@@ -1,4 +1,4 @@
-import { type Clock, formatRef, type Log, type Meter, type ResourceRef, resourceKeyOf, uptimeOf } from "@isthmus/core";
+import { type Clock, formatRef, keptText, type Log, type Meter, type ResourceRef, resourceKeyOf, uptimeOf } from "@isthmus/core";
 import type { Rejection } from "../ports/clusterPort.ts";
 import type { RequestRefusal } from "./limits.ts";
 
@@ -36,7 +36,7 @@ export function requestRefusals({ clock, log, meter }: RequestRefusalsOptions): 
       lines = { since: now, count: 0 };
     }
     lines = { ...lines, count: lines.count + 1 };
-    if (lines.count <= MAX_LINES) log.error({ object: formatRef(ref).slice(0, MAX_TEXT), code: "Refused" }, message);
+    if (lines.count <= MAX_LINES) log.error({ object: keptText(formatRef(ref), MAX_TEXT), code: "Refused" }, message);
   }
 
   return {

@@ -1,4 +1,5 @@
 import type { IssuedCertificateSpec } from "@isthmus/api";
+import { keptText } from "@isthmus/core";
 import { type HttpClient, HttpError } from "../ports/httpPort.ts";
 import { AuthorityProblem } from "./authoritySecrets.ts";
 
@@ -152,7 +153,7 @@ function serverOf({ server = "" }: VaultSource, servers: readonly string[]): str
     url !== undefined && /^https?:$/.test(url.protocol) && /^\/?$/.test(url.pathname) && url.search + url.hash + url.username === "";
   if (url === undefined || !isPlain) {
     throw new AuthorityProblem(
-      `vault.server "${server.slice(0, 256)}" is not the URL of a server: set it like https://vault.example.com:8200`,
+      `vault.server "${keptText(server, 256)}" is not the URL of a server: set it like https://vault.example.com:8200`,
     );
   }
   if (servers.some((one) => URL.canParse(one) && new URL(one).origin === url.origin)) return url.origin;
@@ -165,14 +166,14 @@ function serverOf({ server = "" }: VaultSource, servers: readonly string[]): str
 function mountOf({ caPath = "" }: VaultSource): string {
   const path = pathOf(caPath, "vault.caPath");
   if (path.endsWith(SIGN) && path.length > SIGN.length) return path.slice(0, -SIGN.length);
-  throw new AuthorityProblem(`vault.caPath "${caPath.slice(0, 256)}" does not end with ${SIGN}: set it like pki${SIGN}`);
+  throw new AuthorityProblem(`vault.caPath "${keptText(caPath, 256)}" does not end with ${SIGN}: set it like pki${SIGN}`);
 }
 
 function pathOf(text: string, field: string): string {
   const path = text.replace(/^\/?(v1\/)?/, "").replace(/\/$/, "");
   // Nothing of it can name another host, go up, or end the request's line.
   if (/^[\w-]+(\/[\w-]+)*$/.test(path)) return path;
-  throw new AuthorityProblem(`${field} "${text.slice(0, 256)}" is not a path in Vault: use letters, digits, "-", "_" and "/"`);
+  throw new AuthorityProblem(`${field} "${keptText(text, 256)}" is not a path in Vault: use letters, digits, "-", "_" and "/"`);
 }
 
 function headerValue(text: string): string {
@@ -201,7 +202,7 @@ interface Refused {
 function refusal({ server, method, path, status, text }: Refused): string {
   const errors = fieldOf(parsed(text), "errors");
   const said = Array.isArray(errors) ? errors.filter((one) => typeof one === "string").join("; ") : "";
-  const cause = said === "" ? "" : `: ${said.slice(0, LONGEST_CAUSE)}`;
+  const cause = said === "" ? "" : `: ${keptText(said, LONGEST_CAUSE)}`;
   const what = `Vault ${server} answers ${status} to ${method} ${path}${cause}`;
   if (status === 503) return `Vault ${server} is sealed or not ready${cause}: unseal it; it is asked again`;
   if (status >= 300 && status < 400) return `${what}: redirects are not followed: name the active server in vault.server`;

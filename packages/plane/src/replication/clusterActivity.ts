@@ -2,6 +2,7 @@ import {
   edgeOfRow,
   edgeRow,
   isSignalCount,
+  keptText,
   kindKeyOf,
   METRICS,
   type Resource,
@@ -101,7 +102,7 @@ export function activityIn(clusterName: string, snapshot: Snapshot): ClusterActi
   const { at, sync, traffic, problem, parts } = (head ?? {}) as Unchecked;
   if (!isTime(at) || !isSync(sync) || typeof parts !== "number" || parts > MOST_PARTS) return undefined;
   const known = { clusterName, at, sync };
-  const why = typeof problem === "string" ? { problem: problem.slice(0, MOST_PROBLEM) } : {};
+  const why = typeof problem === "string" ? { problem: keptText(problem, MOST_PROBLEM) } : {};
   if (traffic === undefined) return { ...known, traffic, ...why };
   const pieces = [...(snapshot.collections().get(PART_KEY) ?? [])] as readonly Unchecked[];
   // Written by two writes: what was whole before stays.

@@ -4,6 +4,7 @@ import {
   excessOf,
   excessOfText,
   type JsonObject,
+  keptText,
   kindKeyOf,
   type Resource,
   type ResourceRef,
@@ -161,7 +162,7 @@ function shortened({ insight, ...others }: DatedInsight): DatedInsight {
 }
 
 function cut(text: string): string {
-  return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS - 1)}…` : text;
+  return text.length > MOST_CHARACTERS ? `${keptText(text, MOST_CHARACTERS - 1)}…` : text;
 }
 
 function parsed(text: string): Kept {

@@ -1,3 +1,4 @@
+import { keptText } from "@isthmus/core";
 import type { Store } from "../ports/clusterPort.ts";
 
 /** Which replicas run. Each says so every few seconds; what one says expires by the store's own clock. */
@@ -58,7 +59,7 @@ function versionIn(text: string): string | undefined {
   try {
     const said: unknown = JSON.parse(text);
     const version = typeof said === "object" && said !== null && "version" in said ? said.version : undefined;
-    return typeof version === "string" && version !== "" ? version.slice(0, LONGEST_VERSION) : undefined;
+    return typeof version === "string" && version !== "" ? keptText(version, LONGEST_VERSION) : undefined;
   } catch {
     return undefined;
   }

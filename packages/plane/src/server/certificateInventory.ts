@@ -1,6 +1,6 @@
 import { IssuedCertificate, JOIN_TOKEN_LABEL, Secret, type VirtualMesh } from "@isthmus/api";
 import { chainFacts, InvalidPem } from "@isthmus/certificates";
-import { displayName, type ObjectRef, type Snapshot } from "@isthmus/core";
+import { displayName, keptText, type ObjectRef, type Snapshot } from "@isthmus/core";
 import type { Translation } from "@isthmus/translators";
 import { GENERATED_SECRET, RELAY_SECRETS } from "../identity/relaySecrets.ts";
 import { decodedText } from "../identity/secretData.ts";
@@ -142,7 +142,7 @@ function externalRoots(issued: Issued, { store, now }: InventorySources): readon
       const times = timesIn(text);
       const state = stateOf(times, now, authorityWarning);
       const place = { name: ref.name, namespace: "", cluster: ref.clusterName };
-      const server = (vault.server ?? "").slice(0, MOST_OF_URL);
+      const server = keptText(vault.server ?? "", MOST_OF_URL);
       const next = nextOfExternalRoot({ isKnown: times !== undefined, state, server, cluster: ref.clusterName, problem });
       return [{ use: "externalRoot", ...place, ...shown(times, text), state, next, virtualMesh: virtualMeshName(virtualMesh) }];
     }),
@@ -164,7 +164,7 @@ function nextOfExternalRoot({
   readonly problem: string | undefined;
 }): string {
   if (!isKnown) return `not read from Vault ${server}: check the agent of ${cluster}`;
-  const unread = problem === undefined ? "" : `; read before, and not now: ${problem.slice(0, MOST_OF_PROBLEM)}`;
+  const unread = problem === undefined ? "" : `; read before, and not now: ${keptText(problem, MOST_OF_PROBLEM)}`;
   return `${state === "VALID" ? "replace it before it expires" : "replace it now"}: in Vault ${server}${unread}`;
 }
 

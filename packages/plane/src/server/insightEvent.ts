@@ -1,4 +1,4 @@
-import { type EntryChange, formatRef, type Resource, type ResourceRef, resourceKeyOf } from "@isthmus/core";
+import { type EntryChange, formatRef, keptText, type Resource, type ResourceRef, resourceKeyOf } from "@isthmus/core";
 import type { DatedInsight, DatedObject } from "@isthmus/insights";
 
 /** One insight that has begun or ended. */
@@ -63,7 +63,7 @@ export function eventOn(
   return {
     apiVersion: "v1",
     kind: "Event",
-    metadata: { name: `${name.slice(0, MOST_OF_NAME)}.${suffix}`, namespace },
+    metadata: { name: `${keptText(name, MOST_OF_NAME)}.${suffix}`, namespace },
     involvedObject: {
       apiVersion,
       kind,
@@ -86,8 +86,8 @@ export function eventOn(
 
 /** Names of users' objects, and what they wrote, may be part of it: on a terminal it is one line, and nothing but text. */
 function printable(text: string): string {
-  const line = text.slice(0, 2 * MOST_OF_MESSAGE).replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, " ");
-  return line.length > MOST_OF_MESSAGE ? `${line.slice(0, MOST_OF_MESSAGE - 1)}…` : line;
+  const line = keptText(text, 2 * MOST_OF_MESSAGE).replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, " ");
+  return line.length > MOST_OF_MESSAGE ? `${keptText(line, MOST_OF_MESSAGE - 1)}…` : line;
 }
 
 const COMPONENT = "gloo-mesh-mgmt-server";

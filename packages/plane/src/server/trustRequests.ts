@@ -1,6 +1,6 @@
 import { IssuedCertificate, type IssuedCertificateSpec, Mesh, type RequestedTrust, Secret, VirtualMesh } from "@isthmus/api";
 import { type PendingTrust, type TrustMember, type TrustRequest, trustPlan } from "@isthmus/certificates";
-import { displayName, equalJson, kindKeyOf, type ObjectRef, type ResourceRef, resourceKeyOf, type Snapshot } from "@isthmus/core";
+import { displayName, equalJson, keptText, kindKeyOf, type ObjectRef, type ResourceRef, resourceKeyOf, type Snapshot } from "@isthmus/core";
 import { inForceOf, memoizeRow, type Translation } from "@isthmus/translators";
 import { earlierRoots } from "./earlierRoots.ts";
 import { leftWorkloads } from "./leaveAnnotation.ts";
@@ -191,7 +191,8 @@ function controlPlanesByCluster({ attached }: Translation): ReadonlyMap<string, 
 /** The last demand for any of the meshes: they share the CA. */
 function reissueOf({ metadata }: VirtualMesh, members: readonly Member[]): string | undefined {
   const demands = members.flatMap(({ mesh }) => metadata.annotations?.[reissueAnnotation(mesh.metadata.name)] ?? []);
-  return demands.sort().at(-1)?.slice(0, LONGEST_DEMAND);
+  const [last] = demands.sort().slice(-1);
+  return last === undefined ? undefined : keptText(last, LONGEST_DEMAND);
 }
 
 /** What users leave out of the change to this very root, of any of the meshes: they share the CA, and the pods that are waited for. */

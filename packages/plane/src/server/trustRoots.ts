@@ -1,6 +1,6 @@
 import { ROOT_OPTIONS, Secret, type VirtualMesh } from "@isthmus/api";
 import { checkedRoot, createMeshRoot, fingerprints, type KeyedCertificate, type TrustRoot } from "@isthmus/certificates";
-import { type Clock, equalJson, type Log, messageOf } from "@isthmus/core";
+import { type Clock, equalJson, keptText, type Log, messageOf } from "@isthmus/core";
 import { rootOptionsOf } from "@isthmus/translators";
 import { secretOf, secretTexts } from "../identity/secretData.ts";
 import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
@@ -125,7 +125,7 @@ export function trustRoots({ cluster, clock, log, changed }: TrustRootsOptions, 
 function newRoot(virtualMesh: VirtualMesh, now: number): Promise<KeyedCertificate> {
   const { metadata } = virtualMesh;
   const { ttlDays, rsaKeySizeBytes, orgName } = rootOptionsOf(virtualMesh);
-  const commonName = `root of ${metadata.name}.${metadata.namespace ?? ""}`.slice(0, LONGEST_COMMON_NAME);
+  const commonName = keptText(`root of ${metadata.name}.${metadata.namespace ?? ""}`, LONGEST_COMMON_NAME);
   const options = { commonName, organization: orgName, lifetimeMs: ttlDays * DAY_MS, now };
   return createMeshRoot(options, rsaKeySizeBytes);
 }

@@ -8,6 +8,7 @@ import {
   fullKeyOf,
   isEmpty,
   type Kind,
+  keptText,
   keyOfResource,
   kindKeyOf,
   type Log,
@@ -160,7 +161,7 @@ export function snapshotStore(options: SnapshotStoreOptions): SnapshotStore {
       return good;
     } catch (error) {
       // The last good form stays in use.
-      const [key, message] = [fullKeyOf(resource), messageOf(error).slice(0, LONGEST_MESSAGE)];
+      const [key, message] = [fullKeyOf(resource), keptText(messageOf(error), LONGEST_MESSAGE)];
       const { malformed } = stateOf(clusterName);
       if (malformed.get(key) !== message) log.warn({ cluster: clusterName }, `${message}; it is ignored`);
       malformed.set(key, message);

@@ -1,5 +1,5 @@
 import { AGENT_LIFETIME_MS, InvalidPem, issueClientCertificate, keyOfRequest } from "@isthmus/certificates";
-import { type Clock, isClusterName, type Log, UsageError } from "@isthmus/core";
+import { type Clock, isClusterName, keptText, type Log, UsageError } from "@isthmus/core";
 import { RelayError } from "../session/relayError.ts";
 import { checkCertificate, isCertificateValid, type PresentedCertificate, unitOf } from "./certificateCheck.ts";
 import { checkEntitled, isAnothers, previousOf, type RegistrationProof, taken } from "./entitlement.ts";
@@ -63,7 +63,7 @@ export function startRegistrar(options: RegistrarOptions): Registrar {
     if (!isClusterName(clusterName)) {
       throw new RelayError(
         "Refused",
-        `${JSON.stringify(clusterName.slice(0, 80))} is not a valid cluster name: use at most 63 lower-case letters, digits and hyphens, such as cluster-1`,
+        `${JSON.stringify(keptText(clusterName, 80))} is not a valid cluster name: use at most 63 lower-case letters, digits and hyphens, such as cluster-1`,
       );
     }
   }

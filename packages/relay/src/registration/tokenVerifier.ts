@@ -1,4 +1,4 @@
-import { type Clock, type Log, type Semaphore, semaphore } from "@isthmus/core";
+import { type Clock, keptText, type Log, type Semaphore, semaphore } from "@isthmus/core";
 import { RelayError } from "../session/relayError.ts";
 import type { JoinToken, JoinTokens } from "./joinTokens.ts";
 import { startThrottle } from "./throttle.ts";
@@ -42,7 +42,7 @@ export function startTokenVerifier({ token: expected, joinTokens, clock, log }: 
   return {
     async check({ clusterName: said, address }, token) {
       // Cut, as a caller that nobody knows yet may say anything; what can name a cluster is shorter.
-      const clusterName = said.slice(0, LONGEST_SAID);
+      const clusterName = keptText(said, LONGEST_SAID);
       // Before anybody is made to wait: many agents may share an address with one that has a wrong token.
       const keys = [`address ${address}`];
       if (isSameToken(token, expected())) {

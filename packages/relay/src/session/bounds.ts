@@ -1,3 +1,4 @@
+import { keptText } from "@isthmus/core";
 import type { Ack, AgentEndpoint, Hello, ResourceRef as RefMessage, Rejection as RejectionMessage, Up } from "../gen/relay/v1/relay_pb.ts";
 import type { AgentService, Rejection } from "./link.ts";
 import { refBytes, rejectionFrom, rejectionMessage, textBytes } from "./wire.ts";
@@ -117,5 +118,5 @@ const MAX_NAMED_KINDS = 64;
 
 /** Names of kinds from the other end as they may be logged. */
 export function namedKinds(kinds: readonly string[]): readonly string[] {
-  return kinds.slice(0, MAX_NAMED_KINDS).map((kind) => kind.slice(0, MAX_API_VERSION));
+  return kinds.slice(0, MAX_NAMED_KINDS).map((kind) => keptText(kind, MAX_API_VERSION));
 }

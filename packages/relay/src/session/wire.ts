@@ -2,6 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import {
   clusterRefOf,
   displayName,
+  keptText,
   kindKeyOf,
   MAX_RESOURCE_BYTES,
   messageOf,
@@ -161,7 +162,7 @@ export function evidenceFrom({ evidence }: RemovalMessage): DeletionEvidence | u
 
 /** A text of at most 1,024 UTF-16 units: a longer one is cut, and ends with three dots. */
 export function shortened(text: string): string {
-  return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT - 3)}...`;
+  return text.length <= MAX_TEXT ? text : `${keptText(text, MAX_TEXT - 3)}...`;
 }
 
 /** A size as people read it. */

@@ -7,7 +7,7 @@ import {
   type sendUnaryData,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
-import { type Clock, type Log, type Metric, messageOf } from "@isthmus/core";
+import { type Clock, keptText, type Log, type Metric, messageOf } from "@isthmus/core";
 import { HealthImplementation } from "grpc-health-check";
 import {
   type RegisterRequest,
@@ -137,7 +137,7 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<GrpcS
     const said = headerOf(call, "x-cluster-id");
     const { clusterName } = found.peer;
     if (said !== "" && said !== clusterName) {
-      throw new RelayError("Refused", `the certificate is for ${clusterName}, but the call is from ${said.slice(0, LONGEST_SAID)}`);
+      throw new RelayError("Refused", `the certificate is for ${clusterName}, but the call is from ${keptText(said, LONGEST_SAID)}`);
     }
     return found;
   }

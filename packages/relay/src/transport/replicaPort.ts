@@ -2,7 +2,7 @@ import { constants } from "node:crypto";
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { createServer, type SecureContextOptions, type Server, type TLSSocket } from "node:tls";
-import { type Clock, type Log, messageOf, semaphore, uptimeOf } from "@isthmus/core";
+import { type Clock, keptText, type Log, messageOf, semaphore, uptimeOf } from "@isthmus/core";
 import type { Query } from "../session/queries.ts";
 import type { ReplicaKeys } from "./replicaKeys.ts";
 import { TLS_POLICY } from "./tlsPolicy.ts";
@@ -124,7 +124,7 @@ function answering({ name, answer, log }: ReplicaPortOptions): (request: Incomin
         (body) => end(200, body),
         (error: unknown) => {
           log.debug({ topic }, `no answer for another replica: ${messageOf(error)}`);
-          end(500, messageOf(error).slice(0, MOST_MESSAGE));
+          end(500, keptText(messageOf(error), MOST_MESSAGE));
         },
       );
   };

@@ -1,5 +1,6 @@
 import { request } from "node:http";
 import { connect, type TLSSocket } from "node:tls";
+import { keptText } from "@isthmus/core";
 import type { Query } from "../session/queries.ts";
 import type { ReplicaKeys } from "./replicaKeys.ts";
 import { QUERY_PATH, REPLICA_HEADER, REPLICA_TLS } from "./replicaPort.ts";
@@ -86,7 +87,7 @@ function answerOn(socket: TLSSocket, { name, topic, body }: Query & { readonly n
       response.on("end", () => {
         const whole = Buffer.concat(parts);
         if (response.statusCode === 200) return resolve(whole);
-        reject(new Error(`it answers with status ${response.statusCode ?? 0}: ${whole.toString("utf8").slice(0, MOST_MESSAGE)}`));
+        reject(new Error(`it answers with status ${response.statusCode ?? 0}: ${keptText(whole.toString("utf8"), MOST_MESSAGE)}`));
       });
       response.on("error", reject);
     });

@@ -1,4 +1,4 @@
-import { messageOf, type Report } from "@isthmus/core";
+import { keptText, messageOf, type Report } from "@isthmus/core";
 import type { TranslationFault } from "./translate.ts";
 
 /** What is said of an object that translation throws on. */
@@ -10,9 +10,9 @@ export const INTERNAL_ERROR = "InternalError";
 
 /** The sentence about a throw, with what it means for its object. */
 export function faultMessage(error: unknown, effect: string): string {
-  const text = messageOf(error).slice(0, MOST_READ).replace(/\s+/g, " ");
+  const text = keptText(messageOf(error), MOST_READ).replace(/\s+/g, " ");
   const name = error instanceof Error ? error.name : "Error";
-  const cut = text.length > LONGEST ? `${text.slice(0, LONGEST - 3)}...` : text;
+  const cut = text.length > LONGEST ? `${keptText(text, LONGEST - 3)}...` : text;
   return `internal error (${name}: ${cut}): ${effect}; this is a bug of the management plane: report it with the log of the server`;
 }
 

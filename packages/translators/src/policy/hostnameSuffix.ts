@@ -1,5 +1,5 @@
 import type { VirtualMesh } from "@isthmus/api";
-import { isClusterName } from "@isthmus/core";
+import { isClusterName, keptText } from "@isthmus/core";
 import { type Finding, invalidFinding } from "../findings.ts";
 import { memoizeRow } from "../incremental/memoizeRow.ts";
 
@@ -15,7 +15,7 @@ export function hostnameSuffixFindings({ spec }: VirtualMesh, clusterDomains: Re
   const problem = problemOf(hostnameSuffix, clusterDomains);
   if (problem === undefined) return [];
   return [
-    invalidFinding("HostnameSuffixInvalid", `spec.federation.hostnameSuffix: ${JSON.stringify(hostnameSuffix.slice(0, 80))} ${problem}`),
+    invalidFinding("HostnameSuffixInvalid", `spec.federation.hostnameSuffix: ${JSON.stringify(keptText(hostnameSuffix, 80))} ${problem}`),
   ];
 }
 

@@ -11,6 +11,7 @@ import {
   VirtualMesh,
   writeModeOf,
 } from "@isthmus/api";
+import { keptText } from "@isthmus/core";
 import { type Finding, invalidFinding, warningFinding } from "../findings.ts";
 import { missingMembers } from "./missingMembers.ts";
 import { virtualMeshDoubts } from "./virtualMeshDoubts.ts";
@@ -145,7 +146,7 @@ function registrationConsequence({ path }: IneffectiveField): string {
 function modeFindings(cluster: KubernetesCluster): readonly Finding[] {
   const { mode = "manage", managedObjects = [] } = cluster.spec ?? {};
   const inForce = writeModeOf(cluster);
-  const shown = mode.slice(0, MOST_LETTERS);
+  const shown = keptText(mode, MOST_LETTERS);
   const unknown =
     inForce === mode
       ? []

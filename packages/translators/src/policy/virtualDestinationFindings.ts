@@ -1,5 +1,5 @@
 import { type DestinationSelector, ineffectiveFields, VirtualDestination, type VirtualDestinationSpec } from "@isthmus/api";
-import { isClusterName as isDnsLabel } from "@isthmus/core";
+import { isClusterName as isDnsLabel, keptText } from "@isthmus/core";
 import { type Finding, invalidFinding, warningFinding } from "../findings.ts";
 import { ignoredField } from "./ineffective.ts";
 import { missingMembers } from "./missingMembers.ts";
@@ -33,7 +33,7 @@ export function isStatic({ static: order, localized }: VirtualDestinationSpec): 
 
 function hostFindings({ hostname = "" }: VirtualDestinationSpec): readonly Finding[] {
   if (isHostname(hostname)) return [];
-  const shown = hostname === "" ? "is missing" : `${JSON.stringify(hostname.slice(0, MOST_LETTERS))} is not a DNS name`;
+  const shown = hostname === "" ? "is missing" : `${JSON.stringify(keptText(hostname, MOST_LETTERS))} is not a DNS name`;
   return [invalidFinding("HostnameInvalid", `spec.hostname: ${shown}: set a host name of two or more parts, such as reviews.mesh.global`)];
 }
 
@@ -56,7 +56,7 @@ function portFindings(port: VirtualDestinationSpec["port"]): readonly Finding[] 
       : [
           invalidFinding(
             "ValueInvalid",
-            `spec.port.protocol: ${JSON.stringify(protocol.slice(0, MOST_LETTERS))} is not one of ${PROTOCOLS.join(", ")}`,
+            `spec.port.protocol: ${JSON.stringify(keptText(protocol, MOST_LETTERS))} is not one of ${PROTOCOLS.join(", ")}`,
           ),
         ]),
   ];
@@ -166,5 +166,5 @@ const LOCALITY_SCHEMA = VirtualDestination.definition.fields.spec.properties.loc
 const LOCALITY = /^spec\.localized\.failoverDirectives\[\d+\]\.(?:from|to\[\d+\])\./;
 
 function shown(text: string | undefined): string {
-  return JSON.stringify((text ?? "").slice(0, MOST_LETTERS));
+  return JSON.stringify(keptText(text ?? "", MOST_LETTERS));
 }

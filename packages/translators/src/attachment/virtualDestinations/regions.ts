@@ -1,4 +1,5 @@
 import { type Destination, meshInstallationOf, type VirtualDestinationSpec } from "@isthmus/api";
+import { keptText } from "@isthmus/core";
 import { type Finding, warningFinding } from "../../findings.ts";
 import type { MeshWithGateways } from "../../meshes/inputs.ts";
 import { isStatic } from "../../policy/virtualDestinationFindings.ts";
@@ -37,7 +38,7 @@ function unknownRegion(
   return [
     warningFinding(
       "RegionUnknown",
-      `${path}: ${what} is in region ${region.slice(0, MOST_LETTERS)}, only in ${list}: check the region of the nodes`,
+      `${path}: ${what} is in region ${keptText(region, MOST_LETTERS)}, only in ${list}: check the region of the nodes`,
     ),
   ];
 }

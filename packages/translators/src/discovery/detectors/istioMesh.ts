@@ -1,5 +1,5 @@
 import { type Deployment, MESH_CONFIG_KEY, MESH_CONFIG_NAME } from "@isthmus/api";
-import { displayName, type Report, refOf } from "@isthmus/core";
+import { displayName, keptText, type Report, refOf } from "@isthmus/core";
 import { namespaceLocationOf } from "../../policy/podIndexes.ts";
 import { isTrustDomain } from "../../policy/trustDomain.ts";
 import { finding } from "../findings.ts";
@@ -107,7 +107,7 @@ function changed({ deployment, lastKnown, acceptedTrustDomain = "", knownTrustDo
 const CALLERS_UNKNOWN = "AccessPolicies cannot name callers of this mesh";
 
 function quoted(text: string): string {
-  return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
+  return JSON.stringify(text.length > 80 ? `${keptText(text, 80)}…` : text);
 }
 
 function configOf({ deployment, configMap }: ControlPlaneInputs): MeshConfig | Report {
