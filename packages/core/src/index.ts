@@ -80,6 +80,7 @@ export {
   type Resource,
   refOf,
 } from "./resource.ts";
+export { isSecretHeader } from "./secretHeaders.ts";
 export { type LabelRequirement, type LabelSelector, matchesLabels, matchesSelector } from "./selector.ts";
 export { type Semaphore, semaphore } from "./semaphore.ts";
 export {

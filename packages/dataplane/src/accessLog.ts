@@ -1,6 +1,6 @@
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
-import { keptText } from "@isthmus/core";
+import { isSecretHeader, keptText } from "@isthmus/core";
 import type { StoredEntry } from "./entryStore.ts";
 import type { Address } from "./gen/envoy/config/core/v3/address_pb.ts";
 import { RequestMethodSchema } from "./gen/envoy/config/core/v3/base_pb.ts";
@@ -61,16 +61,13 @@ export interface AccessLog {
   readonly receivedBytes: number;
   readonly sentBytes: number;
   readonly requestId?: string;
-  /** Those that the record asked for; values of `MASKED` are left out. */
+  /** Those that the record asked for; values that may be secrets are left out. */
   readonly requestHeaders?: Readonly<Record<string, string>>;
   readonly responseHeaders?: Readonly<Record<string, string>>;
   readonly responseTrailers?: Readonly<Record<string, string>>;
   /** Headers were cut, because the entry was too large. */
   readonly cut?: true;
 }
-
-/** Headers whose values never leave the agent. */
-const MASKED: ReadonlySet<string> = new Set(["authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key"]);
 
 /** The largest entry that is kept, in bytes as Envoy encodes it. */
 const MAX_ENTRY_BYTES = 16 * 1024;
@@ -207,7 +204,7 @@ function millisOf(duration: Duration | undefined): number | undefined {
 function headersOf(headers: Readonly<Record<string, string>> | undefined): Readonly<Record<string, string>> | undefined {
   const entries = Object.entries(headers ?? {}).map(([name, value]) => {
     const lower = name.toLowerCase();
-    return [keptText(lower, LONGEST_TEXT), MASKED.has(lower) ? "(masked)" : keptText(value, LONGEST_TEXT)] as const;
+    return [keptText(lower, LONGEST_TEXT), isSecretHeader(lower) ? "(masked)" : keptText(value, LONGEST_TEXT)] as const;
   });
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }

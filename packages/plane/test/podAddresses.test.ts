@@ -35,3 +35,10 @@ it("finds the pods that have an address, and what they belong to", () => {
   ]);
   expect(podsAtAddress(snapshot, "10.0.0.9")).toEqual([]);
 });
+
+it("takes the word of an EndpointSlice for pods of its own namespace alone", () => {
+  const theirs = slice("reviews-2", { "reviews-v1-abc": "10.0.0.66" });
+  const elsewhere = { ...theirs, metadata: { ...theirs.metadata, namespace: "team-a" } } as Resource;
+  const snapshot = emptySnapshot().apply({ put: [EndpointSlice.parse(elsewhere)], remove: [] });
+  expect(podsAtAddress(snapshot, "10.0.0.66")).toEqual([]);
+});

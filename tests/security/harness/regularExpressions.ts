@@ -69,6 +69,10 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
     "/[\\p{L}\\p{N}\\p{P}\\p{S} ]/u": { bound: 2, worst: filled("\\n") },
   },
   "packages/core/src/goldenSignals.ts": { "/^[A-Za-z0-9*][A-Za-z0-9._:*-]*$/": { bound: 253, worst: ended("a", "!") } },
+  "packages/core/src/secretHeaders.ts": {
+    "/authori[sz]ation|authenticat|cookie|token|secret|password|passwd|session|credential|(?:^|[-_.])(?:auth|key|apikey|pwd|sid|jwt|csrf|xsrf)(?:$|[-_.])/i":
+      { bound: OBJECT, worst: filled("x-auth") },
+  },
   "packages/dataplane/src/imageReference.ts": {
     "/^[a-zA-Z0-9][a-zA-Z0-9.-]*(:\\d{1,5})?$/": { bound: 512, worst: ended("a", "!") },
     "/^[a-z0-9][a-z0-9._-]*$/": { bound: 512, worst: ended("a", "!") },
@@ -159,7 +163,10 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
     "/^(?:spec|metadata|status)(?:\\.\\w+|\\[\\d+\\])*(?=: )/": { bound: OBJECT, worst: (length) => `spec${filled(".a[1]")(length)}!` },
   },
   "apps/meshctl/src/offline/inputFiles.ts": { "/^https?:/": flag, "/[*?[{]/": flag },
-  "apps/meshctl/src/offline/markdownText.ts": { "/[\\\\`*_{}[\\]()!|~]/g": { bound: OBJECT, worst: filled("*") } },
+  "apps/meshctl/src/offline/markdownText.ts": {
+    "/www\\./gi": { bound: OBJECT, worst: filled("ww") },
+    "/[\\\\`*_{}[\\]()!|~]/g": { bound: OBJECT, worst: filled("*") },
+  },
   "apps/meshctl/src/offline/unfold.ts": {
     "/[.[\\]]/": { bound: OBJECT, worst: filled("a.") },
     "/^\\d+$/": { bound: OBJECT, worst: ended("1", "a") },

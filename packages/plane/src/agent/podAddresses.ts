@@ -19,9 +19,10 @@ export function podsAtAddress(snapshot: Snapshot, address: string): readonly Pod
   for (const slice of snapshot.of(EndpointSlice).where(byAddress, address)) {
     const { clusterName = "" } = slice.metadata;
     for (const { addresses = [], targetRef } of slice.endpoints ?? []) {
-      const { kind, name } = targetRef ?? {};
-      const namespace = targetRef?.namespace ?? slice.metadata.namespace ?? "";
-      if (kind !== "Pod" || name === undefined || !addresses.includes(address)) continue;
+      const { namespace = "" } = slice.metadata;
+      const { kind, name, namespace: there = namespace } = targetRef ?? {};
+      // Who may write EndpointSlices in one namespace says nothing of the pods of another one.
+      if (kind !== "Pod" || name === undefined || there !== namespace || !addresses.includes(address)) continue;
       found.set(`${namespace}/${name}`, { namespace, name, workloadName: workloadOfPod(snapshot, { name, namespace, clusterName }) });
     }
   }

@@ -1,10 +1,10 @@
 import { AccessLogRecord, type AccessLogRecordSpec, ineffectiveFields, lastAcceptedSpecOf } from "@isthmus/api";
+import { isSecretHeader } from "@isthmus/core";
 import { type Finding, invalidFinding, warningFinding } from "../findings.ts";
 import { memoizeRow } from "../incremental/memoizeRow.ts";
 import { fieldMessage } from "./ineffective.ts";
 import { type SpecInForce, specInForce } from "./lastAccepted.ts";
 import { headerNameFindings, matchedHeaderFindings, regexFindings } from "./limits.ts";
-import { re2Findings } from "./re2.ts";
 
 /** What is in force of an AccessLogRecord (docs/decisions/0094). */
 export type AccessLogRecordForm = SpecInForce<AccessLogRecordSpec>;
@@ -60,9 +60,7 @@ function filterFindings({ statusCodeMatcher, headerMatcher }: LogFilter, path: s
           ),
         ]
       : []),
-    ...(regex && value !== ""
-      ? [...regexFindings(`${path}.headerMatcher.value`, value), ...re2Findings(`${path}.headerMatcher.value`, value)]
-      : []),
+    ...(regex && value !== "" ? regexFindings(`${path}.headerMatcher.value`, value) : []),
   ];
 }
 
@@ -73,15 +71,12 @@ function codeFindings(value: number | undefined, path: string): readonly Finding
   return [invalidFinding("LogFilterInvalid", `${path}: ${what}: set a number from 100 to 599`)];
 }
 
-// Of what the sink of the agent masks in every entry.
-const MASKED: ReadonlySet<string> = new Set(["authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key"]);
-
 function maskedFindings(path: string, name: string): readonly Finding[] {
-  if (!MASKED.has(name.toLowerCase())) return [];
+  if (!isSecretHeader(name)) return [];
   return [
     warningFinding(
       "HeaderMasked",
-      `${path}: agents mask the values of ${name}: entries only tell that it was there; remove it if that is no use`,
+      `${path}: values of ${name} may be secrets, by its name, so proxies do not send them and entries do not have them: remove it, or copy what is to be logged to a header with another name`,
     ),
   ];
 }

@@ -1,4 +1,5 @@
 import { type Finding, invalidFinding } from "../findings.ts";
+import { re2Findings } from "./re2.ts";
 
 /**
  * What Istio's own validation refuses in values that users write freely: better reported here, beside the policy, than by a cluster.
@@ -65,11 +66,14 @@ export function headerValueFindings(path: string, value: string): readonly Findi
   ];
 }
 
-/** A regular expression of Google's RE2. JavaScript's own is near enough to find what can't be one. */
+/**
+ * A regular expression of Google's RE2, for Envoy: neither what JavaScript refuses nor what RE2 alone does may be one. Istio's webhook refuses the whole
+ * object for one of these, with the routes of others in it.
+ */
 export function regexFindings(path: string, regex: string): readonly Finding[] {
   const problem = regexProblem(regex);
   return problem === undefined
-    ? []
+    ? re2Findings(path, regex)
     : [invalidFinding("ValueInvalid", `${path}: ${JSON.stringify(regex)} is not a valid RE2 regular expression: ${problem}`)];
 }
 

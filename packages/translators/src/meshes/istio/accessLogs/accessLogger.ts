@@ -1,4 +1,5 @@
 import { type AccessLogFilter, type AccessLogger, type AccessLogRecord, type AccessLogRecordSpec, AGENT_CLUSTER } from "@isthmus/api";
+import { isSecretHeader } from "@isthmus/core";
 import { accessLogRecordFormOf } from "../../../policy/accessLogRecordForm.ts";
 
 type LogFilter = NonNullable<AccessLogRecordSpec["filters"]>[number];
@@ -36,7 +37,8 @@ function logName({ metadata: { name, namespace = "", clusterName = "" } }: Acces
 }
 
 function headers<F extends string>(field: F, names: readonly string[] | undefined): { readonly [K in F]?: string[] } {
-  const lowered = [...new Set((names ?? []).map((name) => name.toLowerCase()))];
+  // What is never to be seen is not sent either: the way to the agent is in plain text.
+  const lowered = [...new Set((names ?? []).filter((name) => !isSecretHeader(name)).map((name) => name.toLowerCase()))];
   return (lowered.length === 0 ? {} : { [field]: lowered }) as { readonly [K in F]?: string[] };
 }
 
