@@ -55,6 +55,19 @@ describe("the pods whose metrics are read", () => {
     ]);
   });
 
+  it("are found whatever the registry of their images", () => {
+    const image = "registry.corp.example/mesh/image:1";
+    const labels = { app: "istiod" };
+    const found = targetsIn([
+      pod("control-plane-1", [{ name: "discovery", image }], { labels }),
+      pod("web-1", [{ name: "istio-proxy", image }]),
+    ]);
+    expect(found.map((one) => [one.pod, one.kind])).toEqual([
+      ["control-plane-1", "controlPlane"],
+      ["web-1", "proxy"],
+    ]);
+  });
+
   it("have no address by the word of another namespace, and are in namespaces that are reported", () => {
     const web = pod("web-1", [PROXY]);
     expect(targetsIn([web, slice("evil", [endpoint("10.9.9.9", "web-1")], "evil")])).toMatchObject([{ at: undefined }]);

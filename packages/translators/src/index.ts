@@ -1,4 +1,6 @@
+export { isControlPlane } from "./discovery/controlPlanes.ts";
 export { NEVER_INJECTED } from "./discovery/detectors/istioInjection.ts";
+export { isIstiodPod, proxyContainer } from "./discovery/detectors/istioShape.ts";
 export { istioSidecar } from "./discovery/detectors/istioSidecar.ts";
 export { lastKnownMeshChanges, lastKnownMeshOf, lastKnownMeshRefOf } from "./discovery/detectors/lastKnownMesh.ts";
 export { DISCOVERY_FINDINGS } from "./discovery/findings.ts";

@@ -14,7 +14,7 @@ const federation = userFields(
     eastWestIngressGatewaySelectors: listOf(
       userFields({
         destinationSelectors: listOf(destinationSelector, {
-          description: "Services of gateways. Empty: those whose pods have the label istio: ingressgateway.",
+          description: "Services of gateways. Empty: those whose pods have the label istio: ingressgateway or istio: eastwestgateway.",
         }),
         portName: Type.String({ description: "Name of the port for traffic from other clusters. Default: `tls`." }),
       }),

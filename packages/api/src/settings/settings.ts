@@ -27,7 +27,9 @@ const namespaceSelector = userFields(
 );
 
 const ingressGatewayDetector = userFields({
-  gatewayWorkloadLabels: stringMap({ description: "Labels of gateway pods. Empty: those of the entry `*`, else istio: ingressgateway." }),
+  gatewayWorkloadLabels: stringMap({
+    description: "Labels of gateway pods. Empty: those of the entry `*`, else istio: ingressgateway or istio: eastwestgateway.",
+  }),
   gatewayTlsPortName: Type.String({
     description: "Name of the port for traffic from other clusters. Empty: that of the entry `*`, else tls.",
   }),

@@ -1,6 +1,6 @@
 import { DaemonSet, Deployment, Mesh, Pod, ReplicaSet, StatefulSet, Workload } from "@isthmus/api";
 import { type Index, type Resource, resourceKeyOf } from "@isthmus/core";
-import { imageVersion, istioSidecar, podsByController, replicaSetsByController } from "@isthmus/translators";
+import { imageVersion, istioSidecar, podsByController, proxyContainer, replicaSetsByController } from "@isthmus/translators";
 import { inputKind, join } from "@isthmus/translators/incremental";
 import { kubectl } from "../insight.ts";
 import { defineRule, type InsightTables, type Lookup, lookUp } from "../rule.ts";
@@ -47,10 +47,10 @@ function differ(one: readonly string[], other: readonly string[]): boolean {
   return one.some((number, i) => other[i] !== undefined && other[i] !== number);
 }
 
-/** Versions of the sidecar in a pod; none where its image does not say one. */
-function proxyVersionOf({ spec: { containers = [], initContainers = [] } = {} }: Pod): string | undefined {
-  const proxy = [...containers, ...initContainers].find(({ name }) => name === "istio-proxy");
-  return proxy?.image === undefined ? undefined : imageVersion(proxy.image)?.tag;
+/** The version of the sidecar in a pod; undefined where its image does not say one. */
+function proxyVersionOf(pod: Pod): string | undefined {
+  const { image } = proxyContainer(pod) ?? {};
+  return image === undefined ? undefined : imageVersion(image)?.tag;
 }
 
 const VERSIONS_SHOWN = 3;

@@ -1,6 +1,6 @@
 import { EndpointSlice, Pod } from "@isthmus/api";
 import type { Snapshot } from "@isthmus/core";
-import { istioSidecar, type Scope } from "@isthmus/translators";
+import { isIstiodPod, istioSidecar, type Scope } from "@isthmus/translators";
 import { workloadOfPod } from "./podAddresses.ts";
 
 /** A pod whose metrics can be read: a proxy of Istio, or a control plane. */
@@ -20,7 +20,7 @@ export function scrapeTargets(snapshot: Snapshot, scope: Scope): readonly MeshPo
   const targets: MeshPod[] = [];
   for (const pod of snapshot.of(Pod)) {
     const { name, namespace = "", clusterName = "" } = pod.metadata;
-    const kind = istioSidecar.isInjected(pod) ? "proxy" : isControlPlane(pod) ? "controlPlane" : undefined;
+    const kind = istioSidecar.isInjected(pod) ? "proxy" : isIstiodPod(pod) ? "controlPlane" : undefined;
     if (kind === undefined || !scope(namespace)) continue;
     const address = addresses.get(`${namespace}/${name}`);
     const at = address === undefined ? undefined : { address, ...PLACES[kind] };
@@ -34,14 +34,6 @@ const PLACES = {
   proxy: { port: 15020, path: "/stats/prometheus" },
   controlPlane: { port: 15014, path: "/metrics" },
 } as const;
-
-/** The pods of a Deployment that discovery takes for istiod run Istio's pilot. */
-function isControlPlane({ metadata, spec }: Pod): boolean {
-  return (
-    metadata.name.startsWith("istiod") &&
-    (spec?.containers ?? []).some(({ image = "" }) => image.includes("istio") && image.includes("pilot"))
-  );
-}
 
 /** By `namespace/name`. A slice speaks of pods of its own namespace, as Kubernetes makes them. */
 function podAddresses(snapshot: Snapshot): ReadonlyMap<string, string> {

@@ -1,5 +1,5 @@
 import { type DaemonSet, type Deployment, type KubernetesCluster, Mesh, type MeshAgentInfo } from "@isthmus/api";
-import { clusterRefOf, discoveredName, keyOfResource, matchesLabels, refOf } from "@isthmus/core";
+import { clusterRefOf, discoveredName, keyOfResource, refOf } from "@isthmus/core";
 import type { RowSources } from "../incremental/derived.ts";
 import { AGENT_PORT, AGENT_SERVICE, LEGACY_AGENT } from "../policy/agentAddress.ts";
 import { namespaceLocationOf } from "../policy/podIndexes.ts";
@@ -8,7 +8,7 @@ import { controlPlanesByMeshConfig } from "./controlPlanes.ts";
 import { detectCilium } from "./detectors/cilium.ts";
 import type { ControlPlaneInputs } from "./detectors/controlPlane.ts";
 import { meshDetectors } from "./detectors/index.ts";
-import { gatewayDetector } from "./detectors/istioGateways.ts";
+import { gatewayDetector, isOfGateway } from "./detectors/istioGateways.ts";
 import type { LastKnownMesh } from "./detectors/lastKnownMesh.ts";
 import type { DiscoveryResult } from "./discoveryResult.ts";
 import { type DiscoveryOptions, discoveredMetadata } from "./metadata.ts";
@@ -31,10 +31,10 @@ type ControlPlaneLookup = RowSources<typeof controlPlaneJoins, DiscoveryContext,
 export function controlPlaneInputs(deployment: Deployment, context: DiscoveryContext, lookup: ControlPlaneLookup): ControlPlaneInputs {
   const { options, owner, discovery } = context;
   const { clusterName } = namespaceLocationOf(deployment);
-  const { labels } = gatewayDetector(discovery, clusterName);
+  const detector = gatewayDetector(discovery, clusterName);
   const [nodes] = lookup("nodes");
   const gatewayNode = lookup("pods")
-    .filter(({ metadata }) => matchesLabels(labels, metadata.labels))
+    .filter(({ metadata }) => isOfGateway(detector, metadata.labels))
     .map(({ spec }) => nodeNamed(spec?.nodeName, nodes))
     .find((node) => node !== undefined);
   const configMaps = new Map(lookup("meshConfigs").map((configMap) => [keyOfResource(configMap), configMap]));

@@ -2,7 +2,7 @@ import { ConfigMap, Deployment, type Mesh, Namespace, Node, Service } from "@ist
 import { type Kind, type Report, type Resource, snapshotOf } from "@isthmus/core";
 import type { ApiServer, Permission } from "@isthmus/kubernetes";
 import { type Cluster, ClusterError } from "@isthmus/plane/ports";
-import { translate } from "@isthmus/translators";
+import { isControlPlane, translate } from "@isthmus/translators";
 import { withRemedy } from "../../cluster/managementCluster.ts";
 import { type DeploymentState, DeploymentStates } from "../deployments.ts";
 import { type MeshPolicies, readMeshPolicies } from "./meshPolicies.ts";
@@ -100,7 +100,7 @@ export async function lackingOf(
 
 /** The meshes that an agent would find: discovery itself, on what of the cluster it needs for them. */
 async function discoveredIn(cluster: Cluster, namespace: string, signal: AbortSignal): Promise<TargetState["discovered"]> {
-  const all = async (kind: Kind, within?: string): Promise<readonly Resource[]> => {
+  const all = async <R extends Resource>(kind: Kind<R>, within?: string): Promise<readonly R[]> => {
     const { items } = await cluster.list(
       kind,
       { ...(within === undefined ? {} : { namespace: within }), transform: (item) => project(kind, item) },
@@ -110,11 +110,7 @@ async function discoveredIn(cluster: Cluster, namespace: string, signal: AbortSi
   };
   const deployments = await all(Deployment);
   // ConfigMaps may be many and large: those beside a control plane tell its settings.
-  const namespaces = new Set(
-    deployments
-      .filter(({ metadata }) => CONTROL_PLANE_NAMES.some((name) => metadata.name.startsWith(name)))
-      .map(({ metadata }) => metadata.namespace ?? ""),
-  );
+  const namespaces = new Set(deployments.filter(isControlPlane).map(({ metadata }) => metadata.namespace ?? ""));
   const configMaps = [];
   for (const within of namespaces) configMaps.push(...(await all(ConfigMap, within)));
   const resources = [...(await all(Namespace)), ...(await all(Node)), ...(await all(Service)), ...deployments, ...configMaps];
@@ -130,4 +126,3 @@ function project<R extends Resource>(kind: Kind<R>, resource: R): R {
 
 // The name does not matter: it has none yet.
 const CLUSTER = "cluster";
-const CONTROL_PLANE_NAMES = ["istiod", "osm-controller"];

@@ -69,9 +69,13 @@ export function containerWithImage(
   return undefined;
 }
 
-/** Where a control plane runs, with its image's version; a report when there is no version. */
-export function installationOf(deployment: Deployment, imageParts: readonly string[], region: string): MeshInstallation | Report {
-  const { name = "", image = "" } = containerWithImage(deployment, imageParts) ?? {};
+/** Where a control plane runs, with the version of its container's image; a report when there is no version. */
+export function installationOf(
+  deployment: Deployment,
+  container: { readonly name?: string; readonly image?: string } | undefined,
+  region: string,
+): MeshInstallation | Report {
+  const { name = "", image = "" } = container ?? {};
   const version = imageVersion(image);
   if (version === undefined || (version.tag === "" && version.digest === "")) {
     const problem = version === undefined ? "is not an image reference" : "has neither a tag nor a digest";

@@ -8,14 +8,18 @@ import type { ControlPlaneInputs } from "./controlPlane.ts";
 
 /** How the gateways of a cluster are reported. */
 export interface GatewayDetector {
-  /** Labels that their Services select by. */
-  readonly labels: Readonly<Record<string, string>>;
+  /** Labels that their Services select by: all of one of these. */
+  readonly labels: readonly Labels[];
   /** Name of the port that takes traffic of other clusters. */
   readonly portName: string;
 }
 
+type Labels = Readonly<Record<string, string>>;
+
 const ALL_CLUSTERS = "*";
-const DEFAULT_LABELS = { istio: "ingressgateway" };
+// As Istio's charts and its own scripts for several networks label them. Source: istio.io/istio, samples/multicluster/gen-eastwest-gateway.sh.
+const FOR_CLUSTERS = { istio: "eastwestgateway" };
+const DEFAULT_LABELS: readonly Labels[] = [{ istio: "ingressgateway" }, FOR_CLUSTERS];
 const DEFAULT_PORT = "tls";
 
 type DiscoverySettings = NonNullable<SettingsSpec>["discovery"];
@@ -26,7 +30,12 @@ export function gatewayDetector(discovery: DiscoverySettings, clusterName: strin
   const entries = [detectors[clusterName] ?? {}, detectors[ALL_CLUSTERS] ?? {}];
   const labels = entries.map(({ gatewayWorkloadLabels = {} }) => gatewayWorkloadLabels).find((wanted) => Object.keys(wanted).length > 0);
   const portName = entries.map(({ gatewayTlsPortName = "" }) => gatewayTlsPortName).find((name) => name !== "");
-  return { labels: labels ?? DEFAULT_LABELS, portName: portName ?? DEFAULT_PORT };
+  return { labels: labels === undefined ? DEFAULT_LABELS : [labels], portName: portName ?? DEFAULT_PORT };
+}
+
+/** Whether labels, or what a Service selects by, are those of gateways. */
+export function isOfGateway({ labels }: GatewayDetector, own: Labels | undefined): boolean {
+  return labels.some((wanted) => matchesLabels(wanted, own ?? {}));
 }
 
 /** The Services of a control plane's namespace through which other clusters reach its mesh; reports for those they can't use. */
@@ -34,23 +43,29 @@ export function ingressGatewaysOf(inputs: ControlPlaneInputs): {
   readonly gateways: readonly IngressGateway[];
   readonly reports: readonly Report[];
 } {
-  const { labels, portName } = gatewayDetector(inputs.discovery, namespaceLocationOf(inputs.deployment).clusterName);
-  const gateways: IngressGateway[] = [];
-  const reports: Report[] = [];
-  for (const service of inputs.services) {
-    if (!matchesLabels(labels, service.spec?.selector ?? {})) continue;
-    const gateway = gatewayOf(service, portName, inputs);
-    if (typeof gateway === "string") reports.push(finding(refOf(service), "WARNING", "IngressGatewayUnusable", gateway));
-    else gateways.push(gateway);
-  }
+  const detector = gatewayDetector(inputs.discovery, namespaceLocationOf(inputs.deployment).clusterName);
+  const found = inputs.services
+    .filter(({ spec }) => isOfGateway(detector, spec?.selector))
+    .map((service) => ({ service, gateway: gatewayOf(service, detector.portName, inputs) }));
+  const gateways = found.flatMap(({ gateway }) => (typeof gateway === "string" ? [] : [gateway]));
+  // Beside one for other clusters, nobody lacks their port at one for requests from outside.
+  const areApart = detector.labels === DEFAULT_LABELS && gateways.some(({ workloadLabels }) => matchesLabels(FOR_CLUSTERS, workloadLabels));
+  const reports = found.flatMap(({ service, gateway }) => {
+    if (typeof gateway !== "string" || (areApart && portOf(service, detector.portName) === undefined)) return [];
+    return [finding(refOf(service), "WARNING", "IngressGatewayUnusable", gateway)];
+  });
   return { gateways, reports };
+}
+
+function portOf({ spec }: Service, portName: string): KubernetesServicePort | undefined {
+  return spec?.ports?.find(({ name = "" }) => name === portName);
 }
 
 type GatewayNodes = Pick<ControlPlaneInputs, "gatewayNode" | "otherNode">;
 
 /** A gateway, or why it can't be used. */
 function gatewayOf(service: Service, portName: string, nodes: GatewayNodes): IngressGateway | string {
-  const port = service.spec?.ports?.find(({ name = "" }) => name === portName);
+  const port = portOf(service, portName);
   if (port === undefined) return `spec.ports: no port is named ${portName}: add the port for traffic from other clusters`;
   const reached = reachedAt(service, port, nodes);
   if (typeof reached === "string") return reached;

@@ -5,28 +5,24 @@ import { isTrustDomain } from "../../policy/trustDomain.ts";
 import { finding } from "../findings.ts";
 import { regionOf } from "../nodes.ts";
 import { withoutZeroValues } from "../zeroValues.ts";
-import {
-  type ControlPlaneInputs,
-  containerWithImage,
-  type DetectedMesh,
-  installationOf,
-  isReport,
-  type MeshDetector,
-} from "./controlPlane.ts";
+import { type ControlPlaneInputs, type DetectedMesh, installationOf, isReport, type MeshDetector } from "./controlPlane.ts";
 import { ingressGatewaysOf } from "./istioGateways.ts";
 import { type MeshConfig, type MeshConfigProblem, meshConfigOf } from "./istioMeshConfig.ts";
-
-const PILOT_IMAGE = ["istio", "pilot"];
+import { istiodContainer } from "./istioShape.ts";
 
 /** On istiod's pods: which revision of the control plane they are. Source: istio.io/docs/setup/upgrade/canary. */
 export const REVISION_LABEL = "istio.io/rev";
 
-/** Knows istiod: a Deployment of that name, perhaps with a revision, that runs Istio's pilot. */
+/** Knows istiod: a Deployment that says so by its name or the labels of its pods, and has the container of it, from whatever registry. */
 export const istioMesh: MeshDetector = {
-  isControlPlane: (deployment) =>
-    deployment.metadata.name.startsWith("istiod") && containerWithImage(deployment, PILOT_IMAGE) !== undefined,
+  isControlPlane: (deployment) => pilotOf(deployment) !== undefined,
   detect: detectIstio,
 };
+
+function pilotOf({ metadata: { name }, spec }: Deployment) {
+  const { metadata, spec: pods } = spec?.template ?? {};
+  return istiodContainer({ name, labels: metadata?.labels }, pods?.containers ?? []);
+}
 
 /** Names of the ConfigMap that holds a control plane's mesh configuration, the most specific first. */
 export function meshConfigNames(deployment: Deployment): readonly string[] {
@@ -36,7 +32,7 @@ export function meshConfigNames(deployment: Deployment): readonly string[] {
 
 function detectIstio(inputs: ControlPlaneInputs): DetectedMesh {
   const { deployment, firstNode, agent } = inputs;
-  const installation = installationOf(deployment, PILOT_IMAGE, regionOf(firstNode));
+  const installation = installationOf(deployment, pilotOf(deployment), regionOf(firstNode));
   if (isReport(installation)) return { reports: [installation] };
   const read = configOf(inputs);
   const { config, problem } = "code" in read ? { config: lastConfig(inputs), problem: read } : trusted(read, inputs);

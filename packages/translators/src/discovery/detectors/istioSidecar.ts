@@ -1,17 +1,13 @@
 import { type Controller, INJECTION_TEMPLATES, type Mesh, type Pod, REVISION_ANNOTATION, SIDECAR_STATUS_ANNOTATION } from "@isthmus/api";
 import { DEFAULT_REVISION, revisionToCome } from "./istioInjection.ts";
 import { REVISION_LABEL } from "./istioMesh.ts";
+import { isProxyContainer, proxyContainer } from "./istioShape.ts";
 import type { SidecarDetector } from "./sidecar.ts";
 
-/** Knows Istio's proxy among a pod's containers; since Kubernetes has sidecars of its own, it may be an init container that stays. */
+/** Knows Istio's proxy among a pod's containers, from whatever registry. */
 export const istioSidecar: SidecarDetector = {
   name: "Istio",
-  isInjected(pod) {
-    const { containers = [], initContainers = [] } = pod.spec ?? {};
-    // Istio's one-time init container runs the same image and is no sidecar.
-    const staying = initContainers.filter(({ restartPolicy }) => restartPolicy === "Always");
-    return [...containers, ...staying].some(({ image = "" }) => image.includes("istio") && image.includes("proxy"));
-  },
+  isInjected: (pod) => proxyContainer(pod) !== undefined,
   /** The control plane that injected the sidecar; the first one when the pod does not say, or says one that we don't know. */
   meshOf(pod, meshes) {
     return meshOfRevision(revisionOf(pod), meshes);
@@ -42,7 +38,6 @@ function revisionOf(pod: Pod): string | undefined {
 // What the pods of a waypoint have: they stand before Services of the mesh, not at its edge. Source: istio.io, Gateway API, managed Gateways.
 const MANAGED_BY = "gateway.istio.io/managed";
 const WAYPOINT = "istio.io-mesh-controller";
-const PROXY_CONTAINER = "istio-proxy";
 
 /**
  * Whether pods run Istio's proxy and nothing else, or ask the injector for a proxy that is a gateway. Not by the label `istio: ingressgateway` or by
@@ -54,7 +49,5 @@ function isGateway({ spec }: Controller): boolean {
   if ((metadata?.annotations?.[INJECTION_TEMPLATES] ?? "").split(",").some((template) => template.trim() === "gateway")) return true;
   const containers = pods?.containers ?? [];
   // The injector sets the image of a container of this name.
-  return containers.length > 0 && containers.every(({ name, image = "" }) => name === PROXY_CONTAINER || PROXY_IMAGE.test(image));
+  return containers.length > 0 && containers.every(isProxyContainer);
 }
-
-const PROXY_IMAGE = /(^|\/)proxyv2(-[^/]*)?([:@]|$)/;

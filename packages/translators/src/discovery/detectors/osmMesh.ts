@@ -16,6 +16,6 @@ export const osmMesh: MeshDetector = {
 };
 
 function detectOsm({ deployment }: ControlPlaneInputs): DetectedMesh {
-  const installation = installationOf(deployment, [CONTROLLER], "");
+  const installation = installationOf(deployment, containerWithImage(deployment, [CONTROLLER]), "");
   return isReport(installation) ? { reports: [installation] } : { spec: { osm: { installation } }, reports: [] };
 }

@@ -9,7 +9,8 @@ import type { GatewaySelection, GatewaySelectionInputs } from "../../meshTransla
 
 /**
  * The gateways through which other meshes reach this one. The first of these that yields one decides: the VirtualMesh's
- * selectors, the gateways that discovery noted on the Mesh, the first service labelled `istio: ingressgateway`.
+ * selectors, the gateways that discovery noted on the Mesh, the first service labelled `istio: ingressgateway`, the first
+ * labelled `istio: eastwestgateway`.
  * A service that cannot be a gateway is passed over and reported. A Service that the user selected is never replaced by another; where
  * the selectors find none in this mesh, as they may be about others, that is reported too.
  */
@@ -18,7 +19,7 @@ export function eastWestGateways(inputs: GatewaySelectionInputs): GatewaySelecti
   // What was meant to be selected, and is not understood, is not replaced by another either.
   const isFixed = selected.length > 0 || virtualMeshDoubts(inputs.virtualMesh).gateways.size > 0;
   const noted = isFixed ? [] : notedCandidates(inputs);
-  const candidates = isFixed ? selected : noted.some(isUsable) ? noted : [...noted, ...firstUsable(defaultsAmong(inputs.destinations))];
+  const candidates = isFixed ? selected : noted.some(isUsable) ? noted : [...noted, ...defaultAmong(inputs.destinations)];
   return {
     gateways: candidates.filter(isUsable).map(({ gateway }) => gateway),
     reports: [...(isFixed ? [] : unselected(inputs)), ...candidates.flatMap((one) => reportsOn(one, inputs))],
@@ -88,19 +89,27 @@ function notedCandidates({ mesh, serviceIn }: GatewaySelectionInputs): readonly 
   );
 }
 
-const defaultsAmong = memoizeRow((destinations: readonly Destination[]): readonly Candidate[] =>
-  destinations.filter(isDefaultGateway).map((destination) => candidate(destination, DEFAULT_PORT_NAME)),
-);
+/** By label: that somebody installs one of the second changes nothing where one of the first is usable, and then nobody lacks one of the first. */
+const defaultAmong = memoizeRow((destinations: readonly Destination[]): readonly Candidate[] => {
+  const byLabel = GATEWAY_LABELS.map((label) =>
+    destinations.filter((one) => gatewayLabelOf(one) === label).map((one) => candidate(one, DEFAULT_PORT_NAME)),
+  );
+  const position = byLabel.findIndex((candidates) => candidates.some(isUsable));
+  const candidates = position < 0 ? byLabel.flat() : (byLabel[position] ?? []);
+  return candidates.slice(0, candidates.findIndex(isUsable) + 1 || undefined);
+});
 
-function firstUsable(candidates: readonly Candidate[]): readonly Candidate[] {
-  const position = candidates.findIndex(isUsable);
-  return position < 0 ? candidates : candidates.slice(0, position + 1);
+// What Istio's charts, and its scripts for several networks, label the pods of gateways with.
+const GATEWAY_LABELS = ["ingressgateway", "eastwestgateway"] as const;
+
+/** Whether the service's pods are Istio's own gateways, by the label that its charts give them. */
+function isDefaultGateway(destination: Destination): boolean {
+  return GATEWAY_LABELS.some((label) => label === gatewayLabelOf(destination));
 }
 
-/** Whether the service's pods are Istio's own ingress gateways, by the label that its charts give them. */
-function isDefaultGateway({ spec }: Destination): boolean {
+function gatewayLabelOf({ spec }: Destination): string | undefined {
   const { ref, workloadSelectorLabels } = spec?.kubeService ?? {};
-  return ref !== undefined && workloadSelectorLabels?.["istio"] === "ingressgateway";
+  return ref === undefined ? undefined : workloadSelectorLabels?.["istio"];
 }
 
 function candidate(destination: Destination, portName: string): Candidate {
