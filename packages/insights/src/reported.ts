@@ -51,6 +51,8 @@ const REPORTED_AS: { readonly [C in ReportCode]?: ReportedCode | ((subject: Reso
   NothingFederated: "FED1015",
   DnsProxyingMissing: "FED1016",
   PortNotFederated: "FED1017",
+  PortMissingAtPods: "FED1017",
+  NoPortToFederate: "FED1017",
   OfflineExcluded: "REL1011",
   // Certificates
   CertificateAuthorityMissing: "CRT1010",

@@ -1,5 +1,6 @@
 import type { Report, ResourceRef } from "@isthmus/core";
 import { GLOBAL_ACCESS_FINDINGS } from "./globalAccessFindings.ts";
+import { REACH_FINDINGS } from "./reachFindings.ts";
 import { VIRTUAL_DESTINATION_FINDINGS } from "./virtualDestinationFindings.ts";
 import { WORKLOAD_FINDINGS } from "./workloadFindings.ts";
 
@@ -168,6 +169,7 @@ export const FINDINGS = {
     example:
       "Destination gloo-mesh/reviews-bookinfo-cluster-1: its Service selects pods without a sidecar, of reviews-old, so calls to these fail, as their TLS mode is ISTIO_MUTUAL: have sidecars injected there, or remove mtls.istio.tlsMode, so that Istio tells them apart",
   },
+  ...REACH_FINDINGS,
   // Trust
   TrustModelMissing: {
     meaning: "The mTLS configuration has no trust model.",

@@ -143,9 +143,11 @@ interface Candidate {
 function decisionOn({ key, destination, federating, federation }: Candidate, meshes: readonly AttachedMesh[]): FederationDecision {
   const { meshOf, reachable, calling } = meshesKnown(meshes);
   const rules = translatorOf(meshOf(destination.spec?.mesh ?? {}))?.federation;
-  const refusals = rules?.refusals(destination, federation, meshOf) ?? NONE;
+  const withheld = rules?.withheld?.(destination, federation) ?? NONE;
+  const refusals = withheld.length > 0 ? withheld : (rules?.refusals(destination, federation, meshOf) ?? NONE);
   const reports = refusals.map((one) => reportOf(refOf(federating), one, refOf(destination)));
-  if (refusals.some(({ state }) => state === "INVALID")) return { key, federation: undefined, reports, candidate: undefined };
+  if (withheld.length > 0 || refusals.some(({ state }) => state === "INVALID"))
+    return { key, federation: undefined, reports, candidate: undefined };
   const { federatedToMeshes: named = NONE } = federation;
   // Each list is shared by many, and so is what follows from it.
   const federatedToMeshes = refusals.length === 0 ? named : (reachable.get(named) ?? rules?.meshesThatResolve(federation, meshOf) ?? named);

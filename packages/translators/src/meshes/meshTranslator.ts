@@ -142,6 +142,8 @@ export interface PolicyEvaluation {
 export interface MeshFederation {
   /** Why a service can't be federated although its VirtualMesh says so; a WARNING where it can't be to some meshes only. */
   refusals(destination: Destination, federation: AppliedFederation, meshOf: MeshLookup): readonly Finding[];
+  /** Why a service is not federated although nothing is wrong with its VirtualMesh, as warnings; none where it is. */
+  withheld?(destination: Destination, federation: AppliedFederation): readonly Finding[];
   /** Those of the meshes a service is federated to that can resolve its host name. */
   meshesThatResolve(federation: AppliedFederation, meshOf: MeshLookup): readonly ObjectRef[];
   /**

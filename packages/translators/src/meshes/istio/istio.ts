@@ -4,6 +4,7 @@ import { authorizationPolicyFor } from "./authorizationPolicies.ts";
 import { envoyFilterFor } from "./envoyFilters.ts";
 import { withFailover } from "./failover/failover.ts";
 import { podsOutsideMesh } from "./podsOutsideMesh.ts";
+import { serviceWithoutPorts } from "./serviceWithoutPorts.ts";
 import { localSource } from "./source.ts";
 import { sourceObjects } from "./sourceObjects.ts";
 import { federate } from "./virtualMesh/federation.ts";
@@ -20,6 +21,6 @@ export function translateIstioDestination(inputs: DestinationInputs): TargetTran
     authorizationPolicyFor(inputs, origin),
     envoyFilterFor(inputs, origin),
     federate(inputs, objects),
-    { outputs: [], reports: podsOutsideMesh(inputs) },
+    { outputs: [], reports: [...podsOutsideMesh(inputs), ...serviceWithoutPorts(inputs)] },
   ]);
 }

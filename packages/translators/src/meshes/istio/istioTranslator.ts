@@ -18,6 +18,7 @@ import { evaluateVirtualPolicies } from "./virtualDestination/policyVerdicts.ts"
 import { translateVirtualDestination } from "./virtualDestination/virtualDestination.ts";
 import { objectsAtHome } from "./virtualMesh/federation.ts";
 import { federationRefusals, meshesThatResolve } from "./virtualMesh/federationRefusals.ts";
+import { federationWithheld } from "./virtualMesh/federationWithheld.ts";
 import { eastWestGateways, notedGateways, withoutNotedGateways } from "./virtualMesh/gatewaySelection.ts";
 import { rootSecretOf } from "./virtualMesh/rootSecret.ts";
 import { translateIstioMesh } from "./virtualMesh/virtualMesh.ts";
@@ -41,7 +42,15 @@ export const istioTranslator: MeshTranslator = {
   policyVerdicts: evaluatePolicies,
   virtualPolicyVerdicts: evaluateVirtualPolicies,
   hasSubsets: true,
-  federation: { refusals: federationRefusals, meshesThatResolve, objectsAtHome, eastWestGateways, notedGateways, withoutNotedGateways },
+  federation: {
+    refusals: federationRefusals,
+    withheld: federationWithheld,
+    meshesThatResolve,
+    objectsAtHome,
+    eastWestGateways,
+    notedGateways,
+    withoutNotedGateways,
+  },
   userObjects: { kinds: [VirtualService, DestinationRule], hostsOf },
   userAccess: { kind: AuthorizationPolicy, rootNamespaceOf },
   trustDomainOf,

@@ -2,6 +2,7 @@ import {
   DestinationRule,
   type ServiceEntry as Entry,
   Gateway,
+  type Mesh,
   ServiceEntry,
   type ServiceEntrySpec,
   VirtualService,
@@ -13,7 +14,7 @@ import { userNameOf } from "../../../policy/userResources.ts";
 import { emptyTranslation, type MeshWithGateways, type TargetTranslation, type VirtualDestinationInputs } from "../../inputs.ts";
 import { type OutputOrigin, originOf, outputOf } from "../../outputMetadata.ts";
 import { passthrough } from "../virtualMesh/eastWestGateways.ts";
-import { resolutionOf } from "../virtualMesh/endpoints.ts";
+import { atMostEndpoints, MOST_ENDPOINTS, resolutionOf } from "../virtualMesh/endpoints.ts";
 import { lacksDnsProxying, needsDnsProxying } from "../virtualMesh/federationRefusals.ts";
 import { type EndpointOptions, endpointsOf, failoverPriority, podLabelsOf } from "./endpoints.ts";
 import { outlierDetectionOf } from "./outliers.ts";
@@ -81,7 +82,7 @@ function forClients(host: Host, exported: MeshWithGateways): TargetTranslation {
   const tiers = tiersFor(mesh, { ...inputs, spec: options.spec });
   const endpoints = endpointsOf(tiers, options);
   const resolution = resolutionOf(endpoints.map(({ address = "" }) => address));
-  const findings = meshFindings(host, exported, resolution);
+  const findings = [...meshFindings(host, exported, resolution), ...omittedFindings(endpoints, mesh)];
   const reports = findings.map((finding) => reportOf(refOf(inputs.virtualDestination), finding, refOf(mesh)));
   if (resolution === undefined || findings.some(({ state }) => state === "INVALID")) return { outputs: [], reports };
   const place = { namespace: clientNamespace(host, exported), clusterName: istioPlaceOf(mesh).cluster };
@@ -162,7 +163,7 @@ function entrances(host: Host, { mesh, gateways, hostnameSuffix }: MeshWithGatew
 
 function entrySpec({ hostname, options }: Host, endpoints: readonly WorkloadEntry[]): ServiceEntrySpec {
   const { number = 0, protocol = DEFAULT_PROTOCOL } = options.spec.port ?? {};
-  const some = endpoints.length === 0 ? {} : { endpoints };
+  const some = endpoints.length === 0 ? {} : { endpoints: atMostEndpoints(endpoints) };
   const ports = [{ name: options.port, number, protocol: protocol.toUpperCase() }];
   return { hosts: [hostname], location: "MESH_INTERNAL", ports, ...some };
 }
@@ -218,6 +219,12 @@ function meshFindings(host: Host, exported: MeshWithGateways, resolution: "STATI
       : []),
     ...virtualIpFindings(inputs),
   ];
+}
+
+function omittedFindings({ length }: readonly WorkloadEntry[], mesh: Mesh): readonly Finding[] {
+  if (length <= MOST_ENDPOINTS) return [];
+  const message = `spec: clients of ${formatRef(refOf(mesh))} call ${MOST_ENDPOINTS} of ${length} endpoints, as a ServiceEntry has at most ${MOST_ENDPOINTS}: select fewer destinations`;
+  return [warningFinding("EndpointsOmitted", message)];
 }
 
 function virtualIpFindings({ virtualIp }: VirtualDestinationInputs): readonly Finding[] {

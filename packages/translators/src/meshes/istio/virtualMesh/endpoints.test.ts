@@ -1,6 +1,6 @@
 import type { Workload } from "@isthmus/api";
 import { describe, expect, it } from "vitest";
-import { gatewayEndpoints, localEndpoints, resolutionOf } from "./endpoints.ts";
+import { atMostEndpoints, gatewayEndpoints, localEndpoints, resolutionOf } from "./endpoints.ts";
 
 const reviews: Workload = {
   apiVersion: "discovery.mesh.gloo.solo.io/v1",
@@ -56,6 +56,30 @@ describe("endpoints", () => {
     for (const found of [localEndpoints(partly), gatewayEndpoints(partly, [{ externalAddresses: ["1.2.3.4"], destinationPort: 1 }])]) {
       expect(found.map(({ labels }) => labels?.["security.istio.io/tlsMode"])).toEqual(["istio", undefined, undefined]);
     }
+  });
+
+  it("are counted where they have the same labels behind one address, whichever objects these are", () => {
+    const endpoints = Array.from({ length: 2000 }, (_, i) => ({
+      ipAddress: `10.0.${i >> 8}.${i & 255}`,
+      labels: i % 4 === 0 ? { version: "v2", app: "reviews" } : { app: "reviews", version: "v1" },
+    }));
+    const large = { ...source, kubeService: { endpointSubsets: [{ endpoints }] } };
+    const found = gatewayEndpoints(large, [{ externalAddresses: ["1.2.3.4", "1.2.3.5"], destinationPort: 1 }]);
+    expect(found.map(({ address, labels, weight }) => [address, labels?.["version"], weight])).toEqual([
+      ["1.2.3.4", "v2", 500],
+      ["1.2.3.4", "v1", 1500],
+      ["1.2.3.5", "v2", 500],
+      ["1.2.3.5", "v1", 1500],
+    ]);
+  });
+
+  it.each([4096, 4097, 5000, 100_000])("of %i a ServiceEntry has at most 4096, of which each part keeps its share", (total) => {
+    const all = Array.from({ length: total }, (_, i) => ({ address: `pod-${i}`, labels: { half: i < total / 2 ? "first" : "second" } }));
+    const some = atMostEndpoints(all);
+    expect(some.length).toBe(4096);
+    expect(new Set(some).size).toBe(4096);
+    const first = some.filter(({ labels }) => labels.half === "first").length;
+    expect(Math.abs(first - 2048)).toBeLessThanOrEqual(1);
   });
 
   it("have only ports that the ServiceEntry defines", () => {

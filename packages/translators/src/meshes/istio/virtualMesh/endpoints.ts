@@ -12,30 +12,51 @@ export interface EndpointSource {
   readonly workloads: readonly Workload[];
 }
 
-/** For other clusters: each endpoint of the service, at each address of each gateway, with its own labels so that subsets work. */
+/**
+ * For other clusters: the endpoints of the service at each address of each gateway, with their labels so that subsets work. Behind one address those
+ * with the same labels are one endpoint to Envoy, of which `weight` says for how many it stands.
+ */
 export function gatewayEndpoints(
   { kubeService, ports, workloads }: EndpointSource,
   gateways: readonly AppliedEastWestIngressGateway[],
 ): readonly WorkloadEntry[] {
-  const labelsAt = labelling(workloads);
-  const labels = (kubeService.endpointSubsets ?? []).flatMap(({ endpoints = [] }) =>
-    endpoints.filter(hasAddress).map((endpoint) => labelsAt(endpoint)),
-  );
+  const counted = countedLabels(kubeService, workloads);
   const entries: WorkloadEntry[] = [];
   for (const { externalAddresses = [], destinationPort = 0 } of gateways) {
     const gatewayPorts = gatewayPortsFor(ports)(destinationPort);
     for (const address of externalAddresses) {
       if (address === "") continue;
-      // Seen from elsewhere, endpoints with the same labels are the same.
-      const byLabels = new Map<object, WorkloadEntry>();
-      for (const own of labels) {
-        const entry = byLabels.get(own) ?? entryAt(address, gatewayPorts, own);
-        byLabels.set(own, entry);
-        entries.push(entry);
+      for (const { labels, pods } of counted) {
+        const entry = entryAt(address, gatewayPorts, labels);
+        // Absent, it counts as 1. Source: istio.io WorkloadEntry.
+        entries.push(pods === 1 ? entry : { ...entry, weight: pods });
       }
     }
   }
   return exactly(entries);
+}
+
+/** The labels of the endpoints of a service, in the order of their first ones, and how many endpoints have them. */
+function countedLabels(
+  kubeService: KubeService,
+  workloads: readonly Workload[],
+): readonly { readonly labels: Labels; readonly pods: number }[] {
+  const labelsAt = labelling(workloads);
+  // Most of those that are equal are the very same.
+  const texts = new Map<Labels, string>();
+  const found = new Map<string, { readonly labels: Labels; pods: number }>();
+  for (const { endpoints = [] } of kubeService.endpointSubsets ?? []) {
+    for (const endpoint of endpoints) {
+      if (!hasAddress(endpoint)) continue;
+      const labels = labelsAt(endpoint);
+      const text = texts.get(labels) ?? JSON.stringify(Object.entries(labels).sort());
+      texts.set(labels, text);
+      const known = found.get(text);
+      if (known === undefined) found.set(text, { labels, pods: 1 });
+      else known.pods += 1;
+    }
+  }
+  return [...found.values()];
 }
 
 /** For the service's own cluster: each endpoint at its own address, to which the gateway sends what comes in. */
@@ -47,6 +68,16 @@ export function localEndpoints({ kubeService, ports, workloads }: EndpointSource
     return endpoints.filter(hasAddress).map((endpoint) => entryAt(endpoint.ipAddress ?? "", entryPorts, labelsAt(endpoint)));
   });
   return exactly(entries);
+}
+
+/** As many endpoints as API servers accept in a ServiceEntry. Source: istio.io/istio, CRD of ServiceEntry, maxItems. */
+export const MOST_ENDPOINTS = 4096;
+
+/** As many of the endpoints as a ServiceEntry can have, evenly from all of them, so that each part of them keeps its share. */
+export function atMostEndpoints<E extends WorkloadEntry>(endpoints: readonly E[]): readonly E[] {
+  const { length } = endpoints;
+  if (length <= MOST_ENDPOINTS) return endpoints;
+  return endpoints.filter((_, i) => Math.floor(((i + 1) * MOST_ENDPOINTS) / length) > Math.floor((i * MOST_ENDPOINTS) / length));
 }
 
 /** Of a million of them, each with room for its members only. */

@@ -2,7 +2,7 @@ import type { Destination, Mesh, ServiceEntryPort, WorkloadEntry } from "@isthmu
 import type { Resource } from "@isthmus/core";
 import type { VirtualIp } from "../../../policy/virtualIpAddresses.ts";
 import type { DestinationInputs } from "../../inputs.ts";
-import { gatewayEndpoints, localEndpoints, resolutionOf } from "./endpoints.ts";
+import { atMostEndpoints, gatewayEndpoints, localEndpoints, resolutionOf } from "./endpoints.ts";
 import { federatedPorts, type OmittedPort } from "./ports.ts";
 
 /** A service as other meshes see it. */
@@ -25,9 +25,12 @@ export interface FederatedService {
 }
 
 export interface FederatedEndpoints {
+  /** As many as a ServiceEntry can have. */
   readonly endpoints: readonly WorkloadEntry[];
   /** Undefined when the addresses cannot be put into one ServiceEntry. */
   readonly resolution: "STATIC" | "DNS" | undefined;
+  /** How many there are. */
+  readonly total: number;
 }
 
 /** A Destination as other meshes see it; undefined when it is not federated. What it is federated to may be yet to come: then nobody calls it. */
@@ -53,7 +56,7 @@ export function federatedServiceOf(inputs: DestinationInputs): FederatedService 
 }
 
 function groupOf(endpoints: readonly WorkloadEntry[]): FederatedEndpoints {
-  return { endpoints, resolution: resolutionOf(addressesOf(endpoints)) };
+  return { endpoints: atMostEndpoints(endpoints), resolution: resolutionOf(addressesOf(endpoints)), total: endpoints.length };
 }
 
 function* addressesOf(endpoints: readonly WorkloadEntry[]): Iterable<string> {

@@ -9,6 +9,7 @@ import { remoteSource } from "../source.ts";
 import type { SourceObjects } from "../sourceObjects.ts";
 import { type FederatedEndpoints, type FederatedService, federatedServiceOf } from "./federatedService.ts";
 import { federationFindings, reachabilityFindings } from "./federationFindings.ts";
+import { FAILOVER_SUFFIX } from "./federationWithheld.ts";
 import { federatedPorts } from "./ports.ts";
 import { unwrittenRuleFindings } from "./unwrittenRules.ts";
 
@@ -58,7 +59,7 @@ function localOutputs(service: FederatedService, atHost: HostOutputs, rule: Dest
   // For the gateways alone, which run beside the control plane: workloads at home use the local host name.
   const spec = serviceEntrySpec({ exportTo: ["."] }, service, service.atPods);
   const serviceEntries = withFailoverHost(service, spec).map((one, i) =>
-    atHost(service.home, ServiceEntry, one, i === 0 ? "" : "-failover"),
+    atHost(service.home, ServiceEntry, one, i === 0 ? "" : FAILOVER_SUFFIX),
   );
   // The SNI names the subset, so the gateways must know the subsets of the callers.
   if (rule === undefined) return serviceEntries;
@@ -109,7 +110,7 @@ interface Audience {
 function serviceEntrySpec(
   { exportTo, addresses }: Audience,
   { hostname, ports }: FederatedService,
-  { endpoints, resolution }: FederatedEndpoints,
+  { endpoints, resolution }: Pick<FederatedEndpoints, "endpoints" | "resolution">,
 ): ServiceEntrySpec {
   const location = "MESH_INTERNAL";
   const some = endpoints.length === 0 ? undefined : endpoints;

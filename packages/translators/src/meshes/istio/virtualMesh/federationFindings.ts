@@ -2,13 +2,15 @@ import type { DestinationRule } from "@isthmus/api";
 import { formatRef, refOf } from "@isthmus/core";
 import { type Finding, warningFinding } from "../../../findings.ts";
 import { passesGateways } from "../features/mtls.ts";
+import { MOST_ENDPOINTS } from "./endpoints.ts";
 import type { FederatedService } from "./federatedService.ts";
 import { portName } from "./ports.ts";
 
 /** What to know of a service's federation. All of them warnings. */
 export function federationFindings(service: FederatedService): readonly Finding[] {
   return [
-    ...portFindings(service),
+    ...omittedPortFindings(service),
+    ...endpointFindings(service),
     ...(service.virtualIp.note === undefined
       ? []
       : [warningFinding("VirtualIpCollision", `${nameOf(service)}: ${service.virtualIp.note}`)]),
@@ -30,9 +32,42 @@ export function reachabilityFindings(service: FederatedService, rules: readonly 
   ];
 }
 
-function portFindings({ omittedPorts, ...service }: FederatedService): readonly Finding[] {
+/** Pods of a service that other clusters cannot call, or not at all ports. */
+function endpointFindings({ destination, ports, atGateways, atPods }: FederatedService): readonly Finding[] {
+  const name = nameOf({ destination });
+  const omitted = [atPods, atGateways].find(({ total }) => total > MOST_ENDPOINTS);
+  const subsets = (destination.spec?.kubeService?.endpointSubsets ?? []).map(({ endpoints = [], ports: open = [] }) => ({
+    names: new Set(open.map(portName)),
+    pods: endpoints.length,
+  }));
+  const all = subsets.reduce((sum, { pods }) => sum + pods, 0);
+  return [
+    ...(omitted === undefined
+      ? []
+      : [
+          warningFinding(
+            "EndpointsOmitted",
+            `${name}: calls from other clusters reach ${MOST_ENDPOINTS} of its ${omitted.total} ${omitted === atPods ? "pods" : "endpoints"}, as a ServiceEntry has at most ${MOST_ENDPOINTS} endpoints: divide its pods among several Services`,
+          ),
+        ]),
+    ...ports.flatMap((port) => {
+      const without = subsets.filter(({ names }) => !names.has(portName(port))).reduce((sum, { pods }) => sum + pods, 0);
+      // Where no pod has it, nothing says that it is one of some only.
+      if (without === 0 || without === all) return [];
+      const message = `${name}: port ${portName(port)} (${port.number ?? 0}) leads to no port of ${without} of its ${all} pods, so calls of it from other clusters fail there: give the port this name in all pods, or divide them among several Services`;
+      return [warningFinding("PortMissingAtPods", message)];
+    }),
+  ];
+}
+
+/** Ports of a service that other clusters cannot call. */
+export function omittedPortFindings({
+  omittedPorts,
+  destination,
+}: Pick<FederatedService, "omittedPorts" | "destination">): readonly Finding[] {
+  const name = nameOf({ destination });
   return omittedPorts.map(({ port, reason }) =>
-    warningFinding("PortNotFederated", `${nameOf(service)}: port ${portName(port)} (${port.port ?? 0}) is not federated: ${reason}`),
+    warningFinding("PortNotFederated", `${name}: port ${portName(port)} (${port.port ?? 0}) is not federated: ${reason}`),
   );
 }
 

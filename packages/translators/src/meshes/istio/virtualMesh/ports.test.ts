@@ -30,7 +30,7 @@ describe("the protocol of a port", () => {
     const { ports, omitted } = federatedPorts([udp, { port: 53, name: "dns-tcp", protocol: "TCP" }, { port: 54, name: "dns-tcp" }]);
     expect(ports).toEqual([{ number: 53, protocol: "TCP", name: "dns-tcp" }]);
     expect(omitted.map(({ port, reason }) => [port.port, port.protocol, reason])).toEqual([
-      [53, "UDP", "Istio allows each port number once"],
+      [53, "UDP", "gateways do not forward UDP"],
       [54, undefined, "Istio allows each port name once"],
     ]);
   });

@@ -56,16 +56,17 @@ export const federatedPorts = memoizeLast((servicePorts: readonly KubeServicePor
   const omitted: OmittedPort[] = [];
   for (const port of servicePorts) {
     const protocol = portProtocol(port);
-    const reason = protocol === undefined ? `Istio does not support ${port.protocol}` : reasonBeside(port, servicePorts, ports);
+    const reason = protocol === undefined ? `Istio does not support ${port.protocol}` : reasonBeside(port, protocol, ports);
     if (protocol === undefined || reason !== undefined) omitted.push({ port, reason: reason ?? "" });
     else ports.push({ number: port.port ?? 0, protocol, name: portName(port) });
   }
   return { ports: intern(exactly(ports)), omitted };
 });
 
-/** Why a port can't stand beside the others: DNS, for instance, has one number for both TCP and UDP, which gateways don't pass on. */
-function reasonBeside(port: KubeServicePort, all: readonly KubeServicePort[], taken: readonly ServiceEntryPort[]): string | undefined {
-  const isShadowed = port.protocol === "UDP" && all.some((other) => other.port === port.port && (other.protocol ?? "TCP") === "TCP");
-  if (isShadowed || taken.some(({ number }) => number === port.port)) return "Istio allows each port number once";
+/** Why a port can't be federated, given those before it. */
+function reasonBeside(port: KubeServicePort, protocol: string, taken: readonly ServiceEntryPort[]): string | undefined {
+  // They forward connections by their SNI.
+  if (protocol === "UDP") return "gateways do not forward UDP";
+  if (taken.some(({ number }) => number === port.port)) return "Istio allows each port number once";
   return taken.some(({ name }) => name === portName(port)) ? "Istio allows each port name once" : undefined;
 }

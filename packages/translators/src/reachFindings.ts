@@ -1,0 +1,27 @@
+/** What is reported of hosts, ports and addresses that others cannot reach, or that an API server would refuse: a part of the catalogue in `findings.ts`. */
+export const REACH_FINDINGS = {
+  NoPortToFederate: {
+    meaning: "A Service has no port that gateways can forward. It is not federated.",
+    example:
+      "Destination gloo-mesh/db-apps-east is not federated: its Service has no ports, so there is nothing to be called at its host name",
+  },
+  HostTooLong: {
+    meaning: "The federated host of a Service is longer than DNS allows. The Service is not federated.",
+    example:
+      "Destination gloo-mesh/reviews-bookinfo-east is not federated: its host reviews.bookinfo.svc.… has 262 characters, of 253 that DNS allows: set a shorter spec.federation.hostnameSuffix, or shorter names of Service and namespace",
+  },
+  EndpointsOmitted: {
+    meaning: "A ServiceEntry would have more endpoints than API servers accept. Calls from other clusters reach a part of the pods.",
+    example:
+      "Destination gloo-mesh/reviews-bookinfo-east: calls from other clusters reach 4096 of its 5000 pods, as a ServiceEntry has at most 4096 endpoints: divide its pods among several Services",
+  },
+  PortMissingAtPods: {
+    meaning: "Some pods of a Service do not have one of its named ports. Istio sends calls from other clusters to them all the same.",
+    example:
+      "Destination gloo-mesh/api-apps-east: port http-admin (81) leads to no port of 1 of its 2 pods, so calls of it from other clusters fail there: give the port this name in all pods, or divide them among several Services",
+  },
+  ServiceWithoutPorts: {
+    meaning: "A TrafficPolicy selects a Service without ports, to which no requests are routed.",
+    example: "Service apps/db in east has no ports, so no requests are routed to it: this policy has no effect there",
+  },
+} as const;
