@@ -36,7 +36,7 @@ export const FEDERATION = {
     consequence: "Other clusters have no address to connect to, so that each call to the services of this mesh fails.",
     remedy: "look at the load balancer of its Service",
     example:
-      "VirtualMesh gloo-mesh/all: Destination gloo-mesh/istio-ingressgateway-istio-system-cluster-1 is the east-west gateway but has no external address: other clusters cannot reach the mesh until its load balancer or nodes have one",
+      "VirtualMesh gloo-mesh/all: Destination gloo-mesh/istio-ingressgateway-istio-system-cluster-1 is the east-west gateway but has no external address: other clusters cannot reach the mesh until its load balancer has one",
   },
   FED1006: {
     severity: { status: "error" },

@@ -23,18 +23,21 @@ function firstLabel(node: Node | undefined, keys: readonly string[]): string {
   return keys.map((key) => labels[key]).find((value) => value !== undefined) ?? "";
 }
 
-/** The one address at which a NodePort is reached on a node: its first that is not internal, on kind its first internal one; "" without any. */
-export function reachableAddress(node: Node): string {
-  const isDiscoveredCluster = isKindNode(node) ? (type: string) => type === "InternalIP" : (type: string) => !type.startsWith("Internal");
-  return addressesOf(node).find(({ type }) => isDiscoveredCluster(type))?.address ?? "";
+/** The one address at which a NodePort is reached on a node from other clusters; undefined without any. */
+export function reachableAddress(node: Node): ExternalAddress | undefined {
+  return externalAddressesOfNode(node)[0];
 }
 
-/** Every address at which a NodePort is reached on a node, in the node's order. */
+/**
+ * Every address at which a NodePort is reached on a node from other clusters, in the node's order: its external IPs, else its external names; on kind
+ * its internal IPs as well. Never its Hostname, which is what its own network calls it, and no internal address: in another network it may be
+ * anybody's. A cluster whose nodes have no others says where it is reached in `spec.externalIPs` of the Service.
+ */
 export function externalAddressesOfNode(node: Node): readonly ExternalAddress[] {
   const isKind = isKindNode(node);
-  return addressesOf(node)
-    .filter(({ type }) => type === "ExternalIP" || type === "Hostname" || (isKind && type === "InternalIP"))
-    .map(({ type, address }) => (type === "Hostname" ? { dnsName: address } : { ip: address }));
+  const all = addressesOf(node).filter(({ address }) => address !== "");
+  const ips = all.filter(({ type }) => type === "ExternalIP" || (isKind && type === "InternalIP")).map(({ address }) => ({ ip: address }));
+  return ips.length > 0 ? ips : all.filter(({ type }) => type === "ExternalDNS").map(({ address }) => ({ dnsName: address }));
 }
 
 function addressesOf(node: Node): readonly { readonly type: string; readonly address: string }[] {

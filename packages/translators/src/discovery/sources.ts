@@ -158,6 +158,6 @@ export function nodeNamed(name: string | undefined, group: Group<Node> | undefin
 }
 
 /** A node of a cluster that is reached from outside, whose node ports lead to pods that run nowhere for now; undefined without one. */
-export const reachableNode = memoizeRow(({ rows }: Group<Node>) => ({ node: rows.find((node) => reachableAddress(node) !== "") }));
+export const reachableNode = memoizeRow(({ rows }: Group<Node>) => ({ node: rows.find((node) => reachableAddress(node) !== undefined) }));
 
 const byName = memoizeRow(({ rows }: Group<Node>) => new Map(rows.map((node) => [node.metadata.name, node])));

@@ -1,4 +1,4 @@
-import type { IngressGateway, KubernetesServicePort, Node, Service, SettingsSpec } from "@isthmus/api";
+import type { ExternalAddress, IngressGateway, KubernetesServicePort, Node, Service, SettingsSpec } from "@isthmus/api";
 import { matchesLabels, type Report, refOf } from "@isthmus/core";
 import { namespaceLocationOf } from "../../policy/podIndexes.ts";
 import { finding } from "../findings.ts";
@@ -97,10 +97,10 @@ function reachedAt(service: Service, port: KubernetesServicePort, { gatewayNode,
   if (type === "NodePort") {
     const { nodePort = 0 } = port;
     // Every node forwards a node port. Of pods that are about to restart it is not known where they will run.
-    const ip = addressOf(gatewayNode) ?? externalIp ?? addressOf(otherNode);
-    if (ip === undefined) return "no node that runs its pods has an external address: set one in spec.externalIPs";
-    // The published API has all of them as `ip`, host names of nodes too.
-    return { ip, port: nodePort };
+    const stated = externalIp === undefined ? undefined : { ip: externalIp };
+    const address = addressOf(gatewayNode) ?? stated ?? addressOf(otherNode);
+    if (address === undefined) return "no node that runs its pods has an external address: set one in spec.externalIPs";
+    return { ...address, port: nodePort };
   }
   if (type === "LoadBalancer") {
     const { port: number = 0 } = port;
@@ -113,6 +113,6 @@ function reachedAt(service: Service, port: KubernetesServicePort, { gatewayNode,
   return `spec.type: ${type} is not reachable from other clusters: use LoadBalancer or NodePort`;
 }
 
-function addressOf(node: Node | undefined): string | undefined {
-  return node === undefined ? undefined : reachableAddress(node) || undefined;
+function addressOf(node: Node | undefined): ExternalAddress | undefined {
+  return node && reachableAddress(node);
 }

@@ -169,10 +169,17 @@ function reportsOn(one: Candidate, { virtualMesh, mesh }: GatewaySelectionInputs
     : (one.gateway.externalAddresses ?? []).length === 0
       ? warningFinding(
           "GatewayUnreachable",
-          `${name} is the east-west gateway but has no external address: other clusters cannot reach the mesh until its load balancer or nodes have one`,
+          `${name} is the east-west gateway but has no external address: other clusters cannot reach the mesh until ${lackingOf(one.destination)}`,
         )
       : undefined;
   return finding === undefined ? [] : [reportOf(refOf(virtualMesh), finding, refOf(mesh))];
+}
+
+/** What a gateway without an external address waits for. */
+function lackingOf({ spec }: Destination): string {
+  return spec?.kubeService?.serviceType === "NODE_PORT"
+    ? "its nodes have an ExternalIP or ExternalDNS, or its Service names one in spec.externalIPs"
+    : "its load balancer has one";
 }
 
 const DEFAULT_PORT_NAME = "tls";
