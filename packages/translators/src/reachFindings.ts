@@ -10,6 +10,12 @@ export const REACH_FINDINGS = {
     example:
       "Destination gloo-mesh/reviews-bookinfo-east is not federated: its host reviews.bookinfo.svc.… has 262 characters, of 253 that DNS allows: set a shorter spec.federation.hostnameSuffix, or shorter names of Service and namespace",
   },
+  AddressFamilyMissing: {
+    meaning:
+      "The gateways of a mesh have no address of a family that the Services of another cluster have. Calls from there may have no route.",
+    example:
+      "Mesh gloo-mesh/istiod-istio-system-six is reached at 2001:db8:1::101, and Services of four have IPv4 addresses alone: calls from there fail unless their pods have a route: give its gateways an IPv4 address, or a host name",
+  },
   EndpointsOmitted: {
     meaning: "A ServiceEntry would have more endpoints than API servers accept. Calls from other clusters reach a part of the pods.",
     example:

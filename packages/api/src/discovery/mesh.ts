@@ -45,6 +45,7 @@ const istioMesh = fields({
   istiodServiceAccount: text("Service account of istiod; the identity in its CA certificate."),
   ingressGateways: Type.Array(ingressGateway, { description: "Deprecated: gateways are selected in the VirtualMesh." }),
   smartDnsProxyingEnabled: Type.Boolean({ description: "Whether sidecars proxy DNS for hosts of ServiceEntries." }),
+  ipFamilies: strings({ description: "Address families of the Services of the cluster: IPv4, IPv6. Empty: IPv4 alone." }),
 });
 
 const cilium = fields(

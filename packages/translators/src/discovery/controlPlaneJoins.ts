@@ -6,7 +6,7 @@ import { controlPlanesByCluster, controlPlanesByMeshConfig, controlPlanesByNames
 import { byCiliumConfig, byClusterMesh, ciliumByCluster } from "./detectors/cilium.ts";
 import { LastKnownMesh } from "./detectors/lastKnownMesh.ts";
 import { keyAcrossKinds } from "./discoveryResult.ts";
-import { agentPods, byNamespaceObject, servicesByNamespace } from "./indexes.ts";
+import { agentPods, byCluster, byNamespaceObject, servicesByNamespace } from "./indexes.ts";
 import { type DiscoverySources, nodes, scopes } from "./sources.ts";
 
 /** What the discovery of meshes reads. */
@@ -33,6 +33,8 @@ export const controlPlaneJoins = {
     to: inputKind<MeshSources, Service>(Service),
     index: servicesByNamespace,
   }),
+  servicesOverIpv4: servicesWithFamily(byIpv4),
+  servicesOverIpv6: servicesWithFamily(byIpv6),
   nodes: join({ from: controlPlanes, key: controlPlanesByCluster, to: nodes }),
   agentPods: join({ from: controlPlanes, key: controlPlanesByCluster, to: pods, index: agentPods }),
   registrations: join({
@@ -65,6 +67,25 @@ export const controlPlaneJoins = {
     isSame: (before, after) => before.trustDomain === after.trustDomain,
   }),
 };
+
+/** Of Services, whether there are any with a family. */
+function servicesWithFamily(index: (service: Service) => readonly string[]) {
+  return join({
+    from: controlPlanes,
+    key: controlPlanesByCluster,
+    to: inputKind<MeshSources, Service>(Service),
+    index,
+    isSame: (before, after) => equalJson(before.spec?.ipFamilies, after.spec?.ipFamilies),
+  });
+}
+
+function byIpv4(service: Service): readonly string[] {
+  return service.spec?.ipFamilies?.includes("IPv4") === true ? byCluster(service) : [];
+}
+
+function byIpv6(service: Service): readonly string[] {
+  return service.spec?.ipFamilies?.includes("IPv6") === true ? byCluster(service) : [];
+}
 
 /** Of a namespace, its labels are read. */
 function hasSameLabels(before: Namespace, after: Namespace): boolean {

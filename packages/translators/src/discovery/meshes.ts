@@ -47,6 +47,7 @@ export function controlPlaneInputs(deployment: Deployment, context: DiscoveryCon
     firstNode: nodes?.rows[0],
     agent: placeOfAgent(options, lookup),
     services: lookup("services"),
+    ipFamilies: [...(lookup("servicesOverIpv4").length > 0 ? ["IPv4"] : []), ...(lookup("servicesOverIpv6").length > 0 ? ["IPv6"] : [])],
     gatewayNode,
     otherNode: gatewayNode === undefined && nodes !== undefined ? reachableNode(nodes).node : undefined,
     cilium: detectCilium({

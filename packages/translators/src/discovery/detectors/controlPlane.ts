@@ -27,6 +27,8 @@ export interface ControlPlaneInputs {
   readonly agent: MeshAgentInfo | undefined;
   /** The Services of the control plane's namespace, in key order. */
   readonly services: readonly Service[];
+  /** The address families of the Services of its cluster, as these say; empty where none says it. */
+  readonly ipFamilies: readonly string[];
   /** The node of the first gateway pod of the control plane's namespace that runs on one. */
   readonly gatewayNode: Node | undefined;
   /** While none does: a node that is reached from outside. */

@@ -48,6 +48,8 @@ function detectIstio(inputs: ControlPlaneInputs): DetectedMesh {
     istiodServiceAccount: deployment.spec?.template?.spec?.serviceAccountName,
     ingressGateways: gateways,
     smartDnsProxyingEnabled: config.isDnsCaptured,
+    // IPv4 alone is not noted: nearly all clusters have that.
+    ipFamilies: inputs.ipFamilies.includes("IPv6") ? inputs.ipFamilies : [],
   });
   return { spec: { istio, ...(agent === undefined ? {} : { agentInfo: agent }) }, reports };
 }

@@ -1,5 +1,6 @@
 import type { Destination, Mesh, ServiceEntryPort } from "@isthmus/api";
 import type { DestinationInputs, FailoverPeer } from "../../inputs.ts";
+import { familiesOf, gatewaysFor } from "../addressFamilies.ts";
 import { hasAddress, labelling, resolutionOf, TLS_MODE_LABEL } from "../virtualMesh/endpoints.ts";
 import { federatedPorts, portName } from "../virtualMesh/ports.ts";
 
@@ -63,7 +64,7 @@ function remoteClusterOf(
 ): RemoteCluster {
   const region = regionOf(peer.destination, peer.mesh);
   const isNear = region !== "" && region === regionOf(own, mesh);
-  const addresses = addressesOf(peer);
+  const addresses = addressesOf({ gateways: gatewaysFor(familiesOf(mesh), peer.gateways) });
   return {
     clusterName: peer.destination.spec?.kubeService?.ref?.clusterName ?? "",
     region,
@@ -80,7 +81,7 @@ export function hasHostNamesAlone({ gateways }: FailoverPeer): boolean {
   return addresses.length > 0 && !addresses.some(isIp);
 }
 
-function addressesOf({ gateways }: FailoverPeer): RemoteCluster["addresses"] {
+function addressesOf({ gateways }: Pick<FailoverPeer, "gateways">): RemoteCluster["addresses"] {
   return gateways.flatMap(({ externalAddresses, destinationPort }) =>
     externalAddresses.filter(isIp).map((address) => ({ address, port: destinationPort })),
   );

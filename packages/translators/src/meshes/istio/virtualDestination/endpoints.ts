@@ -1,5 +1,6 @@
 import type { Destination, Endpoint, Subset, VirtualDestinationSpec, Workload, WorkloadEntry } from "@isthmus/api";
 import { servicePortOf } from "../../../policy/virtualDestinationTargets.ts";
+import { type AddressFamilies, gatewaysFor } from "../addressFamilies.ts";
 import { hasAddress, type Labels, labelling, TLS_MODE_LABEL } from "../virtualMesh/endpoints.ts";
 import { portName } from "../virtualMesh/ports.ts";
 import { isInSubset, subsetLabelsOf } from "./subsets.ts";
@@ -14,6 +15,8 @@ export interface EndpointOptions {
   readonly port: string;
   /** That policies ask for. */
   readonly subsets: readonly Subset[];
+  /** The address families that clients have. Default: all. */
+  readonly families?: AddressFamilies;
   /** Clusters whose gateways are left out while there is another endpoint. */
   readonly offline: readonly string[];
 }
@@ -117,12 +120,14 @@ function gatewayEndpoints(remote: RemoteTargets, options: EndpointOptions): read
   if (pods.length === 0) return [];
   const locality = remoteRegionOf(remote);
   const parts = partsOf(pods, options.subsets);
-  return remote.home.gateways.flatMap(({ externalAddresses, destinationPort }) =>
-    externalAddresses.flatMap((address) =>
-      parts.map((part) =>
-        withLocality({ address, ports: { [options.port]: destinationPort }, labels: { ...part, [TLS_MODE_LABEL]: "istio" } }, locality),
+  const { gateways } = remote.home;
+  return (options.families === undefined ? gateways : gatewaysFor(options.families, gateways)).flatMap(
+    ({ externalAddresses, destinationPort }) =>
+      externalAddresses.flatMap((address) =>
+        parts.map((part) =>
+          withLocality({ address, ports: { [options.port]: destinationPort }, labels: { ...part, [TLS_MODE_LABEL]: "istio" } }, locality),
+        ),
       ),
-    ),
   );
 }
 

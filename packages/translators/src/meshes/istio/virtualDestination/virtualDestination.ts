@@ -13,6 +13,7 @@ import { type Finding, invalidFinding, reportOf, warningFinding } from "../../..
 import { userNameOf } from "../../../policy/userResources.ts";
 import { emptyTranslation, type MeshWithGateways, type TargetTranslation, type VirtualDestinationInputs } from "../../inputs.ts";
 import { type OutputOrigin, originOf, outputOf } from "../../outputMetadata.ts";
+import { familiesOf, virtualIpsIn } from "../addressFamilies.ts";
 import { passthrough } from "../virtualMesh/eastWestGateways.ts";
 import { atMostEndpoints, MOST_ENDPOINTS, resolutionOf } from "../virtualMesh/endpoints.ts";
 import { lacksDnsProxying, needsDnsProxying } from "../virtualMesh/federationRefusals.ts";
@@ -80,13 +81,14 @@ function forClients(host: Host, exported: MeshWithGateways): TargetTranslation {
   const { inputs, options } = host;
   const { mesh } = exported;
   const tiers = tiersFor(mesh, { ...inputs, spec: options.spec });
-  const endpoints = endpointsOf(tiers, options);
+  const families = familiesOf(mesh);
+  const endpoints = endpointsOf(tiers, { ...options, families });
   const resolution = resolutionOf(endpoints.map(({ address = "" }) => address));
   const findings = [...meshFindings(host, exported, resolution), ...omittedFindings(endpoints, mesh)];
   const reports = findings.map((finding) => reportOf(refOf(inputs.virtualDestination), finding, refOf(mesh)));
   if (resolution === undefined || findings.some(({ state }) => state === "INVALID")) return { outputs: [], reports };
   const place = { namespace: clientNamespace(host, exported), clusterName: istioPlaceOf(mesh).cluster };
-  const entry = { exportTo: ["*"], addresses: [inputs.virtualIp.address], ...entrySpec(host, endpoints), resolution };
+  const entry = { exportTo: ["*"], addresses: virtualIpsIn(families, inputs.virtualIp.address), ...entrySpec(host, endpoints), resolution };
   const rule = connectionsWithPolicies(inputs, mesh, ruleSpec(host, tiers));
   const routes = routesWithPolicies(inputs, mesh, { hostname: host.hostname, port: options.spec.port?.number ?? 0 });
   return {

@@ -2,6 +2,7 @@ import type { Destination, Mesh, ServiceEntryPort, WorkloadEntry } from "@isthmu
 import type { Resource } from "@isthmus/core";
 import type { VirtualIp } from "../../../policy/virtualIpAddresses.ts";
 import type { DestinationInputs } from "../../inputs.ts";
+import { type AddressFamilies, gatewaysFor } from "../addressFamilies.ts";
 import { atMostEndpoints, gatewayEndpoints, localEndpoints, resolutionOf } from "./endpoints.ts";
 import { federatedPorts, type OmittedPort } from "./ports.ts";
 
@@ -18,8 +19,8 @@ export interface FederatedService {
   readonly ports: readonly ServiceEntryPort[];
   /** Ports that Istio would refuse. */
   readonly omittedPorts: readonly OmittedPort[];
-  /** Seen from elsewhere: the gateways of its mesh. */
-  readonly atGateways: FederatedEndpoints;
+  /** Seen from elsewhere: the gateways of its mesh, at addresses of families that callers have. */
+  readonly atGateways: (families: AddressFamilies) => FederatedEndpoints;
   /** Seen from its own gateways: its pods. */
   readonly atPods: FederatedEndpoints;
 }
@@ -50,8 +51,19 @@ export function federatedServiceOf(inputs: DestinationInputs): FederatedService 
     virtualIp,
     ports,
     omittedPorts: omitted,
-    atGateways: groupOf(gatewayEndpoints(source, gateways)),
+    atGateways: byFamilies((families) => groupOf(gatewayEndpoints(source, gatewaysFor(families, gateways)))),
     atPods: groupOf(localEndpoints(source)),
+  };
+}
+
+/** Most callers have the same families. */
+function byFamilies(make: (families: AddressFamilies) => FederatedEndpoints): (families: AddressFamilies) => FederatedEndpoints {
+  const made = new Map<string, FederatedEndpoints>();
+  return (families) => {
+    const key = families.join();
+    const known = made.get(key) ?? make(families);
+    made.set(key, known);
+    return known;
   };
 }
 

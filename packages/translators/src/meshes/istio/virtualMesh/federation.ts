@@ -5,6 +5,7 @@ import { failoverHostname } from "../../../policy/hostnames.ts";
 import { type DestinationInputs, emptyTranslation, type TargetTranslation } from "../../inputs.ts";
 import type { AppliedFederation } from "../../meshTranslator.ts";
 import { originOf, outputOf } from "../../outputMetadata.ts";
+import { familiesOf, virtualIpsIn } from "../addressFamilies.ts";
 import { remoteSource } from "../source.ts";
 import type { SourceObjects } from "../sourceObjects.ts";
 import { type FederatedEndpoints, type FederatedService, federatedServiceOf } from "./federatedService.ts";
@@ -45,10 +46,15 @@ function remoteOutputs(
   const { virtualMesh, virtualIp, atGateways } = service;
   const federates = destination.spec?.kubeService?.ref;
   const origin = originOf({ translationContext, parents: [virtualMesh], annotationsOf: destination, ...(federates && { federates }) });
-  // The same for all of them.
-  const spec = serviceEntrySpec({ addresses: [virtualIp.address] }, service, atGateways);
+  // One for all with the same families, as nearly all of them have.
+  const specs = new Map<string, ServiceEntrySpec>();
   const outputs: Output[] = [];
   for (const mesh of service.remotes) {
+    const families = familiesOf(mesh);
+    const key = families.join();
+    const spec =
+      specs.get(key) ?? serviceEntrySpec({ addresses: virtualIpsIn(families, virtualIp.address) }, service, atGateways(families));
+    specs.set(key, spec);
     outputs.push(atHost(mesh, ServiceEntry, spec));
     for (const output of objectsFrom(remoteSource(mesh), origin)) outputs.push(output);
   }

@@ -1,6 +1,7 @@
 import type { DestinationRule } from "@isthmus/api";
 import { formatRef, refOf } from "@isthmus/core";
 import { type Finding, warningFinding } from "../../../findings.ts";
+import { familiesOf } from "../addressFamilies.ts";
 import { passesGateways } from "../features/mtls.ts";
 import { MOST_ENDPOINTS } from "./endpoints.ts";
 import type { FederatedService } from "./federatedService.ts";
@@ -33,9 +34,9 @@ export function reachabilityFindings(service: FederatedService, rules: readonly 
 }
 
 /** Pods of a service that other clusters cannot call, or not at all ports. */
-function endpointFindings({ destination, ports, atGateways, atPods }: FederatedService): readonly Finding[] {
+function endpointFindings({ destination, ports, remotes, atGateways, atPods }: FederatedService): readonly Finding[] {
   const name = nameOf({ destination });
-  const omitted = [atPods, atGateways].find(({ total }) => total > MOST_ENDPOINTS);
+  const omitted = [atPods, ...remotes.map((mesh) => atGateways(familiesOf(mesh)))].find(({ total }) => total > MOST_ENDPOINTS);
   const subsets = (destination.spec?.kubeService?.endpointSubsets ?? []).map(({ endpoints = [], ports: open = [] }) => ({
     names: new Set(open.map(portName)),
     pods: endpoints.length,
