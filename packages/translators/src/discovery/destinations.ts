@@ -6,12 +6,14 @@ import {
   type KubeServicePort,
   type Mesh,
   type Node,
+  type Pod,
   type Service,
   type Workload,
 } from "@isthmus/api";
 import { clusterRefOf, discoveredName, intern, merged, type Owner, type Report, refOf } from "@isthmus/core";
 import { memoizeRow } from "../incremental/memoizeRow.ts";
 import type { DiscoveredObject, DiscoveryResult } from "./discoveryResult.ts";
+import { labelsOfPods } from "./endpointLabels.ts";
 import { type AddressGroup, endpointSubsets } from "./endpoints.ts";
 import { externalAddresses } from "./externalAddresses.ts";
 import { finding } from "./findings.ts";
@@ -30,6 +32,8 @@ export interface DiscoveredServiceInputs {
   readonly annotatedMesh: Mesh | undefined;
   /** The workloads that the Service selects, in key order. */
   readonly workloads: readonly Workload[];
+  /** The pods that its selector takes; none where it has no selector. */
+  readonly pods: readonly Pod[];
   /** Its ready addresses. */
   readonly addresses: readonly AddressGroup[];
   /** Whether anything tells of its addresses: without that, none is not the same as none ready. */
@@ -64,7 +68,11 @@ export function translateDestination(inputs: DiscoveredServiceInputs): Discovery
   const reports = isAnnotated(service) ? [withoutMesh(service)] : NONE;
   const mesh = workloads[0]?.spec?.mesh;
   if (mesh === undefined) return { reports };
-  const endpoints = endpointSubsets(inputs.addresses, { workloads, nodes: inputs.endpointNodes, outside: inputs.outsideMesh.names });
+  const endpoints = endpointSubsets(inputs.addresses, {
+    labelsOf: labelsOfPods(inputs.pods, workloads),
+    nodes: inputs.endpointNodes,
+    outside: inputs.outsideMesh.names,
+  });
   const kubeService = withoutZeroValues({
     ...serviceFields(inputs),
     subsets: subsetsOf(workloads),

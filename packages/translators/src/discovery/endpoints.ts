@@ -1,6 +1,7 @@
-import type { Endpoint, EndpointSlice, EndpointSubset, Endpoints, Node, Service, Workload } from "@isthmus/api";
+import type { Endpoint, EndpointSlice, EndpointSubset, Endpoints, Node, Service } from "@isthmus/api";
 import { compareKeys, intern } from "@isthmus/core";
 import { memoizeRow } from "../incremental/memoizeRow.ts";
+import type { LabelsOfPod } from "./endpointLabels.ts";
 import { subZoneOf, zoneOf } from "./nodes.ts";
 import { isZero, withoutZeroValues } from "./zeroValues.ts";
 
@@ -118,26 +119,26 @@ export function nodeNamesOf(groups: readonly AddressGroup[]): readonly string[] 
 
 /** What is known of those behind addresses. */
 export interface EndpointFacts {
-  readonly workloads: readonly Workload[];
+  readonly labelsOf: LabelsOfPod;
   readonly nodes: readonly Node[];
   /** The names of pods without a sidecar. */
   readonly outside: ReadonlySet<string>;
 }
 
 /** Address groups as a Destination shows them: with the labels of the workload behind each address, where it runs, and whether it has no sidecar. */
-export function endpointSubsets(groups: readonly AddressGroup[], { workloads, nodes, outside }: EndpointFacts): readonly EndpointSubset[] {
+export function endpointSubsets(groups: readonly AddressGroup[], { labelsOf, nodes, outside }: EndpointFacts): readonly EndpointSubset[] {
   const nodesByName = new Map(nodes.map((node) => [node.metadata.name, node]));
   return groups.map(({ addresses, ports }) => ({
     endpoints: addresses.map((address) => {
-      const endpoint = endpointOf(address, workloads, nodesByName.get(address.nodeName));
+      const endpoint = endpointOf(address, labelsOf, nodesByName.get(address.nodeName));
       return outside.has(address.podName) ? { ...endpoint, outsideMesh: true } : endpoint;
     }),
     ...withoutZeroValues({ ports }),
   }));
 }
 
-function endpointOf({ ip, podName, zone: statedZone }: Address, workloads: readonly Workload[], node: Node | undefined): Endpoint {
-  const labels = (podName === "" ? undefined : workloadOf(podName, workloads)?.spec?.kubernetes?.podLabels) ?? NO_LABELS;
+function endpointOf({ ip, podName, zone: statedZone }: Address, labelsOf: LabelsOfPod, node: Node | undefined): Endpoint {
+  const labels = (podName === "" ? undefined : labelsOf(podName)) ?? NO_LABELS;
   const subLocality = node === undefined ? withoutZeroValues({ zone: statedZone }) : subLocalityOf(node);
   // Nearly all of a million have all three, and so no room for others.
   if (ip !== "" && !isZero(labels) && !isZero(subLocality)) return { ipAddress: ip, labels, subLocality };
@@ -151,11 +152,3 @@ const subLocalityOf = memoizeRow((node: Node) => {
   const zone = zoneOf(node);
   return zone === "" ? {} : withoutZeroValues({ zone, subZone: subZoneOf(node) });
 });
-
-/** The workload that a pod belongs to, by its name, as the published API tells it: the first one whose name and a dash it begins with. */
-function workloadOf(podName: string, workloads: readonly Workload[]): Workload | undefined {
-  return workloads.find(({ spec }) => {
-    const name = spec?.kubernetes?.controller?.name ?? "";
-    return podName[name.length] === "-" && podName.startsWith(name);
-  });
-}

@@ -36,8 +36,8 @@ function hasSidecar(pod: Pod): boolean {
 
 const PROXY_CONTAINER = "istio-proxy";
 
-/** ReplicaSets of a Deployment have its name and the hash of its template. */
-function controllerNameOf({ metadata }: Pod): string {
+/** The name of a pod's controller; its own without one. ReplicaSets of a Deployment have its name and the hash of its template. */
+export function controllerNameOf({ metadata }: Pod): string {
   const { name } = metadata.ownerReferences?.find(({ controller }) => controller === true) ?? metadata;
   const hash = metadata.labels?.[TEMPLATE_HASH];
   return hash !== undefined && name.endsWith(`-${hash}`) ? name.slice(0, -hash.length - 1) : name;

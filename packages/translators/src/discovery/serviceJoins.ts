@@ -45,5 +45,10 @@ export const serviceJoins = {
 };
 
 function isSamePod(before: Pod, after: Pod): boolean {
-  return before.spec?.nodeName === after.spec?.nodeName && isSameOutsideMesh(before, after);
+  return (
+    before.spec?.nodeName === after.spec?.nodeName &&
+    isSameOutsideMesh(before, after) &&
+    equalJson(before.metadata.labels, after.metadata.labels) &&
+    equalJson(before.metadata.ownerReferences, after.metadata.ownerReferences)
+  );
 }

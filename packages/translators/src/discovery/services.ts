@@ -34,6 +34,7 @@ export function discoveredServiceInputs(
     service,
     annotatedMesh: isAnnotated(service) ? annotatedMesh(lookup) : undefined,
     workloads,
+    pods: hasSelector ? pods : NONE,
     addresses,
     isReadinessKnown: slices.length + endpoints.length > 0,
     endpointNodes: nodeNamesOf(addresses).flatMap((name) => nodeNamed(name, nodes) ?? []),

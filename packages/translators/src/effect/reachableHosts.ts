@@ -42,6 +42,8 @@ interface Endpoint {
   readonly cluster: string;
   /** Of a gateway that may be there once for each subset; those with one address are one. */
   readonly gateway?: string;
+  /** For how many pods it stands. Default: 1. */
+  readonly pods?: number;
 }
 
 interface Known {
@@ -120,9 +122,14 @@ function hostsIn(caller: string, { entries, rules, routes }: ClusterObjects, pla
     for (const host of entry.spec?.hosts ?? []) {
       const home = places.federated.get(host);
       const service = places.services.get(caller)?.get(host);
-      const endpointOf = ({ address = "", labels = {} }: WorkloadEntry): Endpoint => {
+      const endpointOf = ({ address = "", labels = {}, weight: pods }: WorkloadEntry): Endpoint => {
         const gateway = home === undefined ? places.gateways.get(address) : undefined;
-        return { labels, cluster: home ?? gateway ?? caller, ...(gateway === undefined ? {} : { gateway: address }) };
+        return {
+          labels,
+          cluster: home ?? gateway ?? caller,
+          ...(gateway === undefined ? {} : { gateway: address }),
+          ...(pods === undefined ? {} : { pods }),
+        };
       };
       const endpoints = (entry.spec?.endpoints ?? []).map(endpointOf);
       // Istio adds these to the pods of the Service, no matter which namespace sees the object (docs/decisions/0085).
@@ -170,14 +177,14 @@ function tiersIn(endpoints: readonly Endpoint[], rule: DestinationRule | undefin
     });
   const tiers = new Map<number, Map<string, number>>();
   const seen = new Set<string>();
-  for (const { labels, cluster, gateway } of endpoints) {
+  for (const { labels, cluster, gateway, pods = 1 } of endpoints) {
     if (wanted !== undefined && !matchesLabels(wanted, labels)) continue;
     const miss = order.findIndex(({ name, value }) => labels[name] !== value);
     const rank = miss < 0 ? order.length : miss;
     if (gateway !== undefined && seen.has(`${rank} ${gateway}`)) continue;
     seen.add(`${rank} ${gateway}`);
     const tier = tiers.get(rank) ?? new Map<string, number>();
-    tiers.set(rank, tier.set(cluster, (tier.get(cluster) ?? 0) + 1));
+    tiers.set(rank, tier.set(cluster, (tier.get(cluster) ?? 0) + pods));
   }
   return [...tiers.keys()].sort((a, b) => b - a).flatMap((rank) => tiers.get(rank) ?? []);
 }
