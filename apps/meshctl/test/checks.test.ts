@@ -288,6 +288,20 @@ test.each([
       }),
     ],
   ],
+  [
+    "a service account that a pod of a Job runs as",
+    [
+      access(
+        "sourceSelector: [{kubeServiceAccountRefs: {serviceAccounts: [{name: report, namespace: shop, clusterName: east}]}}], destinationSelector: [{kubeServiceRefs: {services: [{name: cart, namespace: shop, clusterName: east}]}}]",
+      ),
+      object({
+        apiVersion: "v1",
+        kind: "Pod",
+        meta: "name: report-1-x, namespace: shop, clusterName: east, ownerReferences: [{apiVersion: batch/v1, kind: Job, name: report-1, controller: true}]",
+        rest: 'spec: {serviceAccountName: report, containers: [{name: app, image: "a:1"}, {name: istio-proxy, image: "b:1"}]}',
+      }),
+    ],
+  ],
   ["a name of several parts, the first longer than a label", [timeout(`name: ${"a".repeat(80)}.b-2, namespace: shop`)]],
   ["Namespaces of another cluster", [core("Namespace", "name: x, clusterName: east"), timeout("name: t, namespace: shop")]],
   ["Secrets of another cluster", [virtualMesh(`${BOTH}, ${GENERATED}`), core("Secret", "name: other, namespace: x, clusterName: east")]],

@@ -1,12 +1,13 @@
 import { type Controller, DaemonSet, Deployment, Pod, ReplicaSet, Service, StatefulSet, type Workload } from "@isthmus/api";
-import { compareKeys, equalJson, type Kind, keyOfResource } from "@isthmus/core";
+import { compareKeys, equalJson, type Kind, keyOfResource, resourceKeyOf } from "@isthmus/core";
 import { derived } from "../incremental/derived.ts";
-import { inputKind, inputTable, join } from "../incremental/join.ts";
+import { inputKind, inputTable, type JoinSource, join } from "../incremental/join.ts";
 import { unionOfKinds } from "../incremental/unionOfKinds.ts";
 import { REVISION_LABEL } from "./detectors/istioMesh.ts";
 import { meshesByCluster } from "./discoverMeshes.ts";
 import { type DiscoveryRow, discoveryRow, keyAcrossKinds } from "./discoveryResult.ts";
 import { byCluster, podsByController, replicaSetsByController } from "./indexes.ts";
+import type { OtherController } from "./otherControllers.ts";
 import type { MeshScope } from "./scope.ts";
 import { type DiscoverySources, isInDiscoveryScope, scopeJoins } from "./sources.ts";
 import { standInAmong, virtualMeshesNaming } from "./standIns.ts";
@@ -35,13 +36,7 @@ export const discoveredWorkloads = derived({
     ...scopeJoins(controllers),
     meshes: meshesOfCluster,
     virtualMeshes: virtualMeshesNaming(meshesOfCluster.source),
-    revisionTags: join({
-      from: controllers,
-      key: byCluster,
-      to: inputKind<DiscoverySources, Service>(Service),
-      index: revisionTagsByCluster,
-      isSame: hasSameLabels,
-    }),
+    revisionTags: revisionTagsFor(controllers),
     pods: join({ from: controllers, when: (controller: Controller) => !isDeployment(controller), to: pods, index: podsByController }),
     podsOfReplicaSets: join({ from: replicaSetsOfDeployment.source, to: pods, index: podsByController }),
   },
@@ -65,6 +60,77 @@ export const discoveredWorkloads = derived({
     return discoveryRow(key, controller, translateWorkload(inputs), before);
   },
 });
+
+const others = inputTable(({ otherControllers }: DiscoverySources) => otherControllers, keyAcrossKinds);
+const meshesOfOthers = join({ from: others, key: byCluster, to: meshes, index: meshesByCluster });
+
+/**
+ * What comes of every controller of other kinds. Of what its pods are made of only pods tell, so one without pods is no workload: unlike a Deployment it
+ * goes when all its pods do.
+ */
+export const discoveredOtherWorkloads = derived({
+  from: others,
+  context: ({ context }) => context,
+  joins: {
+    ...scopeJoins<OtherController>(others),
+    meshes: meshesOfOthers,
+    virtualMeshes: virtualMeshesNaming(meshesOfOthers.source),
+    revisionTags: revisionTagsFor(others),
+    pods: join({
+      from: others,
+      key: ({ replicaSets: made }: OtherController) => made.map(resourceKeyOf),
+      to: pods,
+      index: podsByController,
+    }),
+  },
+  make: (other, { key, lookup, context, before }): DiscoveryRow<Workload> | undefined => {
+    const [meshScope] = lookup("meshScope");
+    const made = inKeyOrder(lookup("pods"));
+    const [first] = made;
+    if (first === undefined) return undefined;
+    if (!isInDiscoveryScope(other, context, { meshScope, namespace: () => lookup("namespace")[0] })) return undefined;
+    const found = lookup("meshes");
+    const controller = withPodSpec(other, first);
+    const inputs = {
+      controller,
+      parents: other.replicaSets,
+      pods: made,
+      toCome: () => ({
+        controller,
+        namespaceLabels: lookup("namespace")[0],
+        revisionOfTag: (tag: string) => revisionOfTag(tag, lookup("revisionTags"), meshScope),
+      }),
+      meshes: found,
+      countsAs: standInAmong(found, () => lookup("virtualMeshes")),
+      owner: context.owner,
+      namespace: context.options.namespace,
+    };
+    return discoveryRow(key, other, translateWorkload(inputs), before);
+  },
+});
+
+/** Who its pods run as, and where: all that is read of a template. Its containers would be those of an injected pod. */
+function withPodSpec(
+  { replicaSets: _, ...controller }: OtherController,
+  { spec: { serviceAccountName, hostNetwork } = {} }: Pod,
+): Controller {
+  const spec = {
+    ...(serviceAccountName === undefined ? {} : { serviceAccountName }),
+    ...(hostNetwork === undefined ? {} : { hostNetwork }),
+  };
+  return { ...controller, spec: { ...controller.spec, template: { ...controller.spec?.template, spec } } };
+}
+
+/** Services that tell of revision tags. */
+function revisionTagsFor<C extends Controller>(from: JoinSource<DiscoverySources, C, C>) {
+  return join({
+    from,
+    key: byCluster,
+    to: inputKind<DiscoverySources, Service>(Service),
+    index: revisionTagsByCluster,
+    isSame: hasSameLabels,
+  });
+}
 
 /** Services of istiod that tell which revision a tag stands for, by their cluster. Source: istio.io/istio, chart istiod, revision-tags-svc.yaml. */
 function revisionTagsByCluster(service: Service): readonly string[] {

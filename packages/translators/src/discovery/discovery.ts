@@ -23,7 +23,7 @@ import { namespaceKey, namespaceLocationOf } from "../policy/podIndexes.ts";
 import { inAgentCluster } from "./agentCluster.ts";
 import { discoveredDestinations } from "./discoverDestinations.ts";
 import { discoveredAppMeshes, discoveredControlPlanes } from "./discoverMeshes.ts";
-import { discoveredWorkloads } from "./discoverWorkloads.ts";
+import { discoveredOtherWorkloads, discoveredWorkloads } from "./discoverWorkloads.ts";
 import { type DiscoveredObject, type DiscoveryRow, keyAcrossKinds } from "./discoveryResult.ts";
 import { indexedForDiscovery } from "./indexes.ts";
 import { type DiscoveryOptions, discoveryOwner } from "./metadata.ts";
@@ -36,6 +36,7 @@ import {
   nameWinner,
   noNameAssignments,
 } from "./nameAssignments.ts";
+import { knownOtherControllers, type OtherController } from "./otherControllers.ts";
 import { clusterScopes, type DiscoverySources, discoveryContext, knownControlPlanes } from "./sources.ts";
 
 /** What was discovered, and what the next discovery can reuse. */
@@ -83,9 +84,13 @@ export function* discoveryIn(given: Snapshot, options: DiscoveryOptions, previou
   const meshes = yield* assignNames(meshRows, was.meshes, ages);
   const named = meshes.changes.flatMap(({ before: left, after: right }) => [...gone(left), ...here(right)]);
   const ofClusters = { controlPlanes, scopes, meshes: yield* withEach(was.sources.meshes, named) };
-  const workloads = yield* assignNames(yield* updated(was.workloads.rows, discoveredWorkloads, after(ofClusters)), was.workloads, ages);
+  const otherControllers = yield* updated(was.sources.otherControllers, knownOtherControllers, after({}));
+  const ofControllers = { ...ofClusters, otherControllers };
+  const ownRows = yield* updated(was.workloads.rows, discoveredWorkloads, after(ofClusters));
+  const workloadRows = yield* updated(ownRows, discoveredOtherWorkloads, after(ofControllers));
+  const workloads = yield* assignNames(workloadRows, was.workloads, ages);
   const found = yield* withEach(was.sources.workloads, yield* backingChanges(workloads, was.workloads));
-  const last = after({ ...ofClusters, workloads: found });
+  const last = after({ ...ofControllers, workloads: found });
   const destinations = yield* assignNames(yield* updated(was.destinations.rows, discoveredDestinations, last), was.destinations, ages);
 
   const outputs = yield* withEach(was.outputs, [
@@ -120,6 +125,7 @@ function nothingDiscovered(options: DiscoveryOptions): DiscoveryCache {
       inputs,
       context: discoveryContext(inputs, options, undefined),
       controlPlanes: emptyTable(keyAcrossKinds),
+      otherControllers: emptyTable<OtherController>(keyAcrossKinds),
       scopes: emptyTable(({ key }) => key),
       meshes: emptyCollection(),
       workloads: emptyCollection(),

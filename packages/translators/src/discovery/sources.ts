@@ -21,6 +21,7 @@ import { keyAcrossKinds } from "./discoveryResult.ts";
 import { byCluster, byNamespaceObject } from "./indexes.ts";
 import { type DiscoveryOptions, discoveryOwner } from "./metadata.ts";
 import { reachableAddress } from "./nodes.ts";
+import type { OtherController } from "./otherControllers.ts";
 import { isNamespaceInScope, type MeshScope, meshScopeOf, settingsSelectors } from "./scope.ts";
 
 /** What every row of discovery reads: another one computes all rows again. */
@@ -39,6 +40,8 @@ export interface DiscoverySources {
   readonly context: DiscoveryContext;
   /** The Deployments that are control planes, by `keyAcrossKinds`: few of all that there are. */
   readonly controlPlanes: Table<Deployment>;
+  /** What makes pods by way of ReplicaSets and is no Deployment, by `keyAcrossKinds`. */
+  readonly otherControllers: Table<OtherController>;
   /** By cluster. */
   readonly scopes: Table<ClusterScope>;
   /** The discovered meshes. */

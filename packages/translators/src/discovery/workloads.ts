@@ -1,5 +1,5 @@
 import { type Controller, isNoneReady, type Mesh, Pod, Workload } from "@isthmus/api";
-import { clusterRefOf, discoveredName, type Owner, type Report, refOf } from "@isthmus/core";
+import { clusterRefOf, discoveredName, type Owner, type Report, type ResourceRef, refOf } from "@isthmus/core";
 import { memoizeRow } from "../incremental/memoizeRow.ts";
 import { namespaceLocationOf } from "../policy/podIndexes.ts";
 import { isControlPlane } from "./controlPlanes.ts";
@@ -14,6 +14,8 @@ import { withoutZeroValues } from "./zeroValues.ts";
 /** All that the translation of one controller may read. */
 export interface WorkloadInputs {
   readonly controller: Controller;
+  /** The objects that tell of the controller. Default: itself. */
+  readonly parents?: readonly ResourceRef[];
   /** Its pods, in key order. */
   readonly pods: readonly Pod[];
   /** What is known of those that it makes next. Asked while none has a sidecar. */
@@ -42,7 +44,7 @@ export function translateWorkload(inputs: WorkloadInputs): DiscoveryResult<Workl
   const { controller, pods, meshes } = inputs;
   const workloadIn = ({ mesh, detector }: Injection): DiscoveryResult<Workload> => {
     const resource = workloadOf(inputs, { mesh: inputs.countsAs(mesh), isGateway: detector.isGateway?.(controller) });
-    return { output: { resource, parents: [refOf(controller)] }, reports: NONE };
+    return { output: { resource, parents: inputs.parents ?? [refOf(controller)] }, reports: NONE };
   };
   let stray: Report | undefined;
   for (const pod of pods) {

@@ -1,5 +1,6 @@
-import type { AccessPolicy, Workload } from "@isthmus/api";
+import type { AccessPolicy, Pod, Workload } from "@isthmus/api";
 import { displayName, nearestName } from "@isthmus/core";
+import { istioSidecar } from "@isthmus/translators";
 import { groupsBy } from "../groupsBy.ts";
 
 /** As whom workloads in a mesh call others. */
@@ -17,18 +18,26 @@ export interface KnownCallers {
 }
 
 /**
- * As whom the Workloads act: their service account, or `default` where their pods name none. Workloads without a controller are left out.
+ * As whom the Workloads act: their service account, or `default` where their pods name none. Workloads without a controller are left out. Where some are
+ * known, pods with a sidecar that belong to none, as those of Jobs do, act as well.
  */
-export function knownCallers(workloads: readonly Workload[]): KnownCallers {
-  const callers = workloads.flatMap(({ spec }): readonly Caller[] => {
+export function knownCallers(workloads: readonly Workload[], pods: readonly Pod[] = []): KnownCallers {
+  const ofWorkloads = workloads.flatMap(({ spec }): readonly Caller[] => {
     const { controller, serviceAccountName } = spec?.kubernetes ?? {};
     const { namespace = "", clusterName = "" } = controller ?? {};
     return controller === undefined ? [] : [{ name: serviceAccountName || "default", namespace, clusterName }];
   });
+  const clusters = new Set(ofWorkloads.map(({ clusterName }) => clusterName));
+  const ofPods = pods.flatMap((pod): readonly Caller[] => {
+    const { namespace = "", clusterName = "" } = pod.metadata;
+    if (!clusters.has(clusterName) || !istioSidecar.isInjected(pod)) return [];
+    return [{ name: pod.spec?.serviceAccountName || "default", namespace, clusterName }];
+  });
+  const callers = [...ofWorkloads, ...ofPods];
   return {
     byAccount: groupsBy(callers, ({ name }) => name),
     byNamespace: groupsBy(callers, ({ namespace }) => namespace),
-    clusters: new Set(callers.map(({ clusterName }) => clusterName)),
+    clusters,
   };
 }
 

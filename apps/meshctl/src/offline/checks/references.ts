@@ -3,6 +3,7 @@ import {
   Destination,
   DestinationRule,
   Mesh,
+  Pod,
   Secret,
   ServiceEntry,
   VirtualMesh,
@@ -16,7 +17,7 @@ import type { Doubt, KnownObjects } from "./knownObjects.ts";
 
 /** What is doubtful in what objects of users say of others. Where nothing is known of the others, nothing is said. */
 export function referenceDoubts(known: KnownObjects): readonly Doubt[] {
-  const callers = knownCallers(known.of(Workload));
+  const callers = knownCallers(known.of(Workload), known.of(Pod));
   return [
     ...known.of(VirtualMesh).flatMap((object) => [...missingRoot(object, known), ...nobodyAllowed(object, known), ...skew(object, known)]),
     ...known.of(AccessPolicy).flatMap((object) => [...unknownPorts(object, known), ...unknownCallers(object, callers, known)]),
