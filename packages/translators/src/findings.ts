@@ -152,7 +152,7 @@ export const FINDINGS = {
   },
   PortNotFederated: {
     meaning: "A port cannot be called from other clusters.",
-    example: "Destination gloo-mesh/dns-kube-system-cluster-1: port dns (53) is not federated: Istio does not support SCTP",
+    example: "Destination gloo-mesh/dns-kube-system-cluster-1: port dns (53) is not federated: gateways between meshes do not pass on UDP",
   },
   MutualTlsNeeded: {
     meaning: "Connections to a federated service use a TLS mode that the east-west gateways do not forward.",

@@ -16,6 +16,7 @@ export { memoizeRow } from "./incremental/memoizeRow.ts";
 export { INPUT_FINDINGS } from "./inputFindings.ts";
 export type { AccessCaller, AccessQuery, AccessVerdict, DecidedAt, Verdict } from "./meshes/access.ts";
 export type { DestinationEffect, EffectValue, RouteEffect, SourceEffect } from "./meshes/effect.ts";
+export { type PortFamily, type PortHints, portFamily } from "./meshes/istio/portProtocol.ts";
 export { isAbout, trustBlocker } from "./meshes/istio/virtualMesh/trustProgress.ts";
 export { networkingOwner } from "./meshes/outputMetadata.ts";
 export { exclusionsOf } from "./pipeline/exclusions.ts";

@@ -7,7 +7,8 @@ import type { Translation } from "../src/index.ts";
 
 // Small worlds in which anything about ports, endpoints and gateways may be odd.
 const CLUSTERS = ["a", "b", "c"] as const;
-const PROTOCOLS = new Set(["TCP", "HTTP", "HTTP2", "HTTPS", "GRPC", "GRPC-Web", "TLS", "Mongo", "MySQL", "Redis", "HTTP_PROXY"]);
+// None at all is what Istio detects.
+const PROTOCOLS = new Set(["", "TCP", "HTTP", "HTTP2", "HTTPS", "GRPC", "GRPC-Web", "TLS", "Mongo", "MySQL", "Redis", "HTTP_PROXY"]);
 
 const address = fc.constantFrom("10.0.0.1", "10.0.0.2", "fd00::1", "gw.example.com", "");
 const portName = fc.constantFrom("http", "grpc-x", "tls", "thrift", "odd", undefined);

@@ -1,21 +1,23 @@
 import { Deployment, Mesh, Namespace, Pod, ReplicaSet, Service, SIDECAR_INJECT } from "@isthmus/api";
 import { formatRef, type Index, keyOf, type Resource, refOf, resourceKeyOf } from "@isthmus/core";
-import { istioSidecar, NEVER_INJECTED, podsByController, replicaSetsByController } from "@isthmus/translators";
+import {
+  istioSidecar,
+  NEVER_INJECTED,
+  type PortFamily,
+  type PortHints,
+  podsByController,
+  portFamily,
+  replicaSetsByController,
+} from "@isthmus/translators";
 import { inputKind, join } from "@isthmus/translators/incremental";
 import { kubectl } from "../insight.ts";
 import { defineRule, type InsightTables, type Lookup, lookUp, type RuleFinding } from "../rule.ts";
 import { byMeshCluster, byObjectCluster } from "./places.ts";
 
-// Source: istio.io/docs/ops/configuration/traffic-management/protocol-selection.
-const FAMILIES: ReadonlyMap<string, string> = new Map([
-  ...["http", "http2", "grpc", "grpc-web"].map((word) => [word, "HTTP"] as const),
-  ...["tcp", "mongo", "redis", "mysql", "udp"].map((word) => [word, "TCP"] as const),
-  ...["tls", "https"].map((word) => [word, "TLS"] as const),
-]);
-
-/** What a port's name says of its protocol: `http-web` is HTTP; undefined when nothing. */
-function familyOf(word: string): string | undefined {
-  return FAMILIES.get(word) ?? FAMILIES.get(word.split("-", 1)[0] ?? "");
+/** What a Service says of a port over TCP; undefined where it leaves that to Istio. */
+function familyOf(port: PortHints): PortFamily | undefined {
+  const family = portFamily(port);
+  return family === "detected" || family === "UDP" ? undefined : family;
 }
 
 const ownNamespace: Index<Resource> = ({ metadata: { namespace = "", clusterName = "" } }) => [
@@ -36,7 +38,7 @@ export const portNameMeansNothing = defineRule({
   find: ({ spec }, { lookup }) => {
     if (!lookup("namespace").some(isInjected)) return [];
     return (spec?.ports ?? []).flatMap(({ name = "", appProtocol, protocol = "TCP", port }, i): readonly RuleFinding[] => {
-      if (protocol !== "TCP" || appProtocol !== undefined || familyOf(name) !== undefined) return [];
+      if (protocol !== "TCP" || appProtocol !== undefined || portFamily({ name, port: port ?? 0 }) !== "detected") return [];
       const message =
         name === ""
           ? `port ${port} has no name, so Istio guesses its protocol`
@@ -58,12 +60,12 @@ export const servicesDisagree = defineRule({
   reads: { others: lookUp(Service, { key: bySelector, index: bySelector }) },
   find: (service, { lookup }) => {
     const others = lookup("others").filter(({ metadata }) => metadata.name < service.metadata.name);
-    return (service.spec?.ports ?? []).flatMap(({ name = "", appProtocol, port, targetPort = port }, i): readonly RuleFinding[] => {
-      const family = familyOf(appProtocol ?? name);
+    return (service.spec?.ports ?? []).flatMap((own, i): readonly RuleFinding[] => {
+      const [family, targetPort] = [familyOf(own), own.targetPort ?? own.port];
       if (family === undefined) return [];
       for (const other of others) {
         for (const its of other.spec?.ports ?? []) {
-          const itsFamily = familyOf(its.appProtocol ?? its.name ?? "");
+          const itsFamily = familyOf(its);
           if ((its.targetPort ?? its.port) !== targetPort || itsFamily === undefined || itsFamily === family) continue;
           const message = `is ${family}, and ${formatRef(refOf(other))} says ${itsFamily} of port ${targetPort} of the same pods`;
           return [{ field: `spec.ports[${i}]`, message, remedy: "give the port one protocol in both" }];

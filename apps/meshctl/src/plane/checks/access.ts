@@ -1,5 +1,6 @@
 import { type AccessPolicy, type Destination, type Mesh, meshInstallationOf } from "@isthmus/api";
 import { misspeltAccounts, type RuleFinding } from "@isthmus/insights";
+import { portFamily } from "@isthmus/translators";
 import { knownCallers, type UnknownName, unknownNamespaces } from "../../offline/checks/callers.ts";
 import { groupsBy } from "../../offline/groupsBy.ts";
 import { CATEGORIES, type Check, type CheckFinding, subjectName } from "./check.ts";
@@ -165,8 +166,8 @@ function notHttp(policy: AccessPolicy, { spec }: Destination): readonly CheckFin
   const { ref, ports = [] } = spec?.kubeService ?? {};
   const allowed = policy.spec?.allowedPorts ?? [];
   const wrong = ports.filter(
-    ({ port, targetPortNumber, appProtocol, name = "" }) =>
-      (allowed.length === 0 || allowed.includes(targetPortNumber ?? port ?? 0)) && NOT_HTTP.has(protocolHint(appProtocol || name)),
+    (its) =>
+      (allowed.length === 0 || allowed.includes(its.targetPortNumber ?? its.port ?? 0)) && ["TCP", "TLS"].includes(portFamily(its) ?? ""),
   );
   if (wrong.length === 0) return [];
   const names = wrong.map(({ port, name, appProtocol }) => `${port} (${appProtocol || name})`).join(", ");
@@ -174,10 +175,3 @@ function notHttp(policy: AccessPolicy, { spec }: Destination): readonly CheckFin
   const remedy = "leave out allowedPaths and allowedMethods for it, or name the port http-… if it is HTTP";
   return [{ code: "SEC1010", severity: "warning", message, remedy }];
 }
-
-/** What Istio takes the protocol from; anything else it finds out by looking. Source: istio.io/docs/ops/configuration/traffic-management/protocol-selection. */
-export function protocolHint(text: string): string {
-  return text.toLowerCase().split("-", 1)[0] ?? "";
-}
-
-const NOT_HTTP: ReadonlySet<string> = new Set(["tcp", "tls", "https", "mongo", "redis", "mysql"]);

@@ -1,6 +1,6 @@
 import type { Destination, Mesh } from "@isthmus/api";
 import { isAtLeast, minorVersion, nearestName } from "@isthmus/core";
-import { protocolHint } from "./access.ts";
+import { portFamily } from "@isthmus/translators";
 import { CATEGORIES, type Check, type CheckFinding, subjectName } from "./check.ts";
 import { endpointCount, objectKey } from "./objectKeys.ts";
 
@@ -120,9 +120,11 @@ export const sharedPortsAgree: Check = {
       const { ref, workloadSelectorLabels = {}, ports = [] } = spec?.kubeService ?? {};
       if (ref === undefined || Object.keys(workloadSelectorLabels).length === 0) return [];
       const pods = JSON.stringify([ref.clusterName, ref.namespace, Object.entries(workloadSelectorLabels).sort()]);
-      return ports.flatMap(({ port, targetPortNumber, targetPortName, appProtocol, name = "" }): readonly CheckFinding[] => {
-        const family = FAMILIES.get(protocolHint(appProtocol || name));
-        if (family === undefined) return [];
+      return ports.flatMap((its): readonly CheckFinding[] => {
+        const { port, targetPortNumber, targetPortName } = its;
+        const family = portFamily(its);
+        // What is detected is whatever the other says, and UDP is a port of its own.
+        if (family === undefined || family === "detected" || family === "UDP") return [];
         const target = targetPortNumber ?? targetPortName ?? port;
         const here = { service: `${ref.namespace}/${ref.name}`, family };
         const other = first.get(`${pods} ${target}`);
@@ -134,10 +136,3 @@ export const sharedPortsAgree: Check = {
     });
   },
 };
-
-/** What proxies do alike, by the words that Istio knows. */
-const FAMILIES: ReadonlyMap<string, string> = new Map([
-  ...["http", "http2", "grpc"].map((word) => [word, "HTTP"] as const),
-  ...["tcp", "mongo", "redis", "mysql"].map((word) => [word, "TCP"] as const),
-  ...["tls", "https"].map((word) => [word, "TLS"] as const),
-]);

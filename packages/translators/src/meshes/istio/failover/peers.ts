@@ -33,7 +33,7 @@ export function failoverPorts(destination: Destination): {
 
 /** Those that gateways pass on. */
 function portsOf({ spec }: Destination): readonly ServiceEntryPort[] {
-  return federatedPorts(spec?.kubeService?.ports ?? []).ports.filter(({ protocol }) => protocol !== "UDP");
+  return federatedPorts(spec?.kubeService?.ports ?? []).ports;
 }
 
 /** Those of the ports that a service of another cluster lacks. */
