@@ -254,9 +254,9 @@ export const FINDINGS = {
       "spec.policy.requestTimeout: TrafficPolicy bookinfo/slow has precedence and sets timeout for the same traffic to Destination gloo-mesh/reviews-bookinfo-cluster-1: use the same value in both, narrow one of the policies, or remove this field",
   },
   RouteShadowed: {
-    meaning: "A policy with precedence routes the same requests, with different source selectors.",
+    meaning: "A policy with precedence sets the same field for the same requests, with different source selectors.",
     example:
-      "TrafficPolicy bookinfo/everywhere has precedence and routes the same requests from cluster-2 to Destination gloo-mesh/reviews-bookinfo-cluster-1, so the routes of this policy have no effect on them: narrow one of the policies",
+      "spec.policy.requestTimeout: TrafficPolicy bookinfo/everywhere has precedence and sets the same for requests from cluster-2 to Destination gloo-mesh/reviews-bookinfo-cluster-1, so this policy has no effect there: narrow one of the policies",
   },
   PolicyUnsupported: {
     meaning: "The mesh of the destination does not support a feature that the policy uses.",

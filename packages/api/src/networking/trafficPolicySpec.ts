@@ -36,7 +36,9 @@ const trafficShift = userFields(
 
 const faultInjection = userFields(
   {
-    fixedDelay: duration({ description: "Delay of requests, at least 1ms. Required unless abort is set." }),
+    fixedDelay: duration({
+      description: "Delay of requests, at least 1ms; `0s` is no fault, also where a wider policy sets one. Required unless abort is set.",
+    }),
     abort: userFields(
       { httpStatus: int32({ description: "HTTP status of the response, 200 to 599. Required." }) },
       { description: "Aborts requests with an HTTP status. Required unless fixedDelay is set." },
@@ -125,7 +127,9 @@ export const trafficPolicyRules = userFields(
   {
     trafficShift,
     faultInjection,
-    requestTimeout: duration({ description: "Timeout of a request, at least 1ms. Default: no timeout." }),
+    requestTimeout: duration({
+      description: "Timeout of a request, at least 1ms; `0s` is none, also where a wider policy sets one. Default: no timeout.",
+    }),
     retries,
     corsPolicy,
     mirror,

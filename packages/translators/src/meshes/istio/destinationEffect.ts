@@ -5,12 +5,11 @@ import type { DestinationEffect, EffectValue, RouteEffect, SourceEffect } from "
 import type { DestinationInputs } from "../inputs.ts";
 import type { Writes } from "./features/feature.ts";
 import { defaultConnectionPolicy } from "./features/mtls.ts";
-import { matchesFrom, matchRequests } from "./matches.ts";
+import { matchesFrom } from "./matches.ts";
 import { connectionFields, policyPathOf, routeFields, type SourceContext } from "./policyFields.ts";
-import { policyGroups } from "./policyGroups.ts";
+import { policyRoutes } from "./policyRoutes.ts";
 import { referencesOf, routeContext } from "./routeContext.ts";
 import { type Source, sourcesOf } from "./source.ts";
-import { bySpecificity } from "./specificity.ts";
 
 /** What `virtualServiceSpec` and `destinationRuleSpec` say of a Destination, each value with the policy that it is from. */
 export function istioDestinationEffect(inputs: DestinationInputs): DestinationEffect | undefined {
@@ -32,16 +31,15 @@ function effectFrom(source: Source, inputs: DestinationInputs): SourceEffect {
 }
 
 function routesFrom(trafficPolicies: readonly TrafficPolicy[], context: SourceContext): readonly RouteEffect[] {
-  const routes = policyGroups(trafficPolicies, context.clusterName).flatMap(({ matches, policies }): readonly RouteEffect[] => {
+  return policyRoutes(trafficPolicies, context).map(({ match, policies }) => {
     const values = new Map<string, EffectValue>();
-    // Where two set one field, the one with precedence counts.
+    // Where two set one field, the first counts.
     for (const policy of policies) {
       for (const [field, value] of Object.entries(routeFields.fieldsOf(policy, context)))
         if (!values.has(field)) values.set(field, setBy(policy, { writes: "route", field, value }));
     }
-    return values.size === 0 ? [] : matchRequests(matches).map((match) => ({ match, values: [...values.values()] }));
+    return { match, values: [...values.values()] };
   });
-  return routes.sort((a, b) => bySpecificity({ match: [a.match] }, { match: [b.match] }));
 }
 
 function connectionFrom(

@@ -1,7 +1,5 @@
 import type { TrafficPolicy } from "@isthmus/api";
-import type { RouteFields } from "./features/feature.ts";
 import { bySources, equalMatches, type Matches, matchesFrom } from "./matches.ts";
-import { routeFields, type SourceContext } from "./policyFields.ts";
 
 /** Policies that are for the same requests from one source: together they make one route for each match. */
 export interface PolicyGroup {
@@ -23,12 +21,4 @@ export function policyGroups(policies: readonly TrafficPolicy[], clusterName: st
     else group.policies.push(policy);
   }
   return groups.sort((a, b) => bySources(a.matches, b.matches));
-}
-
-/** The route fields that policies set together; where two set one field, the one with precedence counts. */
-export function mergedRouteFields(policies: readonly TrafficPolicy[], context: SourceContext): RouteFields {
-  const [first, ...others] = policies;
-  if (first === undefined) return {};
-  if (others.length === 0) return routeFields.fieldsOf(first, context);
-  return Object.assign({}, ...policies.map((policy) => routeFields.fieldsOf(policy, context)).reverse());
 }

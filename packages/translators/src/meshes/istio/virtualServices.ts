@@ -2,10 +2,11 @@ import type { HttpRoute, TrafficPolicy, VirtualService } from "@isthmus/api";
 import { merged } from "@isthmus/core";
 import { hostnameFrom } from "../../policy/hostnames.ts";
 import type { DestinationInputs } from "../inputs.ts";
+import { NO_FAULT } from "./features/faultInjection.ts";
 import type { RouteFields } from "./features/feature.ts";
-import { matchRequests } from "./matches.ts";
+import { NO_LIMIT } from "./features/requestTimeout.ts";
 import type { SourceContext } from "./policyFields.ts";
-import { mergedRouteFields, policyGroups } from "./policyGroups.ts";
+import { mergedRouteFields, policyRoutes } from "./policyRoutes.ts";
 import { referencesOf, routeContext } from "./routeContext.ts";
 import type { Source } from "./source.ts";
 import { bySpecificity } from "./specificity.ts";
@@ -24,22 +25,30 @@ export function virtualServiceSpec(inputs: DestinationInputs, source: Source): V
   return http.length === 0 ? undefined : { hosts: [host], http };
 }
 
-/** For each match of each group of policies and each port of the host one route, the more specific first. */
+/** For each match of policies and each port of the host one route, the more specific first; none where no policy changes anything. */
 export function routesOf(
   trafficPolicies: readonly TrafficPolicy[],
   context: SourceContext,
   { host, ports }: { readonly host: string; readonly ports: readonly number[] },
 ): readonly HttpRoute[] {
-  const routes: HttpRoute[] = [];
-  for (const { matches, policies } of policyGroups(trafficPolicies, context.clusterName)) {
-    const fields = mergedRouteFields(policies, context);
-    if (Object.keys(fields).length === 0) continue;
-    for (const port of ports) {
-      const route = withTargets(fields, host, port);
-      for (const match of matchRequests(matches)) routes.push(merged({ match: [merged(match, { port })] }, route));
-    }
-  }
-  return routes.sort(bySpecificity);
+  const routes = policyRoutes(trafficPolicies, context).map(({ match, policies }) => ({
+    match,
+    fields: writtenFields(mergedRouteFields(policies, context)),
+  }));
+  // One that says that nothing holds is needed before wider ones that say something.
+  if (routes.every(({ fields }) => Object.keys(fields).length === 0)) return [];
+  return routes
+    .flatMap(({ match, fields }) => ports.map((port) => merged({ match: [merged(match, { port })] }, withTargets(fields, host, port))))
+    .sort(bySpecificity);
+}
+
+/** Without what Istio has no word for: that there is no limit and no fault is said by their absence. */
+function writtenFields({ timeout, fault, ...others }: RouteFields): RouteFields {
+  return {
+    ...(timeout === undefined || timeout === NO_LIMIT ? {} : { timeout }),
+    ...(fault === undefined || fault === NO_FAULT ? {} : { fault }),
+    ...others,
+  };
 }
 
 /** The route's targets, or else the host itself; a target without a port gets the port of the request. */

@@ -23,6 +23,11 @@ export class FieldOwners<W extends Writes> {
     return this.#byField.values().next().value;
   }
 
+  /** Those of some fields that are set already, each as users set it. */
+  pathsHeld(fields: Written[W]): readonly string[] {
+    return Object.keys(fields).flatMap((field) => (this.#byField.has(field) ? [policyPathOf(this.#writes, field)] : []));
+  }
+
   add(fields: Written[W], owner: TrafficPolicy): void {
     for (const [field, value] of Object.entries(fields)) if (!this.#byField.has(field)) this.#byField.set(field, { value, owner });
   }

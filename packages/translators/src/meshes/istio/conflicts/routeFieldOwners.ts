@@ -106,20 +106,23 @@ export class RouteFieldOwners {
     return [{ finding: userConflictFinding(target, inForce, { place, isNamed, outcome }), isOfConnections: outcome === "FOR_SOME" }];
   }
 
-  /** A route comes to nothing where one before it, of a policy that says the same of its sources in other words, takes all its requests. */
+  /** What a policy sets comes to nothing where one with precedence, which says the same of its sources in other words, sets it for all its requests. */
   #shadowFindings(policy: TrafficPolicy, matches: Matches): readonly Finding[] {
-    if (Object.keys(routeFields.fieldsOf(policy, this.#context)).length === 0) return [];
+    const fields = routeFields.fieldsOf(policy, this.#context);
     for (const { matches: earlier, owners } of this.#routes) {
       const claim = owners.first;
       // One for this cluster and one for all are as any narrow and wide route beside each other.
       if (claim === undefined || bySources(earlier, matches) !== 0) continue;
       if (equalMatches(earlier, matches) || !covers(earlier, matches)) continue;
+      const paths = owners.pathsHeld(fields);
+      if (paths.length === 0) continue;
       const [owner, destination] = [claim.owner, this.#target.object].map((one) => formatRef(refOf(one)));
       const requests = `requests from ${this.#source.clusterName} to ${destination}`;
+      const field = paths.join(", ");
       return [
         warningFinding(
           "RouteShadowed",
-          `${owner} has precedence and routes the same ${requests}, so the routes of this policy have no effect on them: narrow one of the policies`,
+          `${field}: ${owner} has precedence and sets the same for ${requests}, so this policy has no effect there: narrow one of the policies`,
         ),
       ];
     }
