@@ -29,7 +29,7 @@ function discovered(...given: Parameters<typeof fleet>) {
 }
 
 const { mesh: published } = discovered(
-  "trustDomain: a.example\nrootNamespace: istio-config\ndefaultConfig: {proxyMetadata: {ISTIO_META_DNS_CAPTURE: 'true'}}\n",
+  "trustDomain: a.example\nrootNamespace: istio-config\ndefaultServiceExportTo: ['.']\ndefaultConfig: {proxyMetadata: {ISTIO_META_DNS_CAPTURE: 'true'}}\n",
 );
 if (published === undefined) throw new Error("there is no mesh");
 const memory = lastKnownMeshOf(published);
@@ -56,7 +56,11 @@ test.each(Object.entries(BROKEN))("with %s in its configuration, a mesh keeps it
 
 test("what can't be read at all leaves what else was known of the mesh", () => {
   const { mesh } = discovered("{{", memory as unknown as AnyResource);
-  expect(mesh?.spec?.istio).toMatchObject({ smartDnsProxyingEnabled: true, rootNamespace: "istio-config" });
+  expect(mesh?.spec?.istio).toMatchObject({
+    smartDnsProxyingEnabled: true,
+    rootNamespace: "istio-config",
+    privateByDefault: ["ServiceEntry"],
+  });
 });
 
 const registered = (spec: object): AnyResource => ({

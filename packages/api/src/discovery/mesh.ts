@@ -46,6 +46,9 @@ const istioMesh = fields({
   ingressGateways: Type.Array(ingressGateway, { description: "Deprecated: gateways are selected in the VirtualMesh." }),
   smartDnsProxyingEnabled: Type.Boolean({ description: "Whether sidecars proxy DNS for hosts of ServiceEntries." }),
   ipFamilies: strings({ description: "Address families of the Services of the cluster: IPv4, IPv6. Empty: IPv4 alone." }),
+  privateByDefault: strings({
+    description: "Kinds whose objects are not seen in all namespaces unless they say so in exportTo, by the mesh configuration.",
+  }),
 });
 
 const cilium = fields(

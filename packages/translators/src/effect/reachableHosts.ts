@@ -113,7 +113,8 @@ function objectsByCluster({ networking }: Translation): ReadonlyMap<string, Clus
 
 /** What only the namespace of gateways sees is not what callers use. */
 function isSeen({ spec }: { readonly spec?: { readonly exportTo?: readonly string[] } }): boolean {
-  return spec?.exportTo?.every((namespace) => namespace === ".") !== true || spec.exportTo.length === 0;
+  const { exportTo = [] } = spec ?? {};
+  return exportTo.length === 0 || exportTo.includes("*");
 }
 
 function hostsIn(caller: string, { entries, rules, routes }: ClusterObjects, places: Places): readonly ReachableHost[] {

@@ -50,11 +50,12 @@ function detectIstio(inputs: ControlPlaneInputs): DetectedMesh {
     smartDnsProxyingEnabled: config.isDnsCaptured,
     // IPv4 alone is not noted: nearly all clusters have that.
     ipFamilies: inputs.ipFamilies.includes("IPv6") ? inputs.ipFamilies : [],
+    privateByDefault: config.privateByDefault,
   });
   return { spec: { istio, ...(agent === undefined ? {} : { agentInfo: agent }) }, reports };
 }
 
-type UsedConfig = Pick<MeshConfig, "trustDomain" | "trustDomainAliases" | "rootNamespace" | "isDnsCaptured">;
+type UsedConfig = Pick<MeshConfig, "trustDomain" | "trustDomainAliases" | "rootNamespace" | "isDnsCaptured" | "privateByDefault">;
 
 /** Of a mesh that is known: a mistake in its configuration takes nothing away that others rely on. */
 function lastConfig({ lastKnown }: ControlPlaneInputs): UsedConfig | undefined {
@@ -64,6 +65,7 @@ function lastConfig({ lastKnown }: ControlPlaneInputs): UsedConfig | undefined {
       trustDomainAliases: lastKnown.trustDomainAliases,
       rootNamespace: lastKnown.rootNamespace,
       isDnsCaptured: lastKnown.smartDnsProxyingEnabled,
+      privateByDefault: lastKnown.privateByDefault,
     }
   );
 }

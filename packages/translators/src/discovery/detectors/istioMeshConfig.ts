@@ -1,4 +1,4 @@
-import { type ConfigMap, MESH_CONFIG_KEY } from "@isthmus/api";
+import { type ConfigMap, DestinationRule, MESH_CONFIG_KEY, ServiceEntry, VirtualService } from "@isthmus/api";
 import { isClusterName, type LabelRequirement, type LabelSelector, messageOf } from "@isthmus/core";
 import { type YamlOptions, yamlValue } from "@isthmus/core/yaml";
 
@@ -12,6 +12,8 @@ export interface MeshConfig {
   readonly rootNamespace: string;
   /** Whether sidecars answer DNS for hosts of ServiceEntries. */
   readonly isDnsCaptured: boolean;
+  /** Kinds whose objects other namespaces do not see unless they say exportTo. */
+  readonly privateByDefault: readonly string[];
   /** The namespaces that istiod looks into; empty: all. */
   readonly discoverySelectors: readonly LabelSelector[];
 }
@@ -57,6 +59,10 @@ function read(text: string | undefined): MeshConfig | MeshConfigProblem {
       trustDomainAliases: textsIn(config["trustDomainAliases"] ?? config["trust_domain_aliases"]),
       rootNamespace: namespace("rootNamespace", config["rootNamespace"] ?? config["root_namespace"] ?? DEFAULT_ROOT_NAMESPACE),
       isDnsCaptured: proxyMetadata["ISTIO_META_DNS_CAPTURE"] === "true",
+      privateByDefault: DEFAULT_EXPORTS.flatMap(([kind, ...names]) => {
+        const wanted = textsIn(names.map((name) => config[name]).find((value) => value !== undefined));
+        return wanted.length === 0 || wanted.includes("*") ? [] : [kind];
+      }),
       discoverySelectors: list("discoverySelectors", config["discoverySelectors"] ?? config["discovery_selectors"] ?? []).map(selector),
     };
   } catch (error) {
@@ -64,6 +70,13 @@ function read(text: string | undefined): MeshConfig | MeshConfigProblem {
     return { problem: messageOf(error) };
   }
 }
+
+// Of Kubernetes' own Services, the first says the same. Absent, each is `*`.
+const DEFAULT_EXPORTS = [
+  [ServiceEntry.kind, "defaultServiceExportTo", "default_service_export_to"],
+  [VirtualService.kind, "defaultVirtualServiceExportTo", "default_virtual_service_export_to"],
+  [DestinationRule.kind, "defaultDestinationRuleExportTo", "default_destination_rule_export_to"],
+] as const;
 
 // Whatever the namespace of istiod is. Source: istio.io/istio pkg/config/mesh, DefaultMeshConfig; Istio's charts name that of istiod.
 const DEFAULT_ROOT_NAMESPACE = "istio-system";

@@ -14,6 +14,7 @@ export interface LastKnownMesh extends Resource {
   /** "" for the namespace of the control plane. */
   readonly rootNamespace: string;
   readonly smartDnsProxyingEnabled: boolean;
+  readonly privateByDefault: readonly string[];
 }
 
 /** No API server serves it, and no agent may send it. */
@@ -31,6 +32,7 @@ export function lastKnownMeshOf(published: Resource): LastKnownMesh | undefined 
   if (kindKeyOf(published) !== kindKeyOf(Mesh)) return undefined;
   const { metadata, spec } = published as Mesh;
   const { trustDomain = "", trustDomainAliases = [], rootNamespace = "", smartDnsProxyingEnabled = false } = spec?.istio ?? {};
+  const { privateByDefault = [] } = spec?.istio ?? {};
   const { name, namespace = "", labels = {} } = metadata;
   if (spec?.istio === undefined) return undefined;
   const { apiVersion, kind } = LastKnownMesh;
@@ -43,6 +45,7 @@ export function lastKnownMeshOf(published: Resource): LastKnownMesh | undefined 
     trustDomainAliases,
     rootNamespace,
     smartDnsProxyingEnabled,
+    privateByDefault,
   };
 }
 

@@ -10,6 +10,7 @@ import { objectNameFor, type Source } from "./source.ts";
 import { userConflict } from "./userObjects.ts";
 import { canBeCarried, usersRulesInForce, withUsersRules } from "./usersRules.ts";
 import { virtualServiceSpec } from "./virtualServices.ts";
+import { forAllNamespaces } from "./visibility.ts";
 
 /**
  * The VirtualService and the DestinationRule for requests from one source to a Destination. Neither is written when a user's own
@@ -26,18 +27,19 @@ export function sourceObjects(inputs: DestinationInputs): SourceObjects {
     !translationContext.disallowIntersectingConfig || userConflict(inputs, { kind, source }) === undefined;
   const usersRules = (source: Source) => (inputs.userObjects.length === 0 ? NONE : usersRulesInForce(inputs, source));
   return (source, origin) => {
+    const mesh = source.remoteMesh ?? inputs.mesh;
     const { virtualService, destinationRule } = specsFrom(source);
     const { name, namespace, clusterName } = objectNameFor(destination, source);
     const identity = { name, namespace, clusterName, origin };
     const outputs: Output[] = [];
     if (virtualService !== undefined && isFree("VirtualService", source)) {
-      outputs.push(outputOf(identity, VirtualService, virtualService));
+      outputs.push(outputOf(identity, VirtualService, forAllNamespaces(mesh, VirtualService, virtualService)));
     }
     if (destinationRule !== undefined && isFree("DestinationRule", source)) {
       const theirs = usersRules(source);
       // Policies on other Destinations may route to its subsets, which would answer 503 without a rule.
       if (canBeCarried(theirs) || destinationRule.subsets !== undefined)
-        outputs.push(outputOf(identity, DestinationRule, withUsersRules(destinationRule, theirs)));
+        outputs.push(outputOf(identity, DestinationRule, forAllNamespaces(mesh, DestinationRule, withUsersRules(destinationRule, theirs))));
     }
     return outputs;
   };

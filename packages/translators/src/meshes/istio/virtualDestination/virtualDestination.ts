@@ -17,6 +17,7 @@ import { familiesOf, virtualIpsIn } from "../addressFamilies.ts";
 import { passthrough } from "../virtualMesh/eastWestGateways.ts";
 import { atMostEndpoints, MOST_ENDPOINTS, resolutionOf } from "../virtualMesh/endpoints.ts";
 import { lacksDnsProxying, needsDnsProxying } from "../virtualMesh/federationRefusals.ts";
+import { forAllNamespaces } from "../visibility.ts";
 import { type EndpointOptions, endpointsOf, failoverPriority, podLabelsOf } from "./endpoints.ts";
 import { outlierDetectionOf } from "./outliers.ts";
 import { connectionsWithPolicies, routesWithPolicies } from "./policies.ts";
@@ -94,8 +95,10 @@ function forClients(host: Host, exported: MeshWithGateways): TargetTranslation {
   return {
     outputs: [
       output(host, place, ServiceEntry, entry),
-      output(host, place, DestinationRule, rule),
-      ...(routes === undefined ? [] : [output({ ...host, origin: originWithPolicies(inputs) }, place, VirtualService, routes)]),
+      output(host, place, DestinationRule, forAllNamespaces(mesh, DestinationRule, rule)),
+      ...(routes === undefined
+        ? []
+        : [output({ ...host, origin: originWithPolicies(inputs) }, place, VirtualService, forAllNamespaces(mesh, VirtualService, routes))]),
     ],
     reports,
   };

@@ -8,6 +8,7 @@ import { originOf, outputOf } from "../../outputMetadata.ts";
 import { familiesOf, virtualIpsIn } from "../addressFamilies.ts";
 import { remoteSource } from "../source.ts";
 import type { SourceObjects } from "../sourceObjects.ts";
+import { forAllNamespaces, forGateways, type Visibility } from "../visibility.ts";
 import { type FederatedEndpoints, type FederatedService, federatedServiceOf } from "./federatedService.ts";
 import { federationFindings, reachabilityFindings } from "./federationFindings.ts";
 import { FAILOVER_SUFFIX } from "./federationWithheld.ts";
@@ -30,7 +31,7 @@ export function federate(inputs: DestinationInputs, objectsFrom: SourceObjects):
     ...reachabilityFindings(service, rules),
     ...unwrittenRuleFindings(inputs, service, rules),
   ].map((finding) => reportOf(refOf(service.virtualMesh), finding, refOf(inputs.destination)));
-  return { outputs: [...outputs, ...localOutputs(service, atHost, rules[0])], reports };
+  return { outputs: [...outputs, ...localOutputs(inputs, { service, atHost }, rules[0])], reports };
 }
 
 interface Writers {
@@ -55,21 +56,30 @@ function remoteOutputs(
     const spec =
       specs.get(key) ?? serviceEntrySpec({ addresses: virtualIpsIn(families, virtualIp.address) }, service, atGateways(families));
     specs.set(key, spec);
-    outputs.push(atHost(mesh, ServiceEntry, spec));
+    outputs.push(atHost(mesh, ServiceEntry, forAllNamespaces(mesh, ServiceEntry, spec)));
     for (const output of objectsFrom(remoteSource(mesh), origin)) outputs.push(output);
   }
   return outputs;
 }
 
-function localOutputs(service: FederatedService, atHost: HostOutputs, rule: DestinationRule | undefined): readonly Output[] {
-  // For the gateways alone, which run beside the control plane: workloads at home use the local host name.
-  const spec = serviceEntrySpec({ exportTo: ["."] }, service, service.atPods);
+function localOutputs(
+  { gateways }: DestinationInputs,
+  { service, atHost }: Omit<Writers, "objectsFrom">,
+  rule: DestinationRule | undefined,
+): readonly Output[] {
+  // For the gateways alone: workloads at home use the local host name.
+  const exportTo = forGateways(service.home, gateways);
+  const spec = serviceEntrySpec({ exportTo }, service, service.atPods);
   const serviceEntries = withFailoverHost(service, spec).map((one, i) =>
     atHost(service.home, ServiceEntry, one, i === 0 ? "" : FAILOVER_SUFFIX),
   );
   // The SNI names the subset, so the gateways must know the subsets of the callers.
   if (rule === undefined) return serviceEntries;
-  return [...serviceEntries, atHost(service.home, DestinationRule, merged(rule.spec ?? {}, { host: service.hostname }))];
+  const { exportTo: _, ...ofCallers } = rule.spec ?? {};
+  // Beside the control plane it is seen without a word.
+  const isSeen = exportTo.length === 1 && !service.home.spec?.istio?.privateByDefault?.includes(DestinationRule.kind);
+  const seenBy = isSeen ? {} : { exportTo };
+  return [...serviceEntries, atHost(service.home, DestinationRule, merged(ofCallers, { host: service.hostname, ...seenBy }))];
 }
 
 /**
@@ -108,8 +118,7 @@ function hostOutputs({ translationContext }: DestinationInputs, { hostname, virt
 }
 
 /** Who may call a service at which addresses. */
-interface Audience {
-  readonly exportTo?: readonly string[];
+interface Audience extends Visibility {
   readonly addresses?: readonly string[];
 }
 
