@@ -64,7 +64,7 @@ export { EnvoyFilter, type HttpFilter } from "./istio/envoyFilter.ts";
 export { Gateway } from "./istio/gateway.ts";
 export { ServiceEntry, type ServiceEntryPort, type ServiceEntrySpec, type WorkloadEntry } from "./istio/serviceEntry.ts";
 export { Sidecar } from "./istio/sidecar.ts";
-export { type HttpMatchRequest, type HttpRoute, VirtualService } from "./istio/virtualService.ts";
+export { type ConnectionRoute, type HttpMatchRequest, type HttpRoute, VirtualService } from "./istio/virtualService.ts";
 export { RBAC_FILTER, WASM_FILTER, type WasmPatch } from "./istio/wasmFilter.ts";
 export { WASM_ANNOTATION, WASM_REVISION_ANNOTATION, type WasmFilterOrder, wasmOrderDigest, wasmOrdersOf } from "./istio/wasmOrder.ts";
 export { CILIUM_CONFIG_NAME, ConfigMap, MESH_CONFIG_KEY, MESH_CONFIG_NAME } from "./kubernetes/configMap.ts";

@@ -19,6 +19,7 @@ type Spec = {
   readonly hosts?: readonly string[];
   readonly host?: string;
   readonly http?: readonly object[];
+  readonly tcp?: readonly object[];
   readonly trafficPolicy?: object;
 };
 
@@ -38,7 +39,7 @@ it.each(cases)("says what is written, and names policies in force: $name", ({ re
       for (const { policy } of connection) if (policy !== undefined) expect(inForce).toContain(policy.name);
       for (const { spec } of of(VirtualService)) {
         // One route for each match and port.
-        const http = (spec?.http ?? []) as readonly Readonly<Record<string, unknown>>[];
+        const http = [...(spec?.http ?? []), ...(spec?.tcp ?? [])] as readonly Readonly<Record<string, unknown>>[];
         for (const { match, values } of routes) {
           const same = http.filter((route) => equalJson(withoutPort((route["match"] as readonly object[])[0]), match));
           expect(same.length).toBeGreaterThan(0);

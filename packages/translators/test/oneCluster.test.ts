@@ -133,8 +133,10 @@ spec:
     const settings =
       "apiVersion: settings.mesh.gloo.solo.io/v1\nkind: Settings\nmetadata: {name: settings, namespace: gloo-mesh}\nspec: {}\n";
     // In b, the federated a.x-c reads as the service a-x-c of the control plane's own namespace.
-    const local = destination("a-x-c", "istio-system", "b", 2);
-    const federated = [mesh("c"), destination("a", "x", "c", 1), destination("istio-ingressgateway", "istio-system", "c", 1)];
+    // Requests have routes, unlike what is TLS.
+    const ofRequests = (text: string) => text.replaceAll("name: tls", "name: http");
+    const local = ofRequests(destination("a-x-c", "istio-system", "b", 2));
+    const federated = [mesh("c"), ofRequests(destination("a", "x", "c", 1)), destination("istio-ingressgateway", "istio-system", "c", 1)];
     const gateway =
       "apiVersion: networking.mesh.gloo.solo.io/v1\nkind: VirtualMesh\nmetadata: {name: vm, namespace: gloo-mesh}\nspec:\n  meshes: [{name: istiod-b, namespace: gloo-mesh}, {name: istiod-c, namespace: gloo-mesh}]\n  federation: {permissive: {}, eastWestIngressGatewaySelectors: [{destinationSelectors: [{kubeServiceMatcher: {namespaces: [istio-system]}}]}]}\n";
     const before = world([settings, mesh("b"), local, slow, gateway].join("---\n"), "networking");

@@ -47,7 +47,18 @@ const httpRoute = fields({
 });
 
 /** A route of connections, by their port or the server name that they ask for. */
-const connectionRoute = fields({ route: listOf(fields({ destination, weight: Type.Integer() })) });
+const connectionRoute = fields({
+  match: listOf(
+    fields({
+      port: Type.Integer(),
+      sniHosts: strings(),
+      sourceLabels: stringMap(),
+      sourceNamespace: Type.String(),
+      gateways: strings(),
+    }),
+  ),
+  route: listOf(fields({ destination, weight: Type.Integer() })),
+});
 
 /** How requests for hosts are routed. Source: istio.io/docs/reference/config/networking/virtual-service. */
 export const VirtualService = defineKind({
@@ -68,6 +79,8 @@ export const VirtualService = defineKind({
 });
 export type VirtualService = ReturnType<typeof VirtualService.parse>;
 
+/** One route of connections of a VirtualService: the first whose matches hold is taken. */
+export type ConnectionRoute = Value<typeof connectionRoute>;
 /** One route of a VirtualService: the first whose matches hold is taken. */
 export type HttpRoute = Value<typeof httpRoute>;
 /** What requests a route is for: everything that is given must hold. */

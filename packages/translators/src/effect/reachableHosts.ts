@@ -152,7 +152,8 @@ function hostsIn(caller: string, { entries, rules, routes }: ClusterObjects, pla
 /** To which hosts the requests for one go; the largest share of a route for each. */
 function targetsOf(host: string, route: VirtualService | undefined): readonly Omit<Leg, "tiers">[] {
   const targets = new Map<string, Omit<Leg, "tiers">>();
-  for (const { route: shares = [] } of route?.spec?.http ?? []) {
+  const { http = [], tcp = [] } = route?.spec ?? {};
+  for (const { route: shares = [] } of [...http, ...tcp]) {
     for (const { destination, weight = 100 } of shares) {
       const { host: target = host, subset = "" } = destination ?? {};
       const before = targets.get(`${target} ${subset}`);

@@ -1,13 +1,16 @@
 import type { TrafficPolicy } from "@isthmus/api";
 import { equalJson, refOf } from "@isthmus/core";
 import { hostnameFrom } from "../../policy/hostnames.ts";
+import { portsOf } from "../../policy/serviceRefs.ts";
 import type { DestinationEffect, EffectValue, RouteEffect, SourceEffect } from "../effect.ts";
 import type { DestinationInputs } from "../inputs.ts";
+import { connectionRoutesOf, isOfRequests } from "./connectionRoutes.ts";
 import type { Writes } from "./features/feature.ts";
 import { defaultConnectionPolicy } from "./features/mtls.ts";
 import { matchesFrom } from "./matches.ts";
 import { connectionFields, policyPathOf, routeFields, type SourceContext } from "./policyFields.ts";
 import { policyRoutes } from "./policyRoutes.ts";
+import { portFamily } from "./portProtocol.ts";
 import { referencesOf, routeContext } from "./routeContext.ts";
 import { type Source, sourcesOf } from "./source.ts";
 
@@ -19,26 +22,33 @@ export function istioDestinationEffect(inputs: DestinationInputs): DestinationEf
 }
 
 function effectFrom(source: Source, inputs: DestinationInputs): SourceEffect {
-  const { destination, trafficPolicies, translationContext } = inputs;
+  const { destination, translationContext } = inputs;
   const { clusterName = "", name = "", namespace = "" } = destination.spec?.kubeService?.ref ?? {};
   const context = routeContext(source, referencesOf(inputs));
   return {
     cluster: source.clusterName,
     host: hostnameFrom(source.clusterName, { service: { name, namespace, clusterName }, destination }, translationContext.clusterDomains),
-    routes: routesFrom(trafficPolicies, context),
+    routes: routesFrom(inputs, context),
     connection: connectionFrom(source, inputs, context),
   };
 }
 
-function routesFrom(trafficPolicies: readonly TrafficPolicy[], context: SourceContext): readonly RouteEffect[] {
-  return policyRoutes(trafficPolicies, context).map(({ match, policies }) => {
+function routesFrom({ trafficPolicies, destination }: DestinationInputs, context: SourceContext): readonly RouteEffect[] {
+  const routes = policyRoutes(trafficPolicies, context);
+  // Connections have routes too, which carry out a shift alone.
+  const isOfConnections = !portsOf(destination).some((port) => isOfRequests(portFamily(port))) && portsOf(destination).length > 0;
+  const shifted = isOfConnections ? connectionRoutesOf(trafficPolicies, context, { host: "", destination }) : [];
+  const shifts = new Set(shifted.flatMap(({ match = [] }) => match.map(({ port: _, ...match }) => JSON.stringify(match))));
+  return routes.flatMap(({ match, policies }): readonly RouteEffect[] => {
+    if (isOfConnections && !shifts.has(JSON.stringify(match))) return [];
     const values = new Map<string, EffectValue>();
     // Where two set one field, the first counts.
     for (const policy of policies) {
       for (const [field, value] of Object.entries(routeFields.fieldsOf(policy, context)))
-        if (!values.has(field)) values.set(field, setBy(policy, { writes: "route", field, value }));
+        if (!values.has(field) && (!isOfConnections || field === "route"))
+          values.set(field, setBy(policy, { writes: "route", field, value }));
     }
-    return { match, values: [...values.values()] };
+    return [{ match, values: [...values.values()] }];
   });
 }
 

@@ -1,12 +1,15 @@
 import type { HttpRoute, TrafficPolicy, VirtualService } from "@isthmus/api";
 import { merged } from "@isthmus/core";
 import { hostnameFrom } from "../../policy/hostnames.ts";
+import { portsOf } from "../../policy/serviceRefs.ts";
 import type { DestinationInputs } from "../inputs.ts";
+import { connectionRoutesOf, isOfRequests } from "./connectionRoutes.ts";
 import { NO_FAULT } from "./features/faultInjection.ts";
 import type { RouteFields } from "./features/feature.ts";
 import { NO_LIMIT } from "./features/requestTimeout.ts";
 import type { SourceContext } from "./policyFields.ts";
 import { mergedRouteFields, policyRoutes } from "./policyRoutes.ts";
+import { portFamily } from "./portProtocol.ts";
 import { referencesOf, routeContext } from "./routeContext.ts";
 import type { Source } from "./source.ts";
 import { bySpecificity } from "./specificity.ts";
@@ -19,10 +22,12 @@ export function virtualServiceSpec(inputs: DestinationInputs, source: Source): V
   const service = destination.spec?.kubeService?.ref;
   if (service === undefined || inputs.trafficPolicies.length === 0) return undefined;
   const host = hostnameFrom(source.clusterName, { service, destination }, translationContext.clusterDomains);
-  const ports = (destination.spec?.kubeService?.ports ?? []).map(({ port = 0 }) => port);
   const context = routeContext(source, referencesOf(inputs));
+  const ports = portsOf(destination).flatMap((port) => (isOfRequests(portFamily(port)) ? [port.port ?? 0] : []));
   const http = routesOf(inputs.trafficPolicies, context, { host, ports });
-  return http.length === 0 ? undefined : { hosts: [host], http };
+  const tcp = connectionRoutesOf(inputs.trafficPolicies, context, { host, destination });
+  if (http.length === 0 && tcp.length === 0) return undefined;
+  return { hosts: [host], ...(http.length === 0 ? {} : { http }), ...(tcp.length === 0 ? {} : { tcp }) };
 }
 
 /** For each match of policies and each port of the host one route, the more specific first; none where no policy changes anything. */

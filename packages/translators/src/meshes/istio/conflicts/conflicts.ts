@@ -2,8 +2,10 @@ import type { TrafficPolicy } from "@isthmus/api";
 import { type Finding, invalidFinding } from "../../../findings.ts";
 import type { PolicyEvaluation, PolicyTarget } from "../../meshTranslator.ts";
 import { evaluatedInOrder } from "../../policyEvaluation.ts";
+import { findingsOfPorts } from "../connectionRoutes.ts";
 import { matchesFrom } from "../matches.ts";
 import { asksContext, withoutConnections } from "../policyFields.ts";
+import { referencesIn } from "../routeContext.ts";
 import { type Source, sourcesOf } from "../source.ts";
 import { RouteFieldOwners, type UserConflict } from "./routeFieldOwners.ts";
 import { WorkloadFieldOwners } from "./workloadFieldOwners.ts";
@@ -23,8 +25,13 @@ export function evaluatePolicies(target: PolicyTarget): readonly PolicyEvaluatio
       if (mayMatter) for (const claimant of claimants) claimant.add(policy);
     },
   });
-  if (target.userObjects.length === 0) return verdicts;
-  return withUserConflicts(verdicts, (policy) => sources.flatMap((source) => source.userConflicts(policy, target)));
+  const lookup = referencesIn(target.references, target.translationContext);
+  const told = verdicts.map(({ policy, inForce, findings }) => {
+    const ofPorts = inForce === undefined ? [] : findingsOfPorts(target.destination, inForce, lookup);
+    return ofPorts.length === 0 ? { policy, inForce, findings } : { policy, inForce, findings: [...findings, ...ofPorts] };
+  });
+  if (target.userObjects.length === 0) return told;
+  return withUserConflicts(told, (policy) => sources.flatMap((source) => source.userConflicts(policy, target)));
 }
 
 /** The sources from which something else may be found than from those before them. */
