@@ -38,7 +38,6 @@ const REPORTED_AS: { readonly [C in ReportCode]?: ReportedCode | ((subject: Reso
   GatewayMissing: "FED1003",
   GatewayUnusable: "FED1003",
   GatewayNotSelected: "FED1003",
-  IngressGatewayUnusable: "FED1003",
   GatewayUnreachable: "FED1004",
   TrustDomainUnknown: "FED1006",
   TrustDomainKept: "FED1006",
@@ -97,7 +96,11 @@ export const REPORTED_ROWS: readonly Derived<InsightTables, InsightRow>[] = repo
 );
 
 /** What statuses say of work that is under way, such as an upgrade: it is no fault. */
-const IN_STATUSES_ALONE: ReadonlySet<string> = new Set<ReportCode>(["RevisionNotJoined"]);
+const IN_STATUSES_ALONE: ReadonlySet<string> = new Set<ReportCode>([
+  "RevisionNotJoined",
+  // Only a VirtualMesh of several needs a gateway for others, and says where one is missing.
+  "IngressGatewayUnusable",
+]);
 
 /** The code by which a report becomes an insight. */
 function reportedCodeOf({ code: reported, state, subject }: Report): ReportedCode {

@@ -23,7 +23,7 @@ export const GATEWAYS = {
   ING1003: {
     severity: { rule: "error" },
     title: "Gateway does not exist",
-    meaning: "A VirtualService names a Gateway that does not exist.",
+    meaning: "A VirtualService names a Gateway that does not exist, and one of a similar name does.",
     consequence: "The routes are in force at no gateway of this name: requests from outside get 404.",
     remedy: "correct the name, or create the Gateway",
     example:

@@ -23,7 +23,8 @@ export const ROUTING = {
   RTE1003: {
     severity: { rule: "error", status: "error" },
     title: "Port is missing",
-    meaning: "A route names no port of a service with several ports, or one that the service does not have.",
+    meaning:
+      "A route of a gateway, or of a policy, names no port of a service with several ports, or a route names one that the service does not have.",
     consequence: "Istio does not know where to send the requests: they fail, or the policy is not in force.",
     remedy: "set a port that the service has",
     example:

@@ -68,12 +68,11 @@ export const SECURITY = {
   SEC1008: {
     severity: { rule: "error" },
     title: "Mutual TLS is switched off",
-    meaning: "A DestinationRule switches mutual TLS off for a service of a mesh.",
-    consequence:
-      "Requests leave the caller as plain text: a mesh that requires mutual TLS refuses them, another one lets others read them.",
+    meaning: "A DestinationRule switches mutual TLS off for a service that AccessPolicies let callers into.",
+    consequence: "Requests leave the caller as plain text, without its identity: rules that name callers let none of them in.",
     remedy: "set ISTIO_MUTUAL, or remove tls",
     example:
-      "DestinationRule bookinfo/reviews in cluster-1: spec.trafficPolicy.tls.mode: DISABLE sends plain text to reviews, which is in Mesh istiod-istio-system-cluster-1: where the mesh requires mutual TLS, requests fail with 503",
+      "DestinationRule bookinfo/reviews in cluster-1: spec.trafficPolicy.tls.mode: DISABLE sends plain text to reviews, so callers have no identity, and AccessPolicy bookinfo/reviewers lets none of them in by name",
   },
   SEC1009: {
     severity: { rule: "warning" },

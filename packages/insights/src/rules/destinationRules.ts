@@ -1,6 +1,17 @@
-import { Deployment, Destination, DestinationRule, Service, ServiceEntry, VirtualService, Workload } from "@isthmus/api";
+import {
+  DaemonSet,
+  Deployment,
+  Destination,
+  DestinationRule,
+  Pod,
+  Service,
+  ServiceEntry,
+  StatefulSet,
+  VirtualService,
+  Workload,
+} from "@isthmus/api";
 import { formatRef, type Index, matchesLabels, nearestName, type Resource, refOf } from "@isthmus/core";
-import { defineRule, lookUp, type RuleFinding } from "../rule.ts";
+import { defineRule, lookUp, lookUpPart, type RuleFinding } from "../rule.ts";
 import {
   byEntryHost,
   byFederatedHost,
@@ -8,6 +19,9 @@ import {
   byPlace,
   byWorkloadPlace,
   hostKey,
+  isInCluster,
+  isWithoutNamespace,
+  itsRegistration,
   nearService,
   serviceKey,
   serviceOfHost,
@@ -88,12 +102,14 @@ export const ruleHostUnknown = defineRule({
     federated: lookUp(Destination, { key: hostWritten, index: byFederatedHost }),
     neighbours: lookUp(Service, { key: namespaceNamed, index: byPlace }),
     namesakes: lookUp(Service, { key: namesakeNamed, index: byNameInCluster }),
+    domains: itsRegistration,
   },
   *find(rule, { lookup }) {
     const service = serviceOfHost(rule.spec?.host, rule);
     const known = { inNamespace: lookup("neighbours"), namesakes: lookup("namesakes") };
-    // Where nothing is known of the namespace, nothing is missing.
+    // Where nothing is known of the namespace, nothing is missing; nor of another cluster, or while the namespace is not known.
     if (service === undefined || known.inNamespace.length + known.namesakes.length === 0) return;
+    if (!isInCluster(rule.spec?.host, lookup("domains")) || service.namespace === "" || known.namesakes.some(isWithoutNamespace)) return;
     if (lookup("services").length + lookup("entries").length + lookup("federated").length > 0) return;
     yield {
       field: "spec.host",
@@ -126,6 +142,7 @@ function isEarlier(a: Resource["metadata"], b: Resource["metadata"]): boolean {
 }
 
 type Labels = Readonly<Record<string, string>>;
+const NO_LABELS: Labels = {};
 // Each is compared with all workloads of the Service.
 const MOST_SUBSETS = 200;
 
@@ -136,15 +153,23 @@ export const subsetEmpty = defineRule({
   reads: {
     services: lookUp(Service, { key: serviceNamed }),
     workloads: lookUp(Workload, { key: namespaceNamed, index: byWorkloadPlace }),
-    // Pods without a sidecar are endpoints too.
+    // Pods without a sidecar are endpoints too, of whatever controller.
     deployments: lookUp(Deployment, { key: namespaceNamed, index: byPlace }),
+    statefulSets: lookUp(StatefulSet, { key: namespaceNamed, index: byPlace }),
+    daemonSets: lookUp(DaemonSet, { key: namespaceNamed, index: byPlace }),
+    pods: lookUpPart(Pod, { key: namespaceNamed, index: byPlace, select: ({ metadata }) => metadata.labels ?? NO_LABELS }),
+    domains: itsRegistration,
   },
   find: (rule, { lookup }) => {
+    if (!isInCluster(rule.spec?.host, lookup("domains"))) return [];
     const [service] = lookup("services");
     const { selector = {} } = service?.spec ?? {};
     const pods: readonly Labels[] = [
       ...lookup("workloads").map(({ spec }) => spec?.kubernetes?.podLabels ?? {}),
-      ...lookup("deployments").map(({ spec }) => spec?.template?.metadata?.labels ?? {}),
+      ...[...lookup("deployments"), ...lookup("statefulSets"), ...lookup("daemonSets")].map(
+        ({ spec }) => spec?.template?.metadata?.labels ?? NO_LABELS,
+      ),
+      ...lookup("pods"),
     ];
     const own = Object.keys(selector).length === 0 ? [] : pods.filter((labels) => matchesLabels(selector, labels));
     // Without pods of the Service that are known, none is missing.

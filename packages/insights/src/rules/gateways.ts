@@ -1,7 +1,7 @@
 import { DaemonSet, Deployment, Gateway, Service, VirtualService } from "@isthmus/api";
 import { formatRef, type Index, matchesLabels, nearestName, type Resource, refOf } from "@isthmus/core";
 import { defineRule, lookUp, type RuleFinding } from "../rule.ts";
-import { byObjectCluster } from "./places.ts";
+import { byObjectCluster, isWithoutNamespace } from "./places.ts";
 
 // Source: istio.io/docs/reference/config/networking/virtual-service: the sidecars of the mesh.
 const MESH = "mesh";
@@ -12,9 +12,28 @@ function gatewaysNamed({
 }: VirtualService): readonly { readonly i: number; readonly name: string; readonly namespace: string }[] {
   return (spec?.gateways ?? []).flatMap((written, i) => {
     if (written === MESH) return [];
-    const [first = "", second] = written.split("/");
-    return [{ i, name: second ?? first, namespace: second === undefined ? (metadata.namespace ?? "") : first }];
+    return [{ i, ...gatewayOfName(written, metadata.namespace ?? "") }];
   });
+}
+
+/** Source: istio.io/istio, pilot/pkg/model/config.go, resolveGatewayName: `./name` and, from before, `name.namespace.svc.cluster.local`. */
+function gatewayOfName(written: string, own: string): { readonly name: string; readonly namespace: string } {
+  const slash = written.indexOf("/");
+  if (slash >= 0) {
+    const namespace = written.slice(0, slash);
+    return { name: written.slice(slash + 1), namespace: namespace === "." ? own : namespace };
+  }
+  const [name = "", namespace = own] = written.split(".");
+  return { name, namespace };
+}
+
+/** The Gateway that was probably meant: one of the namespace with a similar name, or one of this name in another namespace. */
+function nearGateway({ name, namespace }: { readonly name: string; readonly namespace: string }, known: readonly Gateway[]) {
+  const namesIn = (place: string) => known.filter(({ metadata }) => metadata.namespace === place).map(({ metadata }) => metadata.name);
+  const here = nearestName(name, namesIn(namespace));
+  if (here !== undefined) return `${namespace}/${here}`;
+  const elsewhere = known.find(({ metadata }) => metadata.name === name);
+  return elsewhere && `${elsewhere.metadata.namespace}/${name}`;
 }
 
 const gatewayKeys: Index<VirtualService> = (object) =>
@@ -25,19 +44,21 @@ const gatewayClusters: Index<VirtualService> = (object) => (gatewaysNamed(object
 export const gatewayUnknown = defineRule({
   code: "ING1003",
   of: VirtualService,
-  reads: { named: lookUp(Gateway, { key: gatewayKeys }), all: lookUp(Gateway, { key: gatewayClusters, index: byObjectCluster }) },
+  reads: { all: lookUp(Gateway, { key: gatewayClusters, index: byObjectCluster }) },
   find: (object, { lookup }) =>
     gatewaysNamed(object).flatMap(({ i, name, namespace }): readonly RuleFinding[] => {
-      // Without any Gateway of the cluster, they are probably elsewhere.
-      if (lookup("all").length === 0) return [];
-      if (lookup("named").some(({ metadata }) => metadata.name === name && metadata.namespace === namespace)) return [];
-      const known = lookup("all").map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
+      const placed = lookup("all").filter((one) => !isWithoutNamespace(one));
+      if (namespace === "" || lookup("all").length > placed.length) return [];
+      if (placed.some(({ metadata }) => metadata.name === name && metadata.namespace === namespace)) return [];
+      // Gateways of the Gateway API are not known, and any may be elsewhere: only what looks like a slip of the pen is one.
+      const nearMiss = nearGateway({ name, namespace }, placed);
+      if (nearMiss === undefined) return [];
       return [
         {
           field: `spec.gateways[${i}]`,
           message: `Gateway ${namespace}/${name} does not exist, so the routes are not in force there`,
           remedy: "correct the name, or create the Gateway",
-          nearMiss: nearestName(`${namespace}/${name}`, known),
+          nearMiss,
         },
       ];
     }),
@@ -102,14 +123,14 @@ const firstSelectorLabel: Index<Gateway> = ({ spec, metadata }) =>
     .slice(0, 1)
     .map(([key, value]) => `${key}=${value}@${metadata.clusterName ?? ""}`);
 
-/** Whether anything runs in the cluster is known by whether Services are. */
-const someService = lookUp(Service, { key: withSelector, index: byObjectCluster });
-
 // Istio's charts label the pods of gateways by it.
 const GATEWAY_LABEL = "istio";
-const selectorOfLabel: Index<Gateway> = (gateway) =>
-  gateway.spec?.selector?.[GATEWAY_LABEL] === undefined ? [] : byObjectCluster(gateway);
-const gatewayLabelOf = ({ spec }: Deployment | DaemonSet) => spec?.template?.metadata?.labels?.[GATEWAY_LABEL];
+// Of istiod's own pods.
+const PILOT = "pilot";
+const gatewayLabelOf = ({ spec }: Deployment | DaemonSet) => {
+  const label = spec?.template?.metadata?.labels?.[GATEWAY_LABEL];
+  return label === PILOT ? undefined : label;
+};
 const withGatewayLabel: Index<Deployment | DaemonSet> = (object) => (gatewayLabelOf(object) === undefined ? [] : byObjectCluster(object));
 
 /** ING1002. */
@@ -119,17 +140,18 @@ export const gatewayWithoutProxy = defineRule({
   reads: {
     deployments: lookUp(Deployment, { key: firstSelectorLabel, index: byTemplateLabel }),
     daemonSets: lookUp(DaemonSet, { key: firstSelectorLabel, index: byTemplateLabel }),
-    gatewayDeployments: lookUp(Deployment, { key: selectorOfLabel, index: withGatewayLabel }),
-    gatewayDaemonSets: lookUp(DaemonSet, { key: selectorOfLabel, index: withGatewayLabel }),
-    known: someService,
+    gatewayDeployments: lookUp(Deployment, { key: withSelector, index: withGatewayLabel }),
+    gatewayDaemonSets: lookUp(DaemonSet, { key: withSelector, index: withGatewayLabel }),
   },
   *find(gateway, { lookup }) {
     const { selector = {} } = gateway.spec ?? {};
-    if (Object.keys(selector).length === 0 || lookup("known").length === 0) return;
+    const known = [...lookup("gatewayDeployments"), ...lookup("gatewayDaemonSets")];
+    // Where no gateway of the cluster is known, as in files without them, none is missing.
+    if (Object.keys(selector).length === 0 || known.length === 0) return;
     if (selectedOf(gateway, [...lookup("deployments"), ...lookup("daemonSets")]).length > 0) return;
     const labels = Object.entries(selector).map(([key, value]) => `${key}: ${value}`);
     const wanted = selector[GATEWAY_LABEL];
-    const gateways = [...lookup("gatewayDeployments"), ...lookup("gatewayDaemonSets")].flatMap((one) => gatewayLabelOf(one) ?? []);
+    const gateways = known.flatMap((one) => gatewayLabelOf(one) ?? []);
     const near = wanted === undefined ? undefined : nearestName(wanted, new Set(gateways.filter((name) => name !== wanted)));
     yield {
       field: "spec.selector",
@@ -230,9 +252,10 @@ export const gatewayHostOfAnybody = defineRule({
   of: Gateway,
   reads: {},
   find: ({ spec }) =>
-    (spec?.servers ?? []).flatMap(({ hosts = [] }, i) =>
+    (spec?.servers ?? []).flatMap(({ hosts = [], tls }, i) =>
       hosts.flatMap((host, j): readonly RuleFinding[] =>
-        host.includes("/")
+        // What passes unopened goes by server name, and takes no VirtualService.
+        host.includes("/") || tls?.mode === "AUTO_PASSTHROUGH"
           ? []
           : [
               {

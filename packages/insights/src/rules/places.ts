@@ -1,5 +1,6 @@
-import { type Destination, type Mesh, Service, type ServiceEntry, type VirtualMesh, type Workload } from "@isthmus/api";
+import { type Destination, KubernetesCluster, type Mesh, Service, type ServiceEntry, type VirtualMesh, type Workload } from "@isthmus/api";
 import { DEFAULT_HOSTNAME_SUFFIX, type Index, keyOf, nearestName, type Resource, serviceOfHostname } from "@isthmus/core";
+import { lookUpPart } from "../rule.ts";
 
 /** Names a Kubernetes Service. */
 export interface ServiceName {
@@ -94,6 +95,30 @@ export const byFederatedHost: Index<Destination> = ({ status }) => {
   const { federatedHostname, federatedToMeshes = [] } = status?.appliedFederation ?? {};
   return federatedHostname === undefined || federatedToMeshes.length === 0 ? [] : [federatedHostname];
 };
+
+/** What says the DNS domain of an object's cluster. */
+export const itsRegistration = lookUpPart(KubernetesCluster, {
+  key: byObjectCluster,
+  index: ({ metadata }) => [metadata.name],
+  select: ({ spec }) => spec?.clusterDomain,
+});
+
+// Source: Kubernetes, kubelet --cluster-domain.
+const DEFAULT_DOMAIN = "cluster.local";
+
+/**
+ * Whether a host that reads as a Service's is one of the object's cluster, by its domain. Others are multi-cluster services or imports of another
+ * mesh, of which nothing is known. `domains`: what `itsRegistration` found.
+ */
+export function isInCluster(host: string | undefined, domains: readonly (string | undefined)[]): boolean {
+  const domain = (host ?? "").split(".").slice(3).join(".");
+  return domain === "" || domain === (domains[0] || DEFAULT_DOMAIN);
+}
+
+/** Whether an object is there without its place: files as they are before anybody applies them. */
+export function isWithoutNamespace({ metadata: { namespace = "" } }: Resource): boolean {
+  return namespace === "";
+}
 
 /** The key of a Service in the cluster of an object. */
 export function serviceKey({ name, namespace }: ServiceName, { metadata: { clusterName = "" } }: Resource): string {

@@ -2,7 +2,7 @@ import { type ConnectionPolicy, Destination, DestinationRule, Mesh } from "@isth
 import { type Index, keyOf } from "@isthmus/core";
 import { defineRule, lookUp, type RuleFinding } from "../rule.ts";
 import { istioMinor } from "./federation.ts";
-import { byMeshCluster, byObjectCluster, serviceKey, serviceOfHost } from "./places.ts";
+import { byMeshCluster, byObjectCluster, isInCluster, itsRegistration, serviceKey, serviceOfHost } from "./places.ts";
 
 const serviceNamed: Index<DestinationRule> = (rule) => {
   const service = serviceOfHost(rule.spec?.host, rule);
@@ -14,13 +14,15 @@ const byItsService: Index<Destination> = ({ spec }) => (spec?.kubeService?.ref =
 export const mutualTlsSwitchedOff = defineRule({
   code: "SEC1008",
   of: DestinationRule,
-  reads: { destinations: lookUp(Destination, { key: serviceNamed, index: byItsService }) },
+  reads: { destinations: lookUp(Destination, { key: serviceNamed, index: byItsService }), domains: itsRegistration },
   find(rule, { lookup }) {
-    const [destination] = lookup("destinations").filter(({ spec }) => spec?.mesh !== undefined);
-    if (destination === undefined) return [];
+    if (!isInCluster(rule.spec?.host, lookup("domains"))) return [];
+    // What PeerAuthentications ask for is not known, and by default plain text is let in. Rules about callers are known.
+    const policy = lookup("destinations").flatMap(({ status }) => status?.appliedAccessPolicies ?? [])[0]?.ref;
+    if (policy === undefined) return [];
     return tlsSettings(rule).flatMap(({ field, tls }): readonly RuleFinding[] => {
       if (tls.mode !== "DISABLE") return [];
-      const message = `DISABLE sends plain text to ${rule.spec?.host}, which is in Mesh ${destination.spec?.mesh?.name}: where the mesh requires mutual TLS, requests fail with 503`;
+      const message = `DISABLE sends plain text to ${rule.spec?.host}, so callers have no identity, and AccessPolicy ${policy.namespace}/${policy.name} lets none of them in by name`;
       return [{ field: `${field}.mode`, message, remedy: "set ISTIO_MUTUAL, or remove tls" }];
     });
   },

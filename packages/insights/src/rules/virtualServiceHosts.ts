@@ -8,6 +8,9 @@ import {
   byPlace,
   hostKey,
   isFederatedHost,
+  isInCluster,
+  isWithoutNamespace,
+  itsRegistration,
   nearService,
   serviceKey,
   serviceOfHost,
@@ -71,6 +74,7 @@ const reads = {
   entries: lookUp(ServiceEntry, { key: entriesNamed, index: byEntryHost }),
   neighbours: lookUp(Service, { key: namespacesNamed, index: byPlace }),
   namesakes: lookUp(Service, { key: namesakesNamed, index: byNameInCluster }),
+  domains: itsRegistration,
 };
 
 /** Unknown is not missing: only where a Service of the namespace, or of the name, is known, are those of the namespace. */
@@ -90,6 +94,9 @@ function unknownHosts(object: VirtualService, { lookup }: RuleReading<typeof rea
       return [{ field: `${target.path}.host`, message, remedy: "correct the host, or federate the service in a VirtualMesh" }];
     }
     if (service === undefined || inNamespace.length + namesakes.length === 0) return [];
+    // Of another cluster, or of a namespace that is not known yet, nothing is known.
+    if (!isInCluster(host, lookup("domains")) || service.namespace === "") return [];
+    if (namesakes.some((one) => one.metadata.name === service.name && isWithoutNamespace(one))) return [];
     if (known.has(serviceKey(service, object))) return [];
     const message = `Service ${service.namespace}/${service.name} does not exist${clusterName === "" ? "" : ` in ${clusterName}`}`;
     const nearMiss = nearService(service, { inNamespace, namesakes });
@@ -117,11 +124,13 @@ export const mirrorHostUnknown = defineRule({
 export const routePortUnknown = defineRule({
   code: "RTE1003",
   of: VirtualService,
-  reads: { services: reads.services },
-  find: (object, { lookup }) =>
-    targetsOf(object).flatMap(({ path, host, port }): readonly RuleFinding[] => {
+  reads: { services: reads.services, domains: reads.domains },
+  find: (object, { lookup }) => {
+    // Sidecars take the port of the request. A gateway has none of the Service's, as a rule.
+    const isOfGateways = (object.spec?.gateways ?? []).some((gateway) => gateway !== "mesh");
+    return targetsOf(object).flatMap(({ path, host, port }): readonly RuleFinding[] => {
       const name = serviceOfHost(host, object);
-      if (name === undefined) return [];
+      if (name === undefined || !isInCluster(host, lookup("domains")) || (port === undefined && !isOfGateways)) return [];
       const service = lookup("services").find(({ metadata }) => metadata.name === name.name && metadata.namespace === name.namespace);
       const ports = (service?.spec?.ports ?? []).flatMap(({ port: number }) => number ?? []);
       if (ports.length === 0 || (port === undefined ? ports.length === 1 : ports.includes(port))) return [];
@@ -132,5 +141,6 @@ export const routePortUnknown = defineRule({
           ? `is required, because ${whose} has ${ports.length} ports: ${ports.join(", ")}`
           : `${whose} has no port ${port}, only ${ports.join(", ")}`;
       return [{ field, message, remedy: `set one of the ports ${ports.join(", ")}` }];
-    }),
+    });
+  },
 });

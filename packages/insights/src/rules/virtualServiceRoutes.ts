@@ -9,7 +9,9 @@ export const exportToMissing = defineRule({
   of: VirtualService,
   reads: {},
   *find(object) {
-    const { exportTo = [], gateways = [] } = object.spec ?? {};
+    const { exportTo = [], gateways = [], hosts = [] } = object.spec ?? {};
+    // A delegate is read by the VirtualService that names it, from whatever namespace.
+    if (hosts.length === 0) return;
     // Routes of gateways alone concern no other callers, and with `.` a gateway of another namespace would lose them.
     const isOfGateways = gateways.some((gateway) => gateway !== "mesh");
     if (exportTo.length > 0 || (isOfGateways && !gateways.includes("mesh"))) return;
