@@ -83,6 +83,11 @@ export { ReplicaSet } from "./kubernetes/replicaSet.ts";
 export { JOIN_TOKEN_LABEL, ROOT_OPTIONS, Secret } from "./kubernetes/secret.ts";
 export { type KubernetesServicePort, Service } from "./kubernetes/service.ts";
 export { StatefulSet } from "./kubernetes/statefulSet.ts";
+export {
+  MutatingWebhookConfiguration,
+  ValidatingWebhookConfiguration,
+  type WebhookOfConfiguration,
+} from "./kubernetes/webhookConfiguration.ts";
 export { KubernetesCluster } from "./multicluster/kubernetesCluster.ts";
 export {
   isNamedIn,

@@ -33,6 +33,7 @@ import { ReplicaSet } from "./kubernetes/replicaSet.ts";
 import { Secret } from "./kubernetes/secret.ts";
 import { Service } from "./kubernetes/service.ts";
 import { StatefulSet } from "./kubernetes/statefulSet.ts";
+import { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from "./kubernetes/webhookConfiguration.ts";
 import { KubernetesCluster } from "./multicluster/kubernetesCluster.ts";
 import { AccessPolicy } from "./networking/accessPolicy.ts";
 import { ServiceDependency } from "./networking/serviceDependency.ts";
@@ -105,6 +106,9 @@ const PORTAL = "the API for portals of the management server, /v1/apis";
 const ROLES: readonly Role[] = [
   { kind: Namespace, tasks: ["watchedByAgent"] },
   { kind: Node, tasks: ["watchedByAgent"] },
+  // No tenant can write them: the injector and the validator of a mesh vouch for the namespace of its control plane.
+  { kind: MutatingWebhookConfiguration, tasks: ["watchedByAgent"] },
+  { kind: ValidatingWebhookConfiguration, tasks: ["watchedByAgent"] },
   { kind: Service, tasks: ["watchedByAgent", "inDiscoveryScope", "comparedByAge"] },
   { kind: Endpoints, tasks: ["watchedByAgent", "inDiscoveryScope"] },
   { kind: EndpointSlice, tasks: ["watchedByAgent", "inDiscoveryScope"] },

@@ -1,4 +1,4 @@
-/** What is reported of gateways where access is closed, and of callers that Istio cannot tell apart: a part of the catalogue in `findings.ts`. */
+/** What is reported of gateways where access is closed, of those that any tenant could have made, and of callers that Istio cannot tell apart: a part of the catalogue in `findings.ts`. */
 export const GLOBAL_ACCESS_FINDINGS = {
   GatewayClosed: {
     meaning:
@@ -11,6 +11,13 @@ export const GLOBAL_ACCESS_FINDINGS = {
       "A VirtualMesh requires AccessPolicies, and pods have the labels by which a gateway in the root namespace of their mesh is exempted. They are denied all calls, because they would be exempted with it.",
     example:
       "spec.globalAccessPolicy: all calls of apps/report in east are denied, because the labels istio: ingressgateway of the pods are those by which a gateway in root namespace istio-system is exempted, and Istio would exempt them as well: give them other labels",
+  },
+  GatewayNotTrusted: {
+    meaning:
+      "A Service has the labels of a gateway, and is in a namespace that is neither one of infrastructure nor named by the VirtualMesh: any tenant of the cluster could have made it. It is used " +
+      "only if it has been in use.",
+    example:
+      "Destination gloo-mesh/gateway-edge-cluster-1: not trusted: namespace edge: it is not used as east-west gateway; if it is a gateway of the mesh, add edge to namespaces in spec.federation.eastWestIngressGatewaySelectors, or to spec.systemNamespaces of KubernetesCluster cluster-1",
   },
   TrustDomainKept: {
     meaning: "The configuration of a mesh has no valid trust domain, or cannot be parsed. The last known one is still used.",

@@ -1,7 +1,7 @@
 import { type AnyResource, refOf, snapshotOf } from "@isthmus/core";
 import { expect, test } from "vitest";
-import { LastKnownMesh } from "../src/discovery/detectors/lastKnownMesh.ts";
 import { type DiscoveryTranslation, translateDiscovery } from "../src/discovery/discovery.ts";
+import { LastKnownMesh } from "../src/policy/lastKnownMesh.ts";
 
 const OPTIONS = { namespace: "gloo-mesh" };
 const clusterName = "east";

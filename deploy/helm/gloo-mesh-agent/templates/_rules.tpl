@@ -13,6 +13,12 @@
     - list # the state at the start, and after a watch has expired
     - watch # changes as they happen
 # reported to the management server
+- apiGroups: ["admissionregistration.k8s.io"]
+  resources: [mutatingwebhookconfigurations, validatingwebhookconfigurations]
+  verbs:
+    - list # the state at the start, and after a watch has expired
+    - watch # changes as they happen
+# reported to the management server
 - apiGroups: ["discovery.k8s.io"]
   resources: [endpointslices]
   verbs:

@@ -49,6 +49,11 @@ const istioMesh = fields({
   privateByDefault: strings({
     description: "Kinds whose objects are not seen in all namespaces unless they say so in exportTo, by the mesh configuration.",
   }),
+  systemNamespaces: strings({
+    description:
+      "Namespaces of the cluster that count as infrastructure, beside the usual ones: those that webhooks of meshes name, that of the control plane, and spec.systemNamespaces of the " +
+      "KubernetesCluster. Absent if nothing vouches for any: then all count.",
+  }),
 });
 
 const cilium = fields(

@@ -29,6 +29,13 @@ export const KubernetesCluster = defineKind({
             "The trust domain that its Istio meshes have. Empty: the one that they were first seen with. A mesh that names another one keeps the last " +
             "known one until this says the new one, because AccessPolicies name callers by it.",
         }),
+        systemNamespaces: strings({
+          description:
+            "More namespaces of the cluster in which no tenant runs pods: control planes, Cilium, and gateways for traffic between clusters count there. Without them: gloo-mesh, gloo-mesh-gateways, " +
+            "istio-egress, istio-gateway, istio-gateways, istio-ingress, istio-system, kube-system, and those that the webhooks of meshes name. Where neither webhooks nor this name any, all count. " +
+            "Default: none.",
+          maxItems: 64,
+        }),
         // Not an enum: a word of a later version must be read, as it means that nothing may be written.
         mode: Type.String({
           description:

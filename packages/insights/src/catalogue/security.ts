@@ -128,4 +128,15 @@ export const SECURITY = {
     example:
       "AccessPolicy bookinfo/readers: spec.sourceSelector[0].kubeIdentityMatcher.clusters[0]: Istio cannot tell callers of cluster cluster-1 from those of cluster-2, as both have trust domain cluster.local, so callers of cluster-1 are not allowed: name all of these clusters, set a different trustDomain in the mesh configuration of each, or set policies.sharedTrustDomain: WARN in the Settings to allow them all",
   },
+  SEC1018: {
+    severity: { status: "warning" },
+    title: "Infrastructure in a namespace that nothing vouches for",
+    meaning:
+      "An object looks like a control plane, Cilium or a gateway, and is in a namespace in which any user of the cluster may have created it.",
+    consequence:
+      "It is not used, as a user who can write to one namespace could otherwise decide about the access and the traffic of others; a gateway that has been in use stays.",
+    remedy: "if it is infrastructure, add its namespace to spec.systemNamespaces of the KubernetesCluster; else ask who created it",
+    example:
+      "Deployment team-a/istiod-x in cluster-1: not trusted: namespace team-a: no webhook of a mesh in cluster-1 names it, so this is not used as a control plane; if it is, add team-a to spec.systemNamespaces of KubernetesCluster cluster-1",
+  },
 } as const satisfies CatalogueEntries;

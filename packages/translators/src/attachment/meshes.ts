@@ -8,6 +8,7 @@ import type { IngressGatewayRef } from "../meshes/inputs.ts";
 import { translatorOf } from "../meshes/meshTranslators.ts";
 import { serviceKeyOf } from "../policy/hostnames.ts";
 import { byMesh, byService } from "../policy/indexes.ts";
+import { LastKnownMesh } from "../policy/lastKnownMesh.ts";
 import { publishedSpec } from "../policy/publishedSpec.ts";
 import { creationOf, userRefOf } from "../policy/userResources.ts";
 import type { Memberships } from "./virtualMeshes.ts";
@@ -49,6 +50,7 @@ export const attachedMeshes = derived({
   joins: {
     virtualMesh: join({ from: meshes, to: memberships, select: ({ value }) => value }),
     destinations: join({ from: meshes, to: destinations, index: byMesh }),
+    lastKnown: join({ from: meshes, to: inputKind<MeshTables, LastKnownMesh>(LastKnownMesh), select: gatewaysBefore, isSame: equalJson }),
     notedGateways: join({ from: meshes, key: byNotedGateway, to: destinations, index: byService }),
   },
   make: (mesh, { lookup, before }): AttachedMesh =>
@@ -56,9 +58,14 @@ export const attachedMeshes = derived({
       virtualMesh: lookup("virtualMesh")[0],
       destinations: lookup("destinations"),
       noted: lookup("notedGateways"),
+      inUse: lookup("lastKnown")[0] ?? NONE,
       row: before,
     }),
 });
+
+function gatewaysBefore({ gateways }: LastKnownMesh): readonly string[] {
+  return gateways.map((ref) => keyOf({ ...ref, clusterName: "" }));
+}
 
 /** Meshes by the services that discovery noted as their gateways. */
 function byNotedGateway(mesh: Mesh): readonly string[] {
@@ -71,10 +78,12 @@ interface MeshSurroundings {
   readonly destinations: readonly Destination[];
   /** Those of the services that discovery noted as its gateways. */
   readonly noted: readonly Destination[];
+  /** By `keyOf` the Destinations that were its gateways before. */
+  readonly inUse: readonly string[];
   readonly row: AttachedMesh | undefined;
 }
 
-function attached(mesh: Mesh, { virtualMesh, destinations, noted, row }: MeshSurroundings): AttachedMesh {
+function attached(mesh: Mesh, { virtualMesh, destinations, noted, inUse, row }: MeshSurroundings): AttachedMesh {
   const key = keyOfResource(mesh);
   let status: MeshStatus = observedMetadata(mesh);
   let gateways: readonly IngressGatewayRef[] = NONE;
@@ -92,7 +101,7 @@ function attached(mesh: Mesh, { virtualMesh, destinations, noted, row }: MeshSur
     const federation = translatorOf(mesh)?.federation;
     if (federation !== undefined) {
       const serviceIn = (ref: ClusterObjectRef) => noted.findLast((one) => serviceKeyOf(one) === keyOf(ref));
-      const selection = federation.eastWestGateways({ mesh, virtualMesh, destinations, serviceIn });
+      const selection = federation.eastWestGateways({ mesh, virtualMesh, destinations, serviceIn, inUse });
       reports = selection.reports;
       if (selection.gateways.length > 0) status = { ...status, appliedEastWestIngressGateways: selection.gateways };
       gateways = selection.gateways.flatMap(({ destinationRef, externalAddresses = [], destinationPort = 0, containerPort = 0 }) => {

@@ -1,10 +1,10 @@
 import { ConfigMap, DaemonSet, Deployment, KubernetesCluster, Namespace, Pod, Service } from "@isthmus/api";
 import { discoveredName, equalJson, type Resource } from "@isthmus/core";
 import { inputKind, inputTable, join } from "../incremental/join.ts";
+import { LastKnownMesh } from "../policy/lastKnownMesh.ts";
 import { namespaceLocationOf, podsByNamespace } from "../policy/podIndexes.ts";
 import { controlPlanesByCluster, controlPlanesByMeshConfig, controlPlanesByNamespace, isControlPlane } from "./controlPlanes.ts";
 import { byCiliumConfig, byClusterMesh, ciliumByCluster } from "./detectors/cilium.ts";
-import { LastKnownMesh } from "./detectors/lastKnownMesh.ts";
 import { keyAcrossKinds } from "./discoveryResult.ts";
 import { agentPods, byCluster, byNamespaceObject, servicesByNamespace } from "./indexes.ts";
 import { type DiscoverySources, nodes, scopes } from "./sources.ts";
@@ -64,7 +64,7 @@ export const controlPlaneJoins = {
     key: controlPlanesByCluster,
     to: inputKind<MeshSources, LastKnownMesh>(LastKnownMesh),
     index: ({ cluster }) => [cluster],
-    isSame: (before, after) => before.trustDomain === after.trustDomain,
+    isSame: (before, after) => before.trustDomain === after.trustDomain && before.ciliumNamespace === after.ciliumNamespace,
   }),
 };
 

@@ -8,8 +8,10 @@ import { type AgeSource, precedence } from "../policy/precedence.ts";
 import { controlPlaneJoins, controlPlanes, type MeshSources } from "./controlPlaneJoins.ts";
 import { translateAppMesh } from "./detectors/appMesh.ts";
 import { type DiscoveryRow, discoveryRow } from "./discoveryResult.ts";
+import { mayHoldInfrastructure } from "./infrastructure.ts";
 import { controlPlaneInputs, translateMesh } from "./meshes.ts";
 import { DISCOVERED_CLUSTER_LABEL } from "./metadata.ts";
+import { controlPlaneKept, controlPlaneNotTrusted } from "./notTrusted.ts";
 import { isDiscoveredCluster } from "./sources.ts";
 
 /** What comes of every control plane. */
@@ -19,7 +21,17 @@ export const discoveredControlPlanes = derived({
   joins: controlPlaneJoins,
   make: (deployment, { key, lookup, context, before }): DiscoveryRow<Mesh> | undefined => {
     if (!isDiscoveredCluster(namespaceLocationOf(deployment).clusterName, context)) return undefined;
-    return discoveryRow(key, deployment, translateMesh(controlPlaneInputs(deployment, context, lookup)), before);
+    const [scope] = lookup("meshScope");
+    if (scope?.planes.includes(key) === false)
+      return discoveryRow(key, deployment, { reports: [controlPlaneNotTrusted(deployment)] }, before);
+    const found = translateMesh(controlPlaneInputs(deployment, context, lookup));
+    const isVouchedFor = scope === undefined || mayHoldInfrastructure(deployment.metadata.namespace ?? "", scope.infrastructure);
+    return discoveryRow(
+      key,
+      deployment,
+      isVouchedFor ? found : { ...found, reports: [controlPlaneKept(deployment), ...found.reports] },
+      before,
+    );
   },
 });
 

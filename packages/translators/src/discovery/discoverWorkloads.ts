@@ -1,4 +1,4 @@
-import { type Controller, DaemonSet, Deployment, Pod, ReplicaSet, Service, StatefulSet, type Workload } from "@isthmus/api";
+import { type Controller, DaemonSet, Deployment, type Mesh, Pod, ReplicaSet, Service, StatefulSet, type Workload } from "@isthmus/api";
 import { compareKeys, equalJson, type Kind, keyOfResource, resourceKeyOf } from "@isthmus/core";
 import { derived } from "../incremental/derived.ts";
 import { inputKind, inputTable, type JoinSource, join } from "../incremental/join.ts";
@@ -43,7 +43,7 @@ export const discoveredWorkloads = derived({
   make: (controller, { key, lookup, context, before }): DiscoveryRow<Workload> | undefined => {
     const [meshScope] = lookup("meshScope");
     if (!isInDiscoveryScope(controller, context, { meshScope, namespace: () => lookup("namespace")[0] })) return undefined;
-    const found = lookup("meshes");
+    const found = inOrderOfPlanes(lookup("meshes"), meshScope?.meshes);
     const inputs = {
       controller,
       pods: isDeployment(controller) ? inKeyOrder(lookup("podsOfReplicaSets")) : lookup("pods"),
@@ -89,7 +89,7 @@ export const discoveredOtherWorkloads = derived({
     const [first] = made;
     if (first === undefined) return undefined;
     if (!isInDiscoveryScope(other, context, { meshScope, namespace: () => lookup("namespace")[0] })) return undefined;
-    const found = lookup("meshes");
+    const found = inOrderOfPlanes(lookup("meshes"), meshScope?.meshes);
     const controller = withPodSpec(other, first);
     const inputs = {
       controller,
@@ -130,6 +130,14 @@ function revisionTagsFor<C extends Controller>(from: JoinSource<DiscoverySources
     index: revisionTagsByCluster,
     isSame: hasSameLabels,
   });
+}
+
+/** What is not said to be of another mesh is of the first: of those of control planes, one that nobody yields to. */
+function inOrderOfPlanes(found: readonly Mesh[], names: readonly string[] = NONE): readonly Mesh[] {
+  if (found.length < 2) return found;
+  const positions = new Map(names.map((name, i) => [name, i]));
+  const positionOf = ({ metadata }: Mesh) => positions.get(metadata.name) ?? names.length;
+  return [...found].sort((a, b) => positionOf(a) - positionOf(b));
 }
 
 /** Services of istiod that tell which revision a tag stands for, by their cluster. Source: istio.io/istio, chart istiod, revision-tags-svc.yaml. */

@@ -26,6 +26,17 @@ export const DISCOVERY_FINDINGS = {
     example:
       "ConfigMap istio-system/istio, data.mesh: trustDomain: is east.example, and the last known one is cluster-1.example; cluster-1.example is still used until you run: meshctl cluster trust-domain accept cluster-1 east.example",
   },
+  ControlPlaneNotTrusted: {
+    meaning:
+      "A Deployment looks like a control plane, and is in a namespace that neither a webhook of the mesh, nor the registration of the cluster, names as one of infrastructure. It is not used.",
+    example:
+      "not trusted: namespace team-a: no webhook of a mesh in cluster-1 names it, so this is not used as a control plane; if it is, add team-a to spec.systemNamespaces of KubernetesCluster cluster-1",
+  },
+  CiliumNotTrusted: {
+    meaning: "A DaemonSet looks like Cilium, and is in a namespace that is not one of infrastructure. It is not used.",
+    example:
+      "not trusted: namespace team-a: this is not used as the Cilium of cluster-1; if it is, add team-a to spec.systemNamespaces of KubernetesCluster cluster-1",
+  },
   AppMeshArnInvalid: {
     meaning: "The ARN of an App Mesh is not valid. The mesh is not managed.",
     example:

@@ -2,6 +2,7 @@ import { type DaemonSet, type Deployment, type KubernetesCluster, Mesh, type Mes
 import { clusterRefOf, discoveredName, keyOfResource, refOf } from "@isthmus/core";
 import type { RowSources } from "../incremental/derived.ts";
 import { AGENT_PORT, AGENT_SERVICE, LEGACY_AGENT } from "../policy/agentAddress.ts";
+import type { LastKnownMesh } from "../policy/lastKnownMesh.ts";
 import { namespaceLocationOf } from "../policy/podIndexes.ts";
 import type { controlPlaneJoins } from "./controlPlaneJoins.ts";
 import { controlPlanesByMeshConfig } from "./controlPlanes.ts";
@@ -9,20 +10,22 @@ import { detectCilium } from "./detectors/cilium.ts";
 import type { ControlPlaneInputs } from "./detectors/controlPlane.ts";
 import { meshDetectors } from "./detectors/index.ts";
 import { gatewayDetector, isOfGateway } from "./detectors/istioGateways.ts";
-import type { LastKnownMesh } from "./detectors/lastKnownMesh.ts";
-import type { DiscoveryResult } from "./discoveryResult.ts";
+import { type DiscoveryResult, keyAcrossKinds } from "./discoveryResult.ts";
+import { firstThatCounts, mayHoldInfrastructure } from "./infrastructure.ts";
 import { type DiscoveryOptions, discoveredMetadata } from "./metadata.ts";
+import { ciliumNotTrusted } from "./notTrusted.ts";
 import { type DiscoveryContext, isInDiscoveryScope, nodeNamed, reachableNode } from "./sources.ts";
 
 /** Translates one control plane into its Mesh. */
 export function translateMesh(inputs: ControlPlaneInputs): DiscoveryResult<Mesh> {
-  const { deployment, cilium, owner, namespace } = inputs;
+  const { deployment, cilium, ciliumReports, owner, namespace } = inputs;
   const detector = meshDetectors.find((one) => one.isControlPlane(deployment));
   const { spec, reports } = detector?.detect(inputs) ?? { reports: [] };
-  if (spec === undefined) return { reports };
+  const all = [...reports, ...ciliumReports];
+  if (spec === undefined) return { reports: all };
   const metadata = discoveredMetadata(discoveredName(clusterRefOf(deployment)), deployment, owner, namespace);
   const mesh: Mesh = { apiVersion: Mesh.apiVersion, kind: Mesh.kind, metadata, spec: cilium === undefined ? spec : { ...spec, cilium } };
-  return { output: { resource: mesh, parents: [refOf(deployment)] }, reports };
+  return { output: { resource: mesh, parents: [refOf(deployment)] }, reports: all };
 }
 
 type ControlPlaneLookup = RowSources<typeof controlPlaneJoins, DiscoveryContext, unknown>["lookup"];
@@ -39,6 +42,7 @@ export function controlPlaneInputs(deployment: Deployment, context: DiscoveryCon
     .find((node) => node !== undefined);
   const configMaps = new Map(lookup("meshConfigs").map((configMap) => [keyOfResource(configMap), configMap]));
   const isOfPlane = ({ metadata }: LastKnownMesh) => metadata.namespace === options.namespace && (metadata.clusterName ?? "") === "";
+  const knownInCluster = lookup("knownInCluster").filter(isOfPlane);
   return {
     deployment,
     configMap: controlPlanesByMeshConfig(deployment)
@@ -50,17 +54,35 @@ export function controlPlaneInputs(deployment: Deployment, context: DiscoveryCon
     ipFamilies: [...(lookup("servicesOverIpv4").length > 0 ? ["IPv4"] : []), ...(lookup("servicesOverIpv6").length > 0 ? ["IPv6"] : [])],
     gatewayNode,
     otherNode: gatewayNode === undefined && nodes !== undefined ? reachableNode(nodes).node : undefined,
-    cilium: detectCilium({
-      daemonSets: daemonSetsInScope(context, lookup),
-      configs: lookup("ciliumConfigs"),
-      clusterMeshes: lookup("clusterMeshes"),
-    }),
+    ...ciliumIn(context, lookup, knownInCluster, deployment),
+    systemNamespaces: lookup("meshScope")[0]?.infrastructure.namespaces,
     discovery,
     lastKnown: lookup("lastKnown").find(isOfPlane),
     acceptedTrustDomain: acceptedTrustDomain(options, lookup),
-    knownTrustDomains: knownTrustDomains(lookup("knownInCluster").filter(isOfPlane)),
+    knownTrustDomains: knownTrustDomains(knownInCluster, olderTrustDomain(deployment, lookup)),
     owner,
     namespace: options.namespace,
+  };
+}
+
+/** Cilium in the cluster of a control plane, and what only looks like it, which is reported once in a cluster. */
+function ciliumIn(
+  context: DiscoveryContext,
+  lookup: ControlPlaneLookup,
+  known: readonly LastKnownMesh[],
+  deployment: Deployment,
+): Pick<ControlPlaneInputs, "cilium" | "ciliumReports"> {
+  const all = daemonSetsInScope(context, lookup);
+  if (all.length === 0) return { cilium: undefined, ciliumReports: [] };
+  const [scope] = lookup("meshScope");
+  const infrastructure = scope?.infrastructure ?? { namespaces: undefined };
+  const before = known.map(({ ciliumNamespace }) => ciliumNamespace).find((namespace) => namespace !== "");
+  const counted = firstThatCounts(all, before, { ...infrastructure, ages: context.options.ages ?? "FIRST_SEEN" });
+  const isFirst = scope?.planes[0] === keyAcrossKinds(deployment);
+  const others = all.filter((one) => one !== counted && !mayHoldInfrastructure(namespaceLocationOf(one).namespace, infrastructure));
+  return {
+    cilium: counted && detectCilium({ daemonSet: counted, configs: lookup("ciliumConfigs"), clusterMeshes: lookup("clusterMeshes") }),
+    ciliumReports: isFirst ? others.map(ciliumNotTrusted) : [],
   };
 }
 
@@ -107,6 +129,14 @@ function acceptedTrustDomain({ namespace }: DiscoveryOptions, lookup: ControlPla
   return registration && (registration.spec?.trustDomain ?? "");
 }
 
-function knownTrustDomains(known: readonly LastKnownMesh[]): readonly string[] {
-  return [...new Set(known.flatMap(({ trustDomain }) => (trustDomain === "" ? [] : [trustDomain])))].sort();
+function knownTrustDomains(known: readonly LastKnownMesh[], older: string): readonly string[] {
+  const domains = known.map(({ trustDomain }) => trustDomain).filter((domain) => domain !== "");
+  return domains.length === 0 && older !== "" ? [older] : [...new Set(domains)].sort();
+}
+
+/** Where nothing vouches for a control plane, one that came later does not say what callers of its cluster are named by. "" where that does not hold. */
+function olderTrustDomain(deployment: Deployment, lookup: ControlPlaneLookup): string {
+  const [scope] = lookup("meshScope");
+  if (scope === undefined || scope.infrastructure.namespaces !== undefined) return "";
+  return scope.younger.includes(keyAcrossKinds(deployment)) ? scope.trustDomain : "";
 }

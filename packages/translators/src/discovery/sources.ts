@@ -1,4 +1,15 @@
-import { ConfigMap, Deployment, type Mesh, Namespace, Node, type SettingsSpec, type Workload } from "@isthmus/api";
+import {
+  ConfigMap,
+  Deployment,
+  KubernetesCluster,
+  type Mesh,
+  MutatingWebhookConfiguration,
+  Namespace,
+  Node,
+  type SettingsSpec,
+  ValidatingWebhookConfiguration,
+  type Workload,
+} from "@isthmus/api";
 import {
   type Collection,
   equalJson,
@@ -15,10 +26,13 @@ import { inputKind, inputTable, type JoinSource, join } from "../incremental/joi
 import { memoizeRow } from "../incremental/memoizeRow.ts";
 import { reuseIfEqual } from "../incremental/rows.ts";
 import { unionOfKinds } from "../incremental/unionOfKinds.ts";
+import { LastKnownMesh } from "../policy/lastKnownMesh.ts";
 import { namespaceLocationOf } from "../policy/podIndexes.ts";
 import { controlPlanesByCluster, controlPlanesByMeshConfig, isControlPlane, settingsOf } from "./controlPlanes.ts";
+import { meshConfigOf } from "./detectors/istioMeshConfig.ts";
 import { keyAcrossKinds } from "./discoveryResult.ts";
 import { byCluster, byNamespaceObject } from "./indexes.ts";
+import { controlPlanesThatCount, type Infrastructure, infrastructureOf, isYounger, meshNameOf } from "./infrastructure.ts";
 import { type DiscoveryOptions, discoveryOwner } from "./metadata.ts";
 import { reachableAddress } from "./nodes.ts";
 import type { OtherController } from "./otherControllers.ts";
@@ -50,10 +64,20 @@ export interface DiscoverySources {
   readonly workloads: Collection<Workload>;
 }
 
-/** What the meshes of a cluster look into. */
+/** What the meshes of a cluster look into, and which those are. */
 export interface ClusterScope extends MeshScope {
   /** The cluster. */
   readonly key: string;
+  /** Where control planes, Cilium and gateways count. */
+  readonly infrastructure: Infrastructure;
+  /** The control planes that count, by `keyAcrossKinds`: those first to which others yield. */
+  readonly planes: readonly string[];
+  /** The names of their Meshes, in the same order. */
+  readonly meshes: readonly string[];
+  /** Those that are younger than the first, by `keyAcrossKinds`. */
+  readonly younger: readonly string[];
+  /** Of the first, the trust domain that its configuration names; "" for none. */
+  readonly trustDomain: string;
 }
 
 type Snapshots = Pick<DiscoverySources, "inputs">;
@@ -66,7 +90,7 @@ export function discoveryContext(snapshot: Snapshot, options: DiscoveryOptions, 
   return { options, owner: discoveryOwner(options), discovery, selectors: settingsSelectors(settings) };
 }
 
-type ControlPlanes = Pick<DiscoverySources, "inputs" | "controlPlanes">;
+type ControlPlanes = Pick<DiscoverySources, "inputs" | "controlPlanes" | "context">;
 
 const deploymentsOf = unionOfKinds<Deployment>([Deployment]);
 
@@ -84,22 +108,74 @@ const clusters = inputTable(
 );
 const planesOf = groupedBy(controlPlanesByCluster);
 
-/** What the meshes of each cluster look into. */
+/** What the meshes of each cluster look into, and which those are. */
 export const clusterScopes = derived({
   from: clusters,
-  context: () => undefined,
-  joins: { meshConfigs: join({ from: clusters, key: byMeshConfig, to: inputKind<ControlPlanes, ConfigMap>(ConfigMap) }) },
-  make: ({ key, rows }, { lookup, before }): ClusterScope | undefined => {
+  context: ({ context }) => context.options,
+  joins: {
+    meshConfigs: join({ from: clusters, key: byMeshConfig, to: inputKind<ControlPlanes, ConfigMap>(ConfigMap) }),
+    injectors: join({
+      from: clusters,
+      key: ofItself,
+      to: inputKind<ControlPlanes, MutatingWebhookConfiguration>(MutatingWebhookConfiguration),
+      index: byCluster,
+    }),
+    validators: join({
+      from: clusters,
+      key: ofItself,
+      to: inputKind<ControlPlanes, ValidatingWebhookConfiguration>(ValidatingWebhookConfiguration),
+      index: byCluster,
+    }),
+    registrations: join({
+      from: clusters,
+      key: ofItself,
+      to: inputKind<ControlPlanes, KubernetesCluster>(KubernetesCluster),
+      index: ({ metadata }) => [metadata.name],
+    }),
+    known: join({
+      from: clusters,
+      key: ofItself,
+      to: inputKind<ControlPlanes, LastKnownMesh>(LastKnownMesh),
+      index: ({ cluster }) => [cluster],
+      isSame: (before, after) => before.home === after.home,
+    }),
+  },
+  make: ({ key, rows }, { lookup, context: { namespace, ages = "FIRST_SEEN" }, before }): ClusterScope | undefined => {
     // Nothing is discovered in the management cluster as such.
     if (key === "") return undefined;
+    const isOfPlane = ({ metadata }: Resource) => metadata.namespace === namespace && (metadata.clusterName ?? "") === "";
+    const webhooks = [...lookup("injectors"), ...lookup("validators")];
+    const infrastructure = infrastructureOf({ webhooks, registration: lookup("registrations").find(isOfPlane) });
+    const known = new Set(
+      lookup("known")
+        .filter(isOfPlane)
+        .map(({ metadata, home }) => `${home}/${metadata.name}`),
+    );
+    const planes = controlPlanesThatCount(rows, { ...infrastructure, ages, known });
     const configMaps = new Map(lookup("meshConfigs").map((configMap) => [keyOfResource(configMap), configMap]));
     const configOf = (plane: Deployment) =>
       controlPlanesByMeshConfig(plane)
         .map((name) => configMaps.get(name))
         .find((configMap) => configMap !== undefined);
-    return reuseIfEqual({ key, ...meshScopeOf(rows, configOf) }, before);
+    const [first] = planes;
+    const config = first && configOf(first);
+    const read = config && meshConfigOf(config);
+    const scope = {
+      key,
+      ...meshScopeOf(planes, configOf),
+      infrastructure,
+      planes: planes.map(keyAcrossKinds),
+      meshes: planes.map(meshNameOf),
+      younger: planes.filter((plane) => first !== undefined && isYounger(plane, first, ages)).map(keyAcrossKinds),
+      trustDomain: read === undefined || "problem" in read ? "" : read.trustDomain,
+    };
+    return reuseIfEqual(scope, before);
   },
 });
+
+function ofItself({ key }: Group<Deployment>): readonly string[] {
+  return [key];
+}
 
 function byMeshConfig({ rows }: Group<Deployment>): readonly string[] {
   return rows.flatMap(controlPlanesByMeshConfig);

@@ -173,6 +173,8 @@ export interface GatewaySelectionInputs {
   readonly destinations: readonly Destination[];
   /** Any Kubernetes service that is known, in whatever mesh or in none: a gateway need not have a sidecar. */
   serviceIn(ref: ClusterObjectRef): Destination | undefined;
+  /** By `keyOf` the Destinations that were its gateways before. */
+  readonly inUse: readonly string[];
 }
 
 /** The gateways of one mesh. */

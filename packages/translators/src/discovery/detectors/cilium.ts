@@ -27,15 +27,14 @@ export function byClusterMesh(daemonSet: DaemonSet): readonly string[] {
 
 /** All that the detection of Cilium in one cluster reads. */
 export interface CiliumInputs {
-  readonly daemonSets: readonly DaemonSet[];
+  /** That of its agent. */
+  readonly daemonSet: DaemonSet;
   readonly configs: readonly ConfigMap[];
   readonly clusterMeshes: readonly Deployment[];
 }
 
-/** Cilium in the cluster of a mesh; undefined without it. Several are not possible: the first counts. */
-export function detectCilium({ daemonSets, configs, clusterMeshes }: CiliumInputs): CiliumInstallation | undefined {
-  const [daemonSet] = daemonSets;
-  if (daemonSet === undefined) return undefined;
+/** Cilium in the cluster of a mesh. */
+export function detectCilium({ daemonSet, configs, clusterMeshes }: CiliumInputs): CiliumInstallation {
   const { namespace } = namespaceLocationOf(daemonSet);
   const isBeside = ({ metadata }: { readonly metadata: { readonly namespace?: string } }) => metadata.namespace === namespace;
   const data = configs.find(isBeside)?.data ?? {};

@@ -10,11 +10,11 @@ import type {
   SettingsSpec,
 } from "@isthmus/api";
 import { type Owner, type Report, refOf } from "@isthmus/core";
+import type { LastKnownMesh } from "../../policy/lastKnownMesh.ts";
 import { namespaceLocationOf } from "../../policy/podIndexes.ts";
 import { finding } from "../findings.ts";
 import { imageVersion } from "../image.ts";
 import { withoutZeroValues } from "../zeroValues.ts";
-import type { LastKnownMesh } from "./lastKnownMesh.ts";
 
 /** All that the detection of one mesh may read. */
 export interface ControlPlaneInputs {
@@ -35,6 +35,10 @@ export interface ControlPlaneInputs {
   readonly otherNode: Node | undefined;
   /** Cilium in its cluster; undefined without it. */
   readonly cilium: CiliumInstallation | undefined;
+  /** On what only looks like Cilium; for the first control plane of a cluster. */
+  readonly ciliumReports: readonly Report[];
+  /** Namespaces of infrastructure of the cluster, beside the usual ones; undefined where nothing vouches for any. */
+  readonly systemNamespaces: readonly string[] | undefined;
   /** Of the Settings. */
   readonly discovery: NonNullable<SettingsSpec>["discovery"];
   /** What was last known of this mesh; undefined when it is new. */

@@ -31,7 +31,7 @@ export function meshConfigNames(deployment: Deployment): readonly string[] {
 }
 
 function detectIstio(inputs: ControlPlaneInputs): DetectedMesh {
-  const { deployment, firstNode, agent } = inputs;
+  const { deployment, firstNode, agent, systemNamespaces } = inputs;
   const installation = installationOf(deployment, pilotOf(deployment), regionOf(firstNode));
   if (isReport(installation)) return { reports: [installation] };
   const read = configOf(inputs);
@@ -51,6 +51,8 @@ function detectIstio(inputs: ControlPlaneInputs): DetectedMesh {
     // IPv4 alone is not noted: nearly all clusters have that.
     ipFamilies: inputs.ipFamilies.includes("IPv6") ? inputs.ipFamilies : [],
     privateByDefault: config.privateByDefault,
+    // Where it is known at all, it names the namespace of a control plane at least, which makes it no empty list.
+    systemNamespaces: systemNamespaces && [...new Set([...systemNamespaces, installation.namespace ?? ""])].sort(),
   });
   return { spec: { istio, ...(agent === undefined ? {} : { agentInfo: agent }) }, reports };
 }

@@ -1,38 +1,21 @@
 import { Mesh } from "@isthmus/api";
-import { type Delta, type Kind, kindKeyOf, type Resource, type ResourceRef, refOf } from "@isthmus/core";
+import { type Delta, kindKeyOf, type Resource, type ResourceRef, refOf, type Snapshot } from "@isthmus/core";
+import { LastKnownMesh } from "../../policy/lastKnownMesh.ts";
 import type { DiscoveryTranslation } from "../discovery.ts";
 import { DISCOVERED_CLUSTER_LABEL } from "../metadata.ts";
-
-/**
- * What was last known of an Istio mesh, as it is published: for when its mesh config names no usable trust domain any more, or can't be
- * read at all. An input of discovery (docs/decisions/0037) that exists in snapshots alone, under the name of its Mesh.
- */
-export interface LastKnownMesh extends Resource {
-  readonly cluster: string;
-  readonly trustDomain: string;
-  readonly trustDomainAliases: readonly string[];
-  /** "" for the namespace of the control plane. */
-  readonly rootNamespace: string;
-  readonly smartDnsProxyingEnabled: boolean;
-  readonly privateByDefault: readonly string[];
-}
-
-/** No API server serves it, and no agent may send it. */
-export const LastKnownMesh: Kind<LastKnownMesh> = {
-  apiVersion: "memory.mesh.gloo.solo.io/v1",
-  kind: "MeshMemory",
-  plural: "meshmemories",
-  namespaced: true,
-  versions: ["memory.mesh.gloo.solo.io/v1"],
-  parse: (input) => input as LastKnownMesh,
-};
 
 /** What is to be remembered of a published object; undefined: nothing. */
 export function lastKnownMeshOf(published: Resource): LastKnownMesh | undefined {
   if (kindKeyOf(published) !== kindKeyOf(Mesh)) return undefined;
-  const { metadata, spec } = published as Mesh;
-  const { trustDomain = "", trustDomainAliases = [], rootNamespace = "", smartDnsProxyingEnabled = false } = spec?.istio ?? {};
-  const { privateByDefault = [] } = spec?.istio ?? {};
+  const { metadata, spec, status } = published as Mesh;
+  const {
+    trustDomain = "",
+    trustDomainAliases = [],
+    rootNamespace = "",
+    smartDnsProxyingEnabled = false,
+    privateByDefault = [],
+    installation,
+  } = spec?.istio ?? {};
   const { name, namespace = "", labels = {} } = metadata;
   if (spec?.istio === undefined) return undefined;
   const { apiVersion, kind } = LastKnownMesh;
@@ -41,6 +24,9 @@ export function lastKnownMeshOf(published: Resource): LastKnownMesh | undefined 
     kind,
     metadata: { name, namespace },
     cluster: labels[DISCOVERED_CLUSTER_LABEL] ?? "",
+    home: installation?.namespace ?? "",
+    ciliumNamespace: spec.cilium?.namespace ?? "",
+    gateways: (status?.appliedEastWestIngressGateways ?? []).flatMap(({ destinationRef }) => destinationRef ?? []),
     trustDomain,
     trustDomainAliases,
     rootNamespace,
@@ -55,20 +41,25 @@ export function lastKnownMeshRefOf(published: ResourceRef): ResourceRef | undefi
   return { ...published, apiVersion: LastKnownMesh.apiVersion, kind: LastKnownMesh.kind };
 }
 
-/** What remembers what was discovered. */
+/** What remembers what was discovered, and what was attached to it. */
 interface Discovering {
+  readonly attached: Snapshot;
   readonly cache: { readonly discovery: DiscoveryTranslation | undefined };
 }
 
 /** What of it is new or gone with what was discovered since: remembered at once, whether or not it is published. */
 export function lastKnownMeshChanges(now: Discovering, before: Discovering | undefined): Delta {
   const [meshes, older] = [now.cache.discovery?.memory.meshes, before?.cache.discovery?.memory.meshes];
-  if (meshes === undefined || meshes === older) return { put: [], remove: [] };
+  if (meshes === undefined) return { put: [], remove: [] };
+  const attached = now.attached.of(Mesh);
   const changes =
     older === undefined ? [...meshes.rows].map((after) => ({ before: undefined, after })) : meshes.rows.changesSince(older.rows);
-  const put = changes.flatMap(({ after }) =>
-    after?.result.output === undefined ? [] : (lastKnownMeshOf(after.result.output.resource) ?? []),
-  );
+  const discovered = changes.flatMap(({ after }) => after?.result.output?.resource ?? []);
+  // Which gateways are in use is no matter of discovery.
+  const used = before === undefined ? [] : attached.changesSince(before.attached.of(Mesh)).flatMap(({ after }) => after ?? []);
+  const ours = used.filter((mesh) => now.cache.discovery?.outputs.get(refOf(mesh)) !== undefined);
+  const latest = new Map([...discovered, ...ours].map((mesh) => [mesh.metadata.name, attached.get(refOf(mesh)) ?? mesh]));
+  const put = [...latest.values()].flatMap((mesh) => lastKnownMeshOf(mesh) ?? []);
   const kept = new Set(put.map(({ metadata }) => metadata.name));
   const gone = changes.flatMap(({ before: was }) =>
     was?.result.output === undefined ? [] : (lastKnownMeshRefOf(refOf(was.result.output.resource)) ?? []),

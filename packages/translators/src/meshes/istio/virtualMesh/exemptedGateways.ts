@@ -1,8 +1,8 @@
 import { type AuthorizationPolicy, type Destination, type IngressGateway, rootNamespaceOf, type Workload } from "@isthmus/api";
 import { equalJson, keyOfResource, matchesLabels } from "@isthmus/core";
 import { memoizeRow } from "../../../incremental/memoizeRow.ts";
-import { selectsDestination } from "../../../policy/selectors.ts";
 import type { IngressGatewayRef, MeshInputs } from "../../inputs.ts";
+import { isSelectedByPlace } from "./gatewayTrust.ts";
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -127,17 +127,6 @@ function isSame(noted: IngressGateway, { destination }: IngressGatewayRef): bool
   // Labels are of pods in one namespace.
   if (noted.namespace !== undefined && noted.namespace !== ref?.namespace) return false;
   return noted.name === ref?.name || equalJson(noted.workloadLabels ?? {}, workloadSelectorLabels ?? {});
-}
-
-/** Whether the VirtualMesh names a Service, or its namespace: labels alone may be on anybody's. */
-function isSelectedByPlace({ virtualMesh }: MeshInputs, destination: Destination): boolean {
-  const selectors = virtualMesh?.spec?.federation?.eastWestIngressGatewaySelectors ?? [];
-  const places = selectors.flatMap(({ destinationSelectors = [] }) =>
-    destinationSelectors.map(({ kubeServiceMatcher, ...others }) =>
-      (kubeServiceMatcher?.namespaces ?? []).length === 0 || kubeServiceMatcher === undefined ? others : { ...others, kubeServiceMatcher },
-    ),
-  );
-  return places.length > 0 && selectsDestination(places, destination);
 }
 
 interface OtherGateway {

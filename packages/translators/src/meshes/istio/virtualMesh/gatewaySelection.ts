@@ -6,24 +6,50 @@ import { isMisspeltGatewaySelector } from "../../../policy/ineffective.ts";
 import { selectsDestination } from "../../../policy/selectors.ts";
 import { virtualMeshDoubts } from "../../../policy/virtualMeshDoubts.ts";
 import type { GatewaySelection, GatewaySelectionInputs } from "../../meshTranslator.ts";
+import { type GatewayTrust, gatewayTrustOf, untrustedGateway } from "./gatewayTrust.ts";
 
 /**
  * The gateways through which other meshes reach this one. The first of these that yields one decides: the VirtualMesh's
  * selectors, the gateways that discovery noted on the Mesh, the first service labelled `istio: ingressgateway`, the first
  * labelled `istio: eastwestgateway`.
  * A service that cannot be a gateway is passed over and reported. A Service that the user selected is never replaced by another; where
- * the selectors find none in this mesh, as they may be about others, that is reported too.
+ * the selectors find none in this mesh, as they may be about others, that is reported too. What any tenant of the cluster could have made is
+ * not selected: that is said where there is no gateway without it.
  */
 export function eastWestGateways(inputs: GatewaySelectionInputs): GatewaySelection {
-  const selected = selectedCandidates(inputs);
+  const [selected, refused] = believed(selectedCandidates(inputs), inputs);
   // What was meant to be selected, and is not understood, is not replaced by another either.
   const isFixed = selected.length > 0 || virtualMeshDoubts(inputs.virtualMesh).gateways.size > 0;
   const noted = isFixed ? [] : notedCandidates(inputs);
-  const candidates = isFixed ? selected : noted.some(isUsable) ? noted : [...noted, ...defaultAmong(inputs.destinations)];
+  const hasNoted = noted.some(isUsable);
+  const [defaults, strangers] = isFixed || hasNoted ? [NONE, NONE] : believed(defaultsAmong(inputs.destinations), inputs);
+  const candidates = isFixed ? selected : hasNoted ? noted : [...noted, ...firstUsable(defaults)];
+  const gateways = candidates.filter(isUsable);
+  const missed = gateways.length > 0 ? NONE : [...new Set([...refused, ...strangers].map(({ destination }) => destination))];
   return {
-    gateways: candidates.filter(isUsable).map(({ gateway }) => gateway),
-    reports: [...(isFixed ? [] : unselected(inputs)), ...candidates.flatMap((one) => reportsOn(one, inputs))],
+    gateways: gateways.map(({ gateway }) => gateway),
+    reports: [
+      ...(isFixed ? [] : unselected(inputs)),
+      ...candidates.flatMap((one) => reportsOn(one, inputs)),
+      ...[...gateways.map(({ destination }) => destination), ...missed].flatMap((one) => trustReports(one, inputs)),
+    ],
   };
+}
+
+const NONE: readonly never[] = [];
+
+/** Those that count, the trusted ones first; and those that anybody could have made. */
+function believed(candidates: readonly Candidate[], inputs: GatewaySelectionInputs): readonly [readonly Candidate[], readonly Candidate[]] {
+  const ranked = candidates.map((one) => ({ one, trust: gatewayTrustOf(one.destination, inputs) }));
+  const of = (wanted: GatewayTrust) => ranked.flatMap(({ one, trust }) => (trust === wanted ? [one] : []));
+  return [[...of("trusted"), ...of("kept"), ...of("taken")], of("refused")];
+}
+
+function trustReports(destination: Destination, inputs: GatewaySelectionInputs): readonly Report[] {
+  // Alone in its VirtualMesh, a mesh needs no gateway.
+  if ((inputs.virtualMesh.spec?.meshes ?? []).length < 2) return NONE;
+  const report = untrustedGateway(destination, gatewayTrustOf(destination, inputs), inputs);
+  return report === undefined ? NONE : [report];
 }
 
 /** The Services that discovery noted on a mesh as its gateways. */
@@ -89,15 +115,17 @@ function notedCandidates({ mesh, serviceIn }: GatewaySelectionInputs): readonly 
   );
 }
 
+const defaultsAmong = memoizeRow((destinations: readonly Destination[]): readonly Candidate[] =>
+  destinations.filter(isDefaultGateway).map((destination) => candidate(destination, DEFAULT_PORT_NAME)),
+);
+
 /** By label: that somebody installs one of the second changes nothing where one of the first is usable, and then nobody lacks one of the first. */
-const defaultAmong = memoizeRow((destinations: readonly Destination[]): readonly Candidate[] => {
-  const byLabel = GATEWAY_LABELS.map((label) =>
-    destinations.filter((one) => gatewayLabelOf(one) === label).map((one) => candidate(one, DEFAULT_PORT_NAME)),
-  );
-  const position = byLabel.findIndex((candidates) => candidates.some(isUsable));
-  const candidates = position < 0 ? byLabel.flat() : (byLabel[position] ?? []);
-  return candidates.slice(0, candidates.findIndex(isUsable) + 1 || undefined);
-});
+function firstUsable(candidates: readonly Candidate[]): readonly Candidate[] {
+  const byLabel = GATEWAY_LABELS.map((label) => candidates.filter(({ destination }) => gatewayLabelOf(destination) === label));
+  const among = byLabel.find((those) => those.some(isUsable)) ?? byLabel.flat();
+  const position = among.findIndex(isUsable);
+  return position < 0 ? among : among.slice(0, position + 1);
+}
 
 // What Istio's charts, and its scripts for several networks, label the pods of gateways with.
 const GATEWAY_LABELS = ["ingressgateway", "eastwestgateway"] as const;

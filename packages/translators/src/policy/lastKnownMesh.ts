@@ -1,0 +1,31 @@
+import type { Kind, ObjectRef, Resource } from "@isthmus/core";
+
+/**
+ * What was last known of an Istio mesh, as it is published: for when its mesh config names no usable trust domain any more, or can't be
+ * read at all. An input of discovery (docs/decisions/0037) that exists in snapshots alone, under the name of its Mesh.
+ */
+export interface LastKnownMesh extends Resource {
+  readonly cluster: string;
+  /** The namespace of the control plane. */
+  readonly home: string;
+  /** The namespace of Cilium in its cluster; "" without it. */
+  readonly ciliumNamespace: string;
+  /** The Destinations that were its gateways for other clusters, as the Mesh named them. */
+  readonly gateways: readonly ObjectRef[];
+  readonly trustDomain: string;
+  readonly trustDomainAliases: readonly string[];
+  /** "" for the namespace of the control plane. */
+  readonly rootNamespace: string;
+  readonly smartDnsProxyingEnabled: boolean;
+  readonly privateByDefault: readonly string[];
+}
+
+/** No API server serves it, and no agent may send it. */
+export const LastKnownMesh: Kind<LastKnownMesh> = {
+  apiVersion: "memory.mesh.gloo.solo.io/v1",
+  kind: "MeshMemory",
+  plural: "meshmemories",
+  namespaced: true,
+  versions: ["memory.mesh.gloo.solo.io/v1"],
+  parse: (input) => input as LastKnownMesh,
+};
