@@ -38,15 +38,15 @@ export function infrastructureOf({ webhooks, registration }: Vouching): Infrastr
 }
 
 // Of each revision of Istio, those of its charts istiod and base. Source: istio.io/istio, manifests/charts/istio-control/istio-discovery/templates/mutatingwebhook.yaml.
-const ISTIO_WEBHOOK = /(^|\.)istio\.io$/;
-const ISTIO_SERVICE = /^istiod(-|$)/;
+const ISTIO_DOMAIN = ".istio.io";
+const ISTIO_SERVICE = "istiod";
 // Source: github.com/openservicemesh/osm, charts/osm/templates.
 const OSM_SERVICES: ReadonlySet<string> = new Set(["osm-injector", "osm-validator"]);
 
 /** Whether a webhook is the injector or the validator of a mesh. */
 function isOfMesh({ name = "", clientConfig }: WebhookOfConfiguration): boolean {
   const service = clientConfig?.service?.name ?? "";
-  return ISTIO_WEBHOOK.test(name) || ISTIO_SERVICE.test(service) || OSM_SERVICES.has(service);
+  return name.endsWith(ISTIO_DOMAIN) || service === ISTIO_SERVICE || service.startsWith(`${ISTIO_SERVICE}-`) || OSM_SERVICES.has(service);
 }
 
 /** Whether a namespace may hold infrastructure of its cluster: where it may not, what looks like some is a tenant's. */
