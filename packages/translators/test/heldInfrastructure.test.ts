@@ -102,7 +102,7 @@ test("Cilium of a tenant takes the place of none, also where nothing vouches for
 
 test("a gateway that is selected by its labels alone is that of no tenant", () => {
   const selected = fleet("by webhooks").map((one) => (one.kind === "VirtualMesh" ? withSelector(one) : one));
-  const theirs = service({ name: "aaa", ...there("aaa") }, { istio: "ingressgateway" }, { externalIPs: ["203.0.113.66"] });
+  const theirs = service({ name: "a1", ...there("aaa") }, { istio: "ingressgateway" }, { externalIPs: ["203.0.113.66"] });
   expect(gatewaysOf(worldOf([...selected, ...theirs]))).toEqual(gatewaysOf(worldOf(selected)));
   expect(gatewaysOf(worldOf(selected))).toHaveLength(2);
 });

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { lastKnownMeshOf } from "../src/discovery/detectors/lastKnownMesh.ts";
 import { statusesOf, type Translation } from "../src/index.ts";
-import { ATTACKS, fleet, HOME, type Tenancy, tenantsObjects, type Vouched, withTenant } from "./oneTenantInputs.ts";
+import { ATTACKS, fleet, HOME, operations, type Tenancy, tenantsObjects, type Vouched, withTenant } from "./oneTenantInputs.ts";
 
 // How many worlds; more of them: ISTHMUS_WORLDS=100000 npx vitest run packages/translators/test/oneTenant.property.test.ts
 const WORLDS = Number(process.env["ISTHMUS_WORLDS"] ?? runs(400));
@@ -17,9 +17,9 @@ const NAMESPACES = ["aaa", "zzz"];
 /**
  * The relation. Two worlds hold the same objects, but for what a user creates who may write one namespace of one cluster. Then these are the same:
  *
- * 1. each object that is written to any cluster, but for those that are about a Destination or Workload of that namespace;
+ * 1. each object that is written to any cluster, but for those that are about a Destination or Workload of that namespace, and those that only that namespace's own policies ask for;
  * 2. each discovered Mesh, Workload and Destination of other namespaces, and its status;
- * 3. the status of each policy and VirtualMesh of others, but for what it says of targets in that namespace.
+ * 3. the status of each policy and VirtualMesh of others, but for what it says of targets in that namespace, and for warnings that name it.
  *
  * Left out are Istio's own objects: which hosts those of one namespace may be about, Istio says (`exportTo`).
  */
@@ -45,10 +45,15 @@ for (const knowledge of KNOWLEDGE)
       `vouched for ${vouched}, ${knowledge}, whatever is created in one namespace, nothing of others changes (seed ${SEED})`,
       () => {
         const tenancies = fc.constantFrom(...NAMESPACES).map((namespace): Tenancy => ({ cluster: HOME, namespace }));
-        const worlds = tenancies.chain((tenancy) => tenantsObjects(tenancy).map((objects) => ({ tenancy, objects })));
+        const worlds = tenancies.chain((tenancy) =>
+          fc.record({ tenancy: fc.constant(tenancy), operation: operations(vouched), objects: tenantsObjects(tenancy) }),
+        );
         fc.assert(
-          fc.property(worlds, ({ tenancy, objects }) => {
-            expect(viewOf(worldOf(withTenant(given, objects), memory), tenancy)).toEqual(viewOf(alone, tenancy));
+          fc.property(worlds, ({ tenancy, operation, objects }) => {
+            const honest = fleet(vouched, operation);
+            const known = knowledge === KNOWLEDGE[0] ? [] : memoryOf(honest);
+            const attacked = worldOf(withTenant(honest, objects), known);
+            expect(viewOf(attacked, tenancy)).toEqual(viewOf(worldOf(honest, known), tenancy));
           }),
           { numRuns: WORLDS, seed: SEED },
         );
@@ -79,9 +84,12 @@ type View = Readonly<Record<string, unknown>>;
 
 function viewOf(world: Translation, tenancy: Tenancy): View {
   const view = new Map<string, unknown>();
-  for (const { resource, target } of world.networking) {
-    const { clusterName, namespace } = resource.metadata;
-    if (isTargetOf(world, target, tenancy) || (clusterName === tenancy.cluster && namespace === tenancy.namespace)) continue;
+  const isIn = ({ clusterName, namespace }: { readonly clusterName?: string; readonly namespace?: string }) =>
+    clusterName === tenancy.cluster && namespace === tenancy.namespace;
+  for (const { resource, target, parents } of world.networking) {
+    if (isTargetOf(world, target, tenancy) || isIn(resource.metadata)) continue;
+    // What they ask for themselves, as access logs.
+    if (parents.length > 0 && parents.every(isIn)) continue;
     view.set(formatRef(refOf(resource)), resource);
   }
   for (const { resource } of world.discovery) {
@@ -120,8 +128,13 @@ function isTargetOf(world: Translation, target: string, tenancy: Tenancy): boole
 /** A status without what it says of targets of the tenant. */
 function withoutTargetsOf(world: Translation, status: object, tenancy: Tenancy): unknown {
   return JSON.parse(JSON.stringify(status), (key, value: unknown) => {
-    // Of how many targets it is said.
-    if (["targetCount", "acceptedCount"].includes(key)) return undefined;
+    // Of how many targets it is said, and what is said of the tenant's.
+    if (["targetCount", "acceptedCount", "warningCount"].includes(key) || (key === "message" && /^(valid|accepted on)/.test(String(value))))
+      return undefined;
+    if (key === "warnings") {
+      const left = (value as readonly string[]).filter((text) => !text.includes(tenancy.namespace));
+      return left.length === 0 ? undefined : left;
+    }
     if (!["destinations", "workloads", "meshes"].includes(key) || typeof value !== "object" || value === null || Array.isArray(value))
       return value;
     const left = Object.entries(value).filter(([name]) => {

@@ -14,9 +14,32 @@ const NETWORKING = "networking.mesh.gloo.solo.io/v1";
 /** What vouches for the control planes of both clusters: nothing in files, and with agents of before. */
 export type Vouched = "by webhooks" | "by nothing";
 
+/** What operators may have done otherwise. */
+export interface Operation {
+  /** Whether agents have said where they run. */
+  readonly isAgentKnown: boolean;
+  /** Whether gateways are selected by their labels. */
+  readonly isGatewaySelected: boolean;
+  readonly globalAccessPolicy: "ENABLED" | "DISABLED";
+  /** Whether the mesh looks into labelled namespaces alone. */
+  readonly isScoped: boolean;
+}
+
+const USUAL: Operation = { isAgentKnown: true, isGatewaySelected: false, globalAccessPolicy: "DISABLED", isScoped: false };
+
+/** Every way of it, but for labels that select gateways where nothing vouches for a namespace: there every namespace counts, and the VirtualMesh selects the tenant's. */
+export function operations(vouched: Vouched): fc.Arbitrary<Operation> {
+  return fc.record({
+    isAgentKnown: fc.boolean(),
+    isGatewaySelected: vouched === "by nothing" ? fc.constant(false) : fc.boolean(),
+    globalAccessPolicy: fc.constantFrom("ENABLED", "DISABLED"),
+    isScoped: fc.boolean(),
+  });
+}
+
 /** Two federated clusters, as agents report them, and the policies of their operators. */
-export function fleet(vouched: Vouched): readonly AnyResource[] {
-  const objects = [...[HOME, OTHER].flatMap((cluster) => clusterIn(cluster, vouched)), ...management()];
+export function fleet(vouched: Vouched, operation = USUAL): readonly AnyResource[] {
+  const objects = [...[HOME, OTHER].flatMap((cluster) => clusterIn(cluster, vouched, operation)), ...management(operation)];
   return objects.map((one, i) => seen(one, 1000 + i));
 }
 
@@ -34,12 +57,13 @@ function seen(object: AnyResource, at: number): AnyResource {
   return { ...object, metadata: { ...metadata, annotations: { ...metadata.annotations, [FIRST_SEEN]: stamp } } };
 }
 
-function clusterIn(clusterName: string, vouched: Vouched): readonly AnyResource[] {
+function clusterIn(clusterName: string, vouched: Vouched, { isScoped }: Operation): readonly AnyResource[] {
   return [
     ...["bookinfo", "istio-ingress", "istio-system", "kube-system", "aaa", "zzz"].map((name) => namespace(name, clusterName)),
     ...(vouched === "by webhooks" ? webhooks(clusterName) : []),
     istiod({ name: "istiod", namespace: "istio-system", clusterName }),
-    meshConfig({ namespace: "istio-system", clusterName }, `${clusterName}.example`),
+    meshConfig({ namespace: "istio-system", clusterName }, `${clusterName}.example`, isScoped ? SCOPE : ""),
+    { apiVersion: "v1", kind: "Pod", metadata: { name: "agent", namespace: "gloo-mesh", clusterName, labels: { app: "gloo-mesh-agent" } } },
     cilium({ namespace: "kube-system", clusterName }),
     ciliumConfig({ namespace: "kube-system", clusterName }, { "cluster-name": clusterName, "cluster-id": "1" }),
     ...service({ name: "gateway", namespace: "istio-ingress", clusterName }, GATEWAY, { address: "198.51.100.7" }),
@@ -48,7 +72,7 @@ function clusterIn(clusterName: string, vouched: Vouched): readonly AnyResource[
   ];
 }
 
-function management(): readonly AnyResource[] {
+function management({ isAgentKnown, isGatewaySelected, globalAccessPolicy }: Operation): readonly AnyResource[] {
   const plane = { namespace: "gloo-mesh", creationTimestamp: "2026-01-01T00:00:00Z", generation: 1 };
   return [
     ...[HOME, OTHER].map((name) => ({
@@ -56,7 +80,7 @@ function management(): readonly AnyResource[] {
       kind: "KubernetesCluster",
       metadata: { ...plane, name },
       spec: {},
-      status: { namespace: "gloo-mesh", agent: { version: "1.0.0", connected: true } },
+      ...(isAgentKnown ? { status: { namespace: "gloo-mesh", agent: { version: "1.0.0", connected: true } } } : {}),
     })),
     {
       apiVersion: "settings.mesh.gloo.solo.io/v1",
@@ -70,7 +94,13 @@ function management(): readonly AnyResource[] {
       metadata: { ...plane, name: "shop" },
       spec: {
         meshes: [HOME, OTHER].map((cluster) => ({ name: `istiod-istio-system-${cluster}`, namespace: "gloo-mesh" })),
-        federation: { selectors: [{}] },
+        federation: {
+          selectors: [{}],
+          ...(isGatewaySelected
+            ? { eastWestIngressGatewaySelectors: [{ destinationSelectors: [{ kubeServiceMatcher: { labels: GATEWAY } }] }] }
+            : {}),
+        },
+        globalAccessPolicy,
       },
     },
     {
@@ -98,6 +128,7 @@ interface Place {
 }
 type Named = Place & { readonly name: string };
 
+const SCOPE = "discoverySelectors:\n- matchLabels: { istio-injection: enabled }\n";
 const GATEWAY = { istio: "ingressgateway" };
 const TLS = [{ name: "tls", port: 15443, targetPort: 15443 }];
 
@@ -133,8 +164,9 @@ export function istiod(metadata: Named, replicas = 1): AnyResource {
 }
 
 /** What looks like its configuration. */
-export function meshConfig(place: Place, trustDomain: string): AnyResource {
-  return { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "istio", ...place }, data: { mesh: `trustDomain: ${trustDomain}\n` } };
+export function meshConfig(place: Place, trustDomain: string, more = ""): AnyResource {
+  const data = { mesh: `trustDomain: ${trustDomain}\n${more}` };
+  return { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "istio", ...place }, data };
 }
 
 /** What looks like Cilium's agent. */
@@ -223,11 +255,11 @@ export const ATTACKS: Readonly<Record<string, (place: Place) => readonly AnyReso
     ciliumConfig(place, { "cluster-name": "evil", "enable-policy": "never", labels: "k8s:nothing" }),
   ],
   "a Service with the label of gateways and an address of its own": (place) =>
-    service({ name: "aaa", ...place }, GATEWAY, { externalIPs: ["203.0.113.66"] }),
+    service({ name: "a1", ...place }, GATEWAY, { externalIPs: ["203.0.113.66"] }),
 };
 
 // As others have them: the more a tenant's objects look like those, the better.
-const NAMES = ["istiod", "istiod-x", "reviews", "gateway", "aaa", "cilium", "osm-controller", "clustermesh-apiserver", "istio-istio"];
+const NAMES = ["istiod", "istiod-x", "reviews", "gateway", "a1", "cilium", "osm-controller", "clustermesh-apiserver", "istio-istio"];
 const LABELS: readonly Readonly<Record<string, string>>[] = [
   { app: "reviews" },
   { app: "istiod", "istio.io/rev": "default" },
@@ -368,8 +400,50 @@ export function tenantsObjects({ namespace: own, cluster: clusterName }: Tenancy
         ...(kind === "AccessPolicy" ? { sourceSelector: [{}] } : { policy: { requestTimeout: "9s" } }),
       },
     }));
+  const istio = fc
+    .record({
+      kind: fc.constantFrom("VirtualService", "DestinationRule", "ServiceEntry", "Gateway", "AuthorizationPolicy", "Sidecar"),
+      metadata,
+      host: fc.constantFrom("reviews", "a1").map((name) => `${name}.${own}.svc.cluster.local`),
+    })
+    .map(({ kind, metadata: meta, host }) => ({
+      apiVersion: kind === "AuthorizationPolicy" ? "security.istio.io/v1" : "networking.istio.io/v1",
+      kind,
+      metadata: meta,
+      spec:
+        kind === "DestinationRule"
+          ? { host, trafficPolicy: { tls: { mode: "DISABLE" } } }
+          : kind === "AuthorizationPolicy"
+            ? { action: "ALLOW", rules: [{}] }
+            : kind === "Sidecar"
+              ? { egress: [{ hosts: ["./*"] }] }
+              : kind === "Gateway"
+                ? {
+                    selector: GATEWAY,
+                    servers: [{ port: { number: 15443, protocol: "TLS", name: "tls" }, hosts: ["*"], tls: { mode: "PASSTHROUGH" } }],
+                  }
+                : { hosts: [host], ...(kind === "VirtualService" ? { http: [{ route: [{ destination: { host } }] }] } : {}) },
+    }));
+  const asked = fc
+    .record({ kind: fc.constantFrom("VirtualMesh", "ServiceDependency", "AccessLogRecord"), metadata })
+    .map(({ kind, metadata: meta }) => ({
+      apiVersion:
+        kind === "VirtualMesh"
+          ? NETWORKING
+          : kind === "AccessLogRecord"
+            ? "observability.enterprise.mesh.gloo.solo.io/v1"
+            : "networking.enterprise.mesh.gloo.solo.io/v1beta1",
+      kind,
+      metadata: { ...meta, generation: 1 },
+      spec:
+        kind === "VirtualMesh"
+          ? { meshes: [{ name: `istiod-istio-system-${HOME}`, namespace: "gloo-mesh" }], globalAccessPolicy: "ENABLED" }
+          : kind === "AccessLogRecord"
+            ? {}
+            : { sourceSelectors: [{}], destinationSelectors: [] },
+    }));
   const attack = fc.constantFrom(...Object.values(ATTACKS)).map((make) => make(place));
-  const one = fc.oneof(controller, pod, configMap, exposed, slice, endpoints, network, policy);
+  const one = fc.oneof(controller, pod, configMap, exposed, slice, endpoints, network, policy, istio, asked);
   return fc
     .tuple(fc.array(one, { minLength: 1, maxLength: 8 }), fc.array(attack, { maxLength: 2 }))
     .map(([own_, attacks]) => [...attacks.flat(), ...own_]);

@@ -58,6 +58,12 @@ function isVouchedFor(namespace: string, { namespaces = [] }: Infrastructure): b
   return INFRASTRUCTURE_NAMESPACES.has(namespace) || namespaces.includes(namespace);
 }
 
+/** What is in namespaces of infrastructure; all where there is nothing, and nothing vouches for any namespace. */
+export function inInfrastructure<R extends Resource>(all: readonly R[], infrastructure: Infrastructure): readonly R[] {
+  const vouched = all.filter(({ metadata }) => isVouchedFor(metadata.namespace ?? "", infrastructure));
+  return vouched.length === 0 && infrastructure.namespaces === undefined ? all : vouched;
+}
+
 /** What decides between control planes of one cluster. */
 export interface ControlPlaneOrder extends Infrastructure {
   readonly ages: AgeSource;

@@ -11,7 +11,7 @@ import type { ControlPlaneInputs } from "./detectors/controlPlane.ts";
 import { meshDetectors } from "./detectors/index.ts";
 import { gatewayDetector, isOfGateway } from "./detectors/istioGateways.ts";
 import { type DiscoveryResult, keyAcrossKinds } from "./discoveryResult.ts";
-import { firstThatCounts, mayHoldInfrastructure } from "./infrastructure.ts";
+import { firstThatCounts, inInfrastructure, mayHoldInfrastructure } from "./infrastructure.ts";
 import { type DiscoveryOptions, discoveredMetadata } from "./metadata.ts";
 import { ciliumNotTrusted } from "./notTrusted.ts";
 import { type DiscoveryContext, isInDiscoveryScope, nodeNamed, reachableNode } from "./sources.ts";
@@ -97,8 +97,8 @@ function daemonSetsInScope(context: DiscoveryContext, lookup: ControlPlaneLookup
 }
 
 /**
- * Where the agent of a cluster runs: an agent that discovers says so itself; else as it said when it registered. Before, by its pods: their labels
- * are anybody's who may run pods. The Service by which it is reached: as it says; of one that does not, the label of
+ * Where the agent of a cluster runs: an agent that discovers says so itself; else as it said when it registered. Before, by its pods, whose labels
+ * are anybody's who may run pods: so in namespaces of infrastructure, if there are any. The Service by which it is reached: as it says; of one that does not, the label of
  * its pods shows the generation of names.
  */
 function placeOfAgent({ namespace, agentCluster }: DiscoveryOptions, lookup: ControlPlaneLookup): MeshAgentInfo | undefined {
@@ -106,7 +106,7 @@ function placeOfAgent({ namespace, agentCluster }: DiscoveryOptions, lookup: Con
   const registration = registrationOf(namespace, lookup);
   const { agent, namespace: registered } = registration?.status ?? {};
   const { service } = agent ?? {};
-  const pods = lookup("agentPods");
+  const pods = inInfrastructure(lookup("agentPods"), lookup("meshScope")[0]?.infrastructure ?? { namespaces: undefined });
   const agentNamespace = (agent === undefined ? undefined : registered) ?? pods[0]?.metadata.namespace ?? "";
   if (agentNamespace === "") return undefined;
   if (service?.name !== undefined) {
