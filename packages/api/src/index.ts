@@ -131,6 +131,7 @@ export {
   keepsLastGood,
   keptFor,
   kindOf,
+  kindsReadIfPermitted,
   managementKinds,
   onDemandKinds,
   ownKinds,

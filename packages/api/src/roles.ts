@@ -55,6 +55,8 @@ import { TrafficTarget } from "./smi/trafficTarget.ts";
 type Task =
   /** The agent watches it in its cluster and sends it up, as translation reads it or as `keptFor` says; `Kind.project` says what of it. */
   | "watchedByAgent"
+  /** Of what the agent watches, what it does without where it has no permission to read it, as before an upgrade of its chart. */
+  | "readIfPermitted"
   /** The agent watches it as far as the Settings ask for it: for what it makes of it, or to send it up. */
   | "watchedOnDemand"
   /** The agent makes it of what it watches, and sends it up as if it were in its cluster, which never stores it. */
@@ -107,8 +109,8 @@ const ROLES: readonly Role[] = [
   { kind: Namespace, tasks: ["watchedByAgent"] },
   { kind: Node, tasks: ["watchedByAgent"] },
   // No tenant can write them: the injector and the validator of a mesh vouch for the namespace of its control plane.
-  { kind: MutatingWebhookConfiguration, tasks: ["watchedByAgent"] },
-  { kind: ValidatingWebhookConfiguration, tasks: ["watchedByAgent"] },
+  { kind: MutatingWebhookConfiguration, tasks: ["watchedByAgent", "readIfPermitted"] },
+  { kind: ValidatingWebhookConfiguration, tasks: ["watchedByAgent", "readIfPermitted"] },
   { kind: Service, tasks: ["watchedByAgent", "inDiscoveryScope", "comparedByAge"] },
   { kind: Endpoints, tasks: ["watchedByAgent", "inDiscoveryScope"] },
   { kind: EndpointSlice, tasks: ["watchedByAgent", "inDiscoveryScope"] },
@@ -191,6 +193,11 @@ export function allKinds(): readonly Kind[] {
 /** What an agent watches in its cluster and sends to the server. */
 export function agentKinds(): readonly Kind[] {
   return kindsWith("watchedByAgent");
+}
+
+/** Of what an agent watches, what it does without where it may not read it. */
+export function kindsReadIfPermitted(): readonly Kind[] {
+  return kindsWith("readIfPermitted");
 }
 
 /** What an agent watches in its cluster as far as the Settings ask for it. */

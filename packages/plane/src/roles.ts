@@ -10,6 +10,7 @@ import {
   KubernetesCluster,
   keepsLastGood,
   kindOf,
+  kindsReadIfPermitted,
   managementKinds,
   Namespace,
   onDemandKinds,
@@ -50,6 +51,7 @@ export function agentRoles(
   | "sentKinds"
   | "userKinds"
   | "keepsLastGood"
+  | "isReadIfPermitted"
   | "scopedKinds"
   | "writtenKinds"
   | "refersTo"
@@ -65,6 +67,7 @@ export function agentRoles(
     sentKinds: [...agentKinds(), ...contributedKinds()],
     userKinds: contributedKinds(),
     keepsLastGood: (kind) => !contributedKinds().includes(kind) || keepsLastGood(kind),
+    isReadIfPermitted: (kind) => kindsReadIfPermitted().includes(kind),
     scopedKinds: scopedKinds(),
     writtenKinds: deliveredKinds(),
     refersTo: referredKinds(),

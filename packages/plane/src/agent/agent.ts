@@ -93,6 +93,7 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
   const {
     sentKinds,
     keepsLastGood,
+    isReadIfPermitted,
     writtenKinds,
     leadership = alwaysLeader,
     relistMs,
@@ -116,6 +117,7 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
         random,
         log,
         keepsLastGood,
+        ...(isReadIfPermitted === undefined ? {} : { isReadIfPermitted }),
         changed: (delta) => changes.emit("changed", delta),
         listed: (kindKey) => changes.emit("listed", kindKey),
         servedAgain: (kindKey) => changes.emit("servedAgain", kindKey),

@@ -74,6 +74,8 @@ export interface AgentParts {
   readonly userKinds: readonly Kind[];
   /** Whether the last good form of an object that can't be read stays in use. */
   readonly keepsLastGood: (kind: Kind) => boolean;
+  /** Whether the agent does without a kind that it may not read. Default: it waits until it may. */
+  readonly isReadIfPermitted?: (kind: Kind) => boolean;
   /** Those of which only what is in namespaces that discovery looks into is reported. */
   readonly scopedKinds: readonly Kind[];
   /** Kinds that the server may have written. */

@@ -62,6 +62,8 @@ export interface InformerOptions {
    * a user asks of us is not in force while it cannot be understood. Default: yes.
    */
   readonly keepsLastGood?: (kind: Kind) => boolean;
+  /** Whether a kind that may not be read counts as one that is not served, until it may: nothing waits for it. Default: no. */
+  readonly isReadIfPermitted?: (kind: Kind) => boolean;
   /** Called after each change of `snapshot` or of a kind's state. Must not throw. */
   readonly changed: (delta: Delta) => void;
   /** Called when all objects of a kind (`kindKeyOf`) were listed, after `changed` if that is called. Must not throw. Default: nobody asks. */
@@ -83,6 +85,7 @@ export function startInformer(options: InformerOptions, signal: AbortSignal): In
     listed,
     servedAgain,
     keepsLastGood = () => true,
+    isReadIfPermitted = () => false,
     namespaceOf = () => undefined,
   } = options;
   let snapshot = emptySnapshot();
@@ -105,7 +108,17 @@ export function startInformer(options: InformerOptions, signal: AbortSignal): In
     let isBack = false;
     if (event.type === "unserved") unserved.add(kindKey);
     else if (event.type !== "unavailable") isBack = unserved.delete(kindKey);
-    if (event.type === "unavailable") {
+    if (
+      event.type === "unavailable" &&
+      event.isForbidden === true &&
+      isReadIfPermitted(kind) &&
+      (before === "unknown" || unserved.has(kindKey))
+    ) {
+      if (!unserved.has(kindKey))
+        log.warn({ cluster: cluster.name, kind: kind.kind }, `continues without ${kind.plural}: ${event.message}`);
+      unserved.add(kindKey);
+      states.set(kindKey, "unserved");
+    } else if (event.type === "unavailable") {
       if (before === "known") states.set(kindKey, "stale");
       log.warn({ cluster: cluster.name, kind: kind.kind }, `cannot read ${kind.plural} of ${placeOf(cluster)}: ${event.message}; retrying`);
     } else if (event.type === "unserved") {

@@ -11,7 +11,7 @@ export type ReflectorEvent<R extends Resource> =
   /** The API server does not know the kind (any more). That says nothing about objects seen before. */
   | { readonly type: "unserved" }
   /** Nothing can be read; it will be tried again. That says nothing about objects seen before. */
-  | { readonly type: "unavailable"; readonly message: string }
+  | { readonly type: "unavailable"; readonly message: string; readonly isForbidden?: true }
   /** It can be read again, from where it was broken off: nothing was missed. */
   | { readonly type: "resumed" };
 
@@ -88,7 +88,7 @@ export async function runReflector<R extends Resource>(options: ReflectorOptions
     failures++;
     isInterrupted = true;
     if (code === "Unserved") emit({ type: "unserved" });
-    else emit({ type: "unavailable", message: messageOf(error) });
+    else emit({ type: "unavailable", message: messageOf(error), ...(code === "Forbidden" ? { isForbidden: true } : {}) });
     return Math.max(details.retryAfterMs ?? 0, backoffMs(failures, code === "Unserved" ? UNSERVED_RETRY : WATCH_RETRY, random));
   }
 
