@@ -95,6 +95,24 @@ const virtualMesh = (planes: readonly string[]) =>
     spec: { meshes: planes.map((name) => ({ name: `${name}-istio-system-east`, namespace: "gloo-mesh" })) },
   });
 
+const webhook = (home: string) =>
+  object("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration", "/istio-sidecar-injector", {
+    webhooks: [{ name: "rev.sidecar-injector.istio.io", clientConfig: { service: { namespace: home, name: "istiod" } } }],
+  });
+const validator = object("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "/istio-validator", {
+  webhooks: [{ name: "rev.validation.istio.io", clientConfig: { service: { namespace: "mesh", name: "istiod" } } }],
+});
+const strange = deployment("mesh/istiod", "istio/pilot:1.27.0", { app: "istiod" });
+const strangeConfig = object("v1", "ConfigMap", "mesh/istio", { data: { mesh: "trustDomain: td\n" } });
+const cilium = (place: string) =>
+  object("apps/v1", "DaemonSet", place, {
+    spec: { template: { metadata: { labels: { "k8s-app": "cilium" } }, spec: { containers: [] } } },
+  });
+const ofStrange: AnyResource = {
+  ...object(LastKnownMesh.apiVersion, LastKnownMesh.kind, "gloo-mesh/istiod-mesh-east", { metadata: { clusterName: "" } }),
+  ...{ cluster: "east", home: "mesh", ciliumNamespace: "", trustDomain: "td", trustDomainAliases: [], smartDnsProxyingEnabled: false },
+};
+
 const FLEET: readonly AnyResource[] = [
   ...[controlPlane, config, node, otherNode, replicaSet, pod, podOfSet, endpoints, slice, namespace, gateway, gatewayPod, agentPod],
   ...[registration, appMesh, settings, annotated, nodePort("a"), nodePort("s"), deployment("c/a", "app:1", { app: "a" })],
@@ -162,6 +180,24 @@ const CASES: Readonly<Record<string, Case>> = {
     without: [config],
     also: [changed(config, { data: { mesh: "trustDomain: [\n" } }), lastKnown],
     put: [{ ...lastKnown, trustDomain: "later" } as AnyResource],
+  },
+  "a webhook that comes": { also: [strange, strangeConfig], put: [webhook("istio-system")] },
+  "the namespace that a webhook names": { also: [strange, strangeConfig, webhook("istio-system")], put: [webhook("mesh")] },
+  "a webhook that goes": { also: [strange, strangeConfig, webhook("istio-system")], remove: [webhook("istio-system")] },
+  "a validator that comes": { also: [strange, strangeConfig, webhook("istio-system")], put: [validator] },
+  "the namespaces that a registration names": {
+    also: [strange, strangeConfig, webhook("istio-system")],
+    put: [changed(registration, { spec: { systemNamespaces: ["mesh"] } })],
+  },
+  "the namespace of a control plane that was known": {
+    // What nothing vouches for, it was there before all that is: neither is any older, and its name comes first.
+    without: [controlPlane],
+    also: [strange, strangeConfig, webhook("istio-system"), ofStrange],
+    put: [{ ...ofStrange, home: "elsewhere" } as AnyResource],
+  },
+  "where Cilium was": {
+    also: [cilium("c/cilium"), webhook("istio-system"), { ...lastKnown, home: "istio-system", ciliumNamespace: "" } as AnyResource],
+    put: [{ ...lastKnown, home: "istio-system", ciliumNamespace: "c" } as AnyResource],
   },
   "the mesh of an annotated Service": { remove: [controlPlane] },
   "the injection of a namespace whose controllers have no pods": {

@@ -53,6 +53,18 @@ test("what is in use when webhooks are first reported stays, and it is said what
   expect(told(after, "not trusted: namespace edge: ")).toEqual(["GatewayNotTrusted"]);
 });
 
+test("from one translation to the next it follows what is remembered, as from scratch", () => {
+  const before = worldOf(elsewhere());
+  const later = [...elsewhere(), ...webhooks(HOME, "other")].map((one): Resource => kindOf(one.apiVersion, one.kind)?.parse(one) ?? one);
+  const withheld = worldOf([...elsewhere(), ...webhooks(HOME, "other")]);
+  const now = snapshotOf([...later, ...memoryOf(before)]);
+  expect(gatewaysOf(soundTranslation(now, OPTIONS, withheld))).toEqual(gatewaysOf(before));
+  // Without its gateway in memory, a mesh has none.
+  const forgotten = memoryOf(before).map((one): Resource => ({ ...one, ...{ gateways: [] } }));
+  const next = soundTranslation(now.apply({ put: forgotten, remove: [] }), OPTIONS, soundTranslation(now, OPTIONS));
+  expect(gatewaysOf(next)).not.toContain(`gateway-edge-${HOME}`);
+});
+
 test("what was never in use, and nothing vouches for, is not used", () => {
   const world = worldOf([...elsewhere(), ...webhooks(HOME, "other")]);
   expect(meshesOf(world)).toEqual(["istiod-istio-system-west"]);
