@@ -1,4 +1,4 @@
-import { EndpointSlice, Pod, ReplicaSet, Settings } from "@isthmus/api";
+import { EndpointSlice, MutatingWebhookConfiguration, Pod, ReplicaSet, Settings } from "@isthmus/api";
 import { type Resource, snapshotOf } from "@isthmus/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Leadership, type MeshPod, scrapeTargets } from "../src/index.ts";
@@ -66,6 +66,19 @@ describe("the pods whose metrics are read", () => {
       ["control-plane-1", "controlPlane"],
       ["web-1", "proxy"],
     ]);
+  });
+
+  it("are no control planes where no webhook of a mesh names their namespace", () => {
+    const webhook = (namespace: string) =>
+      MutatingWebhookConfiguration.parse({
+        apiVersion: MutatingWebhookConfiguration.apiVersion,
+        kind: MutatingWebhookConfiguration.kind,
+        metadata: { name: "istio-sidecar-injector", clusterName: metadata("x").clusterName },
+        webhooks: [{ name: "rev.sidecar-injector.istio.io", clientConfig: { service: { namespace, name: "istiod" } } }],
+      });
+    const istiod = pod("istiod-1", [{ name: "discovery", image: "istio/pilot:1.27.0" }]);
+    expect(targetsIn([istiod, webhook("elsewhere")])).toEqual([]);
+    expect(targetsIn([istiod, webhook("shop")])).toMatchObject([{ pod: "istiod-1", kind: "controlPlane" }]);
   });
 
   it("have no address by the word of another namespace, and are in namespaces that are reported", () => {

@@ -6,6 +6,7 @@ export { lastKnownMeshChanges, lastKnownMeshOf, lastKnownMeshRefOf } from "./dis
 export { DISCOVERY_FINDINGS } from "./discovery/findings.ts";
 export { type ImageVersion, imageVersion } from "./discovery/image.ts";
 export { podsByController, replicaSetsByController } from "./discovery/indexes.ts";
+export { infrastructureSeen, mayHoldInfrastructure } from "./discovery/infrastructure.ts";
 export { discoveryOwner } from "./discovery/metadata.ts";
 export { discoveryScope, isNamespaceInScope, type Scope, settingsSelectors } from "./discovery/scope.ts";
 export { type AccessEvaluator, accessEvaluator } from "./effect/access.ts";

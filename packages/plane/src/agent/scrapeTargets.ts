@@ -1,6 +1,6 @@
 import { EndpointSlice, Pod } from "@isthmus/api";
 import type { Snapshot } from "@isthmus/core";
-import { isIstiodPod, istioSidecar, type Scope } from "@isthmus/translators";
+import { infrastructureSeen, isIstiodPod, istioSidecar, mayHoldInfrastructure, type Scope } from "@isthmus/translators";
 import { workloadOfPod } from "./podAddresses.ts";
 
 /** A pod whose metrics can be read: a proxy of Istio, or a control plane. */
@@ -14,13 +14,21 @@ export interface MeshPod {
   readonly at: { readonly address: string; readonly port: number; readonly path: string } | undefined;
 }
 
-/** The pods of a cluster with a proxy, and those of its control planes, in the namespaces that are reported. */
+/**
+ * The pods of a cluster with a proxy, and those of its control planes, in the namespaces that are reported. Control planes are where something vouches for them: what any tenant's pod
+ * says of itself is not what istiod says.
+ */
 export function scrapeTargets(snapshot: Snapshot, scope: Scope): readonly MeshPod[] {
   const addresses = podAddresses(snapshot);
+  const infrastructure = infrastructureSeen(snapshot);
   const targets: MeshPod[] = [];
   for (const pod of snapshot.of(Pod)) {
     const { name, namespace = "", clusterName = "" } = pod.metadata;
-    const kind = istioSidecar.isInjected(pod) ? "proxy" : isIstiodPod(pod) ? "controlPlane" : undefined;
+    const kind = istioSidecar.isInjected(pod)
+      ? "proxy"
+      : isIstiodPod(pod) && mayHoldInfrastructure(namespace, infrastructure)
+        ? "controlPlane"
+        : undefined;
     if (kind === undefined || !scope(namespace)) continue;
     const address = addresses.get(`${namespace}/${name}`);
     const at = address === undefined ? undefined : { address, ...PLACES[kind] };

@@ -1,11 +1,11 @@
-import type {
-  Deployment,
-  KubernetesCluster,
+import {
+  type Deployment,
+  type KubernetesCluster,
   MutatingWebhookConfiguration,
   ValidatingWebhookConfiguration,
-  WebhookOfConfiguration,
+  type WebhookOfConfiguration,
 } from "@isthmus/api";
-import { discoveredName, type Resource } from "@isthmus/core";
+import { discoveredName, type Resource, type Snapshot } from "@isthmus/core";
 import { INFRASTRUCTURE_NAMESPACES } from "../policy/infrastructure.ts";
 import { namespaceLocationOf } from "../policy/podIndexes.ts";
 import { type AgeSource, ageOf, compareAges, precedence } from "../policy/precedence.ts";
@@ -35,6 +35,12 @@ export function infrastructureOf({ webhooks, registration }: Vouching): Infrastr
   if (ofMeshes.length === 0 && named.length === 0) return { namespaces: undefined };
   const vouched = ofMeshes.map(({ clientConfig }) => clientConfig?.service?.namespace ?? "");
   return { namespaces: [...new Set([...vouched, ...named])].filter((namespace) => namespace !== "").sort() };
+}
+
+/** The same of the one cluster that an agent sees, which does not see how it is registered. */
+export function infrastructureSeen(cluster: Snapshot): Infrastructure {
+  const webhooks = [...cluster.of(MutatingWebhookConfiguration), ...cluster.of(ValidatingWebhookConfiguration)];
+  return infrastructureOf({ webhooks, registration: undefined });
 }
 
 // Of each revision of Istio, those of its charts istiod and base. Source: istio.io/istio, manifests/charts/istio-control/istio-discovery/templates/mutatingwebhook.yaml.
