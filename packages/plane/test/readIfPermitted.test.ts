@@ -35,7 +35,7 @@ const webhooks = {
   webhooks: [],
 };
 
-test("an agent that may not read webhook configurations goes on without them, says so once, and reads them when it may", async () => {
+test("an agent that may not read webhook configurations continues without them, says so once, and reads them when it may", async () => {
   const { clock, log, real, view, permit, stop } = agentWithout([MutatingWebhookConfiguration.kind]);
   await real.create(webhooks);
   await clock.advance(120_000);
