@@ -160,6 +160,11 @@ test.each([
     "warning CallerUnknown: AccessPolicy shop/a: spec.sourceSelector[0].kubeServiceAccountRefs.serviceAccounts[0]: no workload in a mesh runs as service account shop/crat in east: did you mean cart?",
   ],
   [
+    "a cluster whose name has a dot",
+    [cluster("eu.corp")],
+    'warning ClusterNameInvalid: KubernetesCluster gloo-mesh/eu.corp: metadata.name: "eu.corp" is no DNS label of at most 63 lower-case letters, digits and dashes, so no agent can register under it, and host names with it cannot be read: register the cluster under another name',
+  ],
+  [
     "a host that federation writes, too",
     [
       virtualMesh(`${BOTH}, federation: {selectors: [{}]}`),

@@ -1,5 +1,10 @@
 /** What is reported of hosts, ports and addresses that others cannot reach, or that an API server would refuse: a part of the catalogue in `findings.ts`. */
 export const REACH_FINDINGS = {
+  ClusterNameInvalid: {
+    meaning: "The name of a registered cluster is no DNS label. It is a part of host names and certificates, where it has to be one.",
+    example:
+      'metadata.name: "eu.corp" is no DNS label of at most 63 lower-case letters, digits and dashes, so no agent can register under it, and host names with it cannot be read: register the cluster under another name',
+  },
   NoPortToFederate: {
     meaning: "A Service has no port that gateways can forward. It is not federated.",
     example:

@@ -11,7 +11,7 @@ import {
   VirtualMesh,
   writeModeOf,
 } from "@isthmus/api";
-import { keptText } from "@isthmus/core";
+import { isClusterName, keptText } from "@isthmus/core";
 import { type Finding, invalidFinding, warningFinding } from "../findings.ts";
 import { missingMembers } from "./missingMembers.ts";
 import { virtualMeshDoubts } from "./virtualMeshDoubts.ts";
@@ -131,6 +131,15 @@ export function registrationFindings(cluster: KubernetesCluster): readonly Findi
   const findings = [
     ...unknown.map((field) => warningFinding(codeOf(field), messageOf(field, registrationConsequence(field)))),
     ...modeFindings(cluster),
+    ...(isClusterName(name)
+      ? []
+      : [
+          warningFinding(
+            "ClusterNameInvalid",
+            `metadata.name: ${JSON.stringify(name.slice(0, MOST_LETTERS))} is no DNS label of at most 63 lower-case letters, digits and dashes, so no agent can register under it, and host names with it cannot be read: ` +
+              "register the cluster under another name",
+          ),
+        ]),
   ];
   if (secretName === "" || secretName === name) return findings;
   const message =
