@@ -23,7 +23,7 @@ const IMAGE = ["linkerd", "controller"];
 export const linkerdMesh: MeshDetector = {
   isControlPlane: (deployment) => deployment.metadata.name === DESTINATION && containerWithImage(deployment, IMAGE) !== undefined,
   detect({ deployment }) {
-    const installation = installationOf(deployment, IMAGE, "");
+    const installation = installationOf(deployment, containerWithImage(deployment, IMAGE), "");
     return isReport(installation) ? { reports: [installation] } : { spec: { linkerd: { installation } }, reports: [] };
   },
 };
