@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { itAtNight } from "../../harness/atNight.ts";
 import { expectAll, sharePercent } from "../harness/expectations.ts";
 import type { Meshes } from "../harness/meshes.ts";
-import { meshRef, service, settings, virtualMesh } from "../harness/resources.ts";
+import { meshRef, service, settings, trafficPolicy, virtualMesh } from "../harness/resources.ts";
 
 const ofOne = "reviews.bookinfo.svc.cluster-1.global";
 const ofTwo = "reviews.bookinfo.svc.cluster-2.global";
@@ -31,6 +31,16 @@ export function federationCases(meshes: () => Meshes): void {
       await meshes().apply({});
       for (const port of [8080, 8081]) {
         expectAll(await meshes().request({ host: "library.bookinfo.svc.cluster-2.global", port }), 200, "cluster-2");
+      }
+    });
+
+    it("takes ports for what Istio takes them for, so that policies are in force from every cluster", async () => {
+      const policy = { faultInjection: { abort: { httpStatus: 418 } } };
+      await meshes().apply({ policies: [trafficPolicy(policy, { destinationSelector: [service("library", "cluster-2")] })] });
+      for (const caller of [{}, { from: "cluster-2" }] as const) {
+        const host = `library.bookinfo.svc.${"from" in caller ? "cluster.local" : "cluster-2.global"}`;
+        for (const port of [8080, 8083]) expectAll(await meshes().request({ ...caller, host, port }), 418);
+        expectAll(await meshes().request({ ...caller, host, port: 8082 }), 200, "cluster-2");
       }
     });
 

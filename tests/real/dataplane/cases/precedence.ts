@@ -75,6 +75,24 @@ export function precedenceCases(meshes: () => Meshes): void {
       expectAll(await meshes().request({ host: ofTwo, path: "/api/x" }), 451);
     });
 
+    it("a narrow one adds to a wide one, and takes off what it says is none", async () => {
+      const wide = { headerManipulation: { appendRequestHeaders: { "x-wide": "1" } }, requestTimeout: "200ms" };
+      const events = { ...toReviews, httpRequestMatchers: [{ uri: { prefix: "/events" } }] };
+      await meshes().apply({
+        policies: [trafficPolicy(wide, toReviews, { name: "wide" }), trafficPolicy({ requestTimeout: "0s" }, events, { name: "events" })],
+      });
+      await meshes().settle({ host: local });
+      await meshes().setServer("cluster-1/reviews-v1", { delaySeconds: 1 });
+      try {
+        expectAll(await meshes().request({ host: local, count: 4, concurrency: 4 }), 504);
+        const unlimited = await meshes().request({ host: local, path: "/events", count: 4, concurrency: 4 });
+        expectAll(unlimited, 200);
+        expect(unlimited.last?.headers).toMatchObject({ "x-wide": "1" });
+      } finally {
+        await meshes().setServer("cluster-1/reviews-v1", {});
+      }
+    });
+
     it("an AccessPolicy with a selector that nobody understands allows nobody, beside one that is understood", async () => {
       const misunderstood = { requestIdentityMatcher: { requestPrincipals: ["*"] } };
       const policies = [

@@ -24,6 +24,21 @@ export function trafficShiftCases(meshes: () => Meshes): void {
       expectShare(sharePercent(answers, "cluster-2"), 25, count);
     });
 
+    it("divides connections over TCP, which have no requests", async () => {
+      const at = (name: string, weight: number) => ({
+        kubeService: { name, namespace: "bookinfo", clusterName: "cluster-2", port: 8082 },
+        weight,
+      });
+      const trafficShift = { destinations: [at("library", 40), at("shelf", 60)] };
+      await meshes().apply({ policies: [trafficPolicy({ trafficShift }, { destinationSelector: [service("library", "cluster-2")] })] });
+      for (const from of ["cluster-1", "cluster-2"] as const) {
+        const host = `library.bookinfo.svc.${from === "cluster-2" ? "cluster.local" : "cluster-2.global"}`;
+        const answers = await meshes().request({ from, host, port: 8082, count: 200, concurrency: 1 });
+        expectAll(answers, 200);
+        expectShare(sharePercent(answers, "cluster-2/productpage-v1"), 60, 200);
+      }
+    });
+
     it("goes to subsets, local and remote", async () => {
       const destinations = [
         { kubeService: { ...reviews, clusterName: "cluster-1", subset: { version: "v1" } }, weight: 50 },

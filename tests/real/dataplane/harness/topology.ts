@@ -26,8 +26,12 @@ const added: Readonly<Record<string, ClusterTopology>> = {
         ports: [
           { name: "http", port: 8080, targetPort: 9080 },
           { name: "http-admin", port: 8081, targetPort: 9080 },
+          // Istio takes the one for TCP, and looks into the other.
+          { name: "tcp-bytes", port: 8082, targetPort: 9080 },
+          { name: "web", port: 8083, targetPort: 9080 },
         ],
       },
+      { name: "shelf", namespace: "bookinfo", selector: { app: "productpage" }, ports: [{ name: "tcp", port: 8082, targetPort: 9080 }] },
     ],
   },
 };
