@@ -138,6 +138,9 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
     "/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g": { bound: VAULT_ANSWER, worst: filled("-----BEGIN CERTIFICATE-----a") },
   },
   "packages/store/src/storeOptions.ts": { "/^\\[(.*)\\]$/": flag },
+  "packages/translators/src/meshes/istio/addressFamilies.ts": {
+    "/^\\d{1,3}(\\.\\d{1,3}){3}$/": { bound: OBJECT, worst: ended("1.", "x") },
+  },
   "packages/translators/src/meshes/istio/cilium/open.ts": { "/^k8s:/": label("k8s:") },
   "apps/meshctl/src/cluster/apiServerAddress.ts": { "/:\\d+$/": flag, "/^\\[|\\]$/g": flag },
   "apps/meshctl/src/cluster/managedObjects.ts": { "/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/": flag },
@@ -294,6 +297,11 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
       worst: (length) => `Last error: ${filled("a")(length)}\n`,
     },
   },
+  "packages/translators/src/discovery/detectors/istioShape.ts": {
+    "/(^|[/-])proxyv2(-[^/:@]*)?([:@]|$)/": { bound: 512, worst: filled("-proxyv2") },
+    "/(^|[/-])pilot(-[^/:@]*)?([:@]|$)/": { bound: 512, worst: filled("-pilot") },
+    "/(^|[/-])ztunnel(-[^/:@]*)?([:@]|$)/": { bound: 512, worst: filled("-ztunnel") },
+  },
   "packages/translators/src/discovery/detectors/cilium.ts": {
     "/(^|\\/)cilium(-[a-z]+)?(:|@|$)/": { bound: OBJECT, worst: ended("cilium-a", "!") },
     "/^v(?=\\d)/": { bound: OBJECT, worst: filled("v") },
@@ -369,7 +377,6 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
   },
   "packages/translators/src/discovery/detectors/istioSidecar.ts": {
     '/"revision":"([^"]*)"/': { bound: OBJECT, worst: (length) => `"revision":"${filled("a")(length)}` },
-    "/(^|\\/)proxyv2(-[^/]*)?([:@]|$)/": { bound: OBJECT, worst: filled("/proxyv2-a") },
   },
   "packages/translators/src/discovery/image.ts": {
     "new RegExp(\n  `^(?:${HOST}/)?${COMPONENT}(?:/${COMPONENT})*(?::(?<tag>\\\\w[\\\\w.-]{0,127}))?(?:@(?<algorithm>[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*):(?<hex>[0-9a-fA-F]{32,}))?$`,\n)":

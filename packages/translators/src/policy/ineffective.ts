@@ -136,7 +136,7 @@ export function registrationFindings(cluster: KubernetesCluster): readonly Findi
       : [
           warningFinding(
             "ClusterNameInvalid",
-            `metadata.name: ${JSON.stringify(name.slice(0, MOST_LETTERS))} is no DNS label of at most 63 lower-case letters, digits and dashes, so no agent can register under it, and host names with it cannot be read: ` +
+            `metadata.name: ${JSON.stringify(keptText(name, MOST_LETTERS))} is no DNS label of at most 63 lower-case letters, digits and dashes, so no agent can register under it, and host names with it cannot be read: ` +
               "register the cluster under another name",
           ),
         ]),

@@ -12,6 +12,13 @@ const PILOT_IMAGE = /(^|[/-])pilot(-[^/:@]*)?([:@]|$)/;
 /** Of the same name as the proxy of a pod is the container of the ambient mesh's proxy of a node, which stands beside no application. */
 const NODE_PROXY_IMAGE = /(^|[/-])ztunnel(-[^/:@]*)?([:@]|$)/;
 
+/** What is longer is no reference to an image, and takes long to look through. Source: distribution/reference, NameTotalLengthMax and tags. */
+const LONGEST_IMAGE = 512;
+
+function isImage(pattern: RegExp, image: string): boolean {
+  return image.length <= LONGEST_IMAGE && pattern.test(image);
+}
+
 interface Container {
   readonly name?: string;
   readonly image?: string;
@@ -24,7 +31,7 @@ interface Labelled {
 
 /** Whether a container runs Istio's proxy, by its name or that of its image. */
 export function isProxyContainer({ name, image = "" }: Container): boolean {
-  return (name === PROXY_CONTAINER && !NODE_PROXY_IMAGE.test(image)) || PROXY_IMAGE.test(image);
+  return (name === PROXY_CONTAINER && !isImage(NODE_PROXY_IMAGE, image)) || isImage(PROXY_IMAGE, image);
 }
 
 /** The container of a pod that runs Istio's proxy; since Kubernetes has sidecars of its own, it may be an init container that stays. */
@@ -38,7 +45,7 @@ export function proxyContainer({ spec }: Pod): Container | undefined {
 
 /** Builds of Istio have had other names for the image; too vague to tell a gateway, to which access is open. */
 function isLikeProxy({ image = "" }: Container): boolean {
-  return image.includes("istio") && image.includes("proxy") && !NODE_PROXY_IMAGE.test(image);
+  return image.includes("istio") && image.includes("proxy") && !isImage(NODE_PROXY_IMAGE, image);
 }
 
 /** The container of istiod among those of a Deployment, or pod, that says it is one; undefined without it. */
@@ -47,7 +54,7 @@ export function istiodContainer<C extends Container>(labelled: Labelled, contain
   return (
     containers.find(({ image = "" }) => image.includes("istio") && image.includes("pilot")) ??
     containers.find(({ name }) => name === ISTIOD_CONTAINER) ??
-    containers.find(({ image = "" }) => PILOT_IMAGE.test(image))
+    containers.find(({ image = "" }) => isImage(PILOT_IMAGE, image))
   );
 }
 

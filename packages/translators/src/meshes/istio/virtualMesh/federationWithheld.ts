@@ -1,5 +1,5 @@
 import type { Destination } from "@isthmus/api";
-import { formatRef, refOf } from "@isthmus/core";
+import { formatRef, keptText, refOf } from "@isthmus/core";
 import { type Finding, warningFinding } from "../../../findings.ts";
 import type { AppliedFederation } from "../../meshTranslator.ts";
 import { omittedPortFindings } from "./federationFindings.ts";
@@ -26,7 +26,7 @@ export function federationWithheld(
   return [
     warningFinding(
       "HostTooLong",
-      `${name} is not federated: its host ${hostname.slice(0, SHOWN)}… has ${hostname.length} characters, of ${longest} that are possible: ` +
+      `${name} is not federated: its host ${keptText(hostname, SHOWN)}… has ${hostname.length} characters, of ${longest} that are possible: ` +
         "set a shorter spec.federation.hostnameSuffix, or shorter names of Service and namespace",
     ),
   ];
