@@ -1,3 +1,4 @@
+import { getHeapStatistics } from "node:v8";
 import {
   agedKinds,
   agentKinds,
@@ -140,7 +141,7 @@ export function serverRoles(
     },
     modeOf: (registration) => writeModeOf(registration as KubernetesCluster),
     agentQuota: (management) => {
-      const { objects = MOST_OBJECTS, bytes = MOST_BYTES } =
+      const { objects = MOST_OBJECTS, bytes = shareOfHeap() } =
         management.of(Settings).get({ name: "settings", namespace, clusterName: "" })?.spec?.relay?.agentQuota ?? {};
       return { objects, bytes };
     },
@@ -149,4 +150,11 @@ export function serverRoles(
 
 // Several times what the largest supported cluster holds: 5,000 nodes, 150,000 pods and what belongs to them. About 1 KB each.
 const MOST_OBJECTS = 1_000_000;
-const MOST_BYTES = 2 * 1024 ** 3;
+
+/**
+ * What one agent may report without a setting: an eighth of the heap of the process, so that no single one can end the server. Objects take about as much of the heap as their JSON is
+ * long, and what follows from them as much again.
+ */
+function shareOfHeap(): number {
+  return Math.floor(getHeapStatistics().heap_size_limit / 8);
+}

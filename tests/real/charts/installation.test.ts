@@ -21,7 +21,6 @@ import { type AnyResource, groupOf } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { ciliumCrds, ciliumInstallation } from "../cilium/engine.ts";
-import { itAtNight } from "../harness/atNight.ts";
 import { anyKind, clusterOf } from "../harness/clusters.ts";
 import { describeReal } from "../harness/describeReal.ts";
 import { type Fleet, startFleet } from "../harness/fleet.ts";
@@ -312,7 +311,7 @@ describeReal("charts that are installed with Helm, their programs with the token
     );
   }
 
-  itAtNight("are upgraded twice, with other values: every Secret stays as it is, and the agent connected", async () => {
+  it("are upgraded twice, with other values: every Secret stays as it is, and the agent connected", async () => {
     const before = [await fingerprints(management), await fingerprints(east)];
     expect(Object.keys(before[0] ?? {})).toEqual(
       expect.arrayContaining([

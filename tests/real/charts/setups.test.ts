@@ -144,7 +144,7 @@ describeReal("documented setups, installed with Helm and run", (components) => {
     }
   });
 
-  itAtNight("TLS with a token as a variable on each call, and an agent that may write to one namespace", async () => {
+  it("TLS with a token as a variable on each call, and an agent that may write to one namespace", async () => {
     const extraEnvs = { RELAY_TOKEN: { value: TOKEN } };
     const relay = { disableClientCertificateAuthentication: true };
     const { relayAddress } = await startServer({ ...WITHOUT_REDIS, relay, extraEnvs });
@@ -153,7 +153,7 @@ describeReal("documented setups, installed with Helm and run", (components) => {
     await isApplied(east, "3s");
   });
 
-  itAtNight("your own certificates with your own signing authority and token: agents register", async () => {
+  it("your own certificates with your own signing authority and token: agents register", async () => {
     const now = Date.now();
     const signing = await createAuthority(root, { commonName: "users-signing", now });
     const authority = { "tls.crt": signing.certificate, "tls.key": signing.key, "ca.crt": root.certificate };

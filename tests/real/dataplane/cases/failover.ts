@@ -105,10 +105,8 @@ export function failoverCases(meshes: () => Meshes): void {
       await answeredBy("cluster-1", "cluster-1");
       await answeredBy("cluster-1", "cluster-2");
     });
-  });
 
-  describe("a static virtual destination whose first cluster recovers", () => {
-    itAtNight("is answered by it again, also from clusters that come later in the order", async () => {
+    itAtNight("whose first cluster recovers is answered by it again, also from clusters that come later in the order", async () => {
       await apply({ static: { destinations: [service("cluster-2"), service("cluster-1")] }, localized: { outlierDetection } });
       await answeredBy("cluster-2", "cluster-1");
       await meshes().setServer(server("cluster-2"), { status: 503 });

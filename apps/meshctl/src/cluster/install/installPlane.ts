@@ -114,16 +114,16 @@ export async function previewInstallation(installation: PlaneInstallation): Prom
 }
 
 async function planOf({ cluster, namespace, values, resetsValues, precheck }: PlaneInstallation): Promise<InstallationPlan> {
+  const plane = await findPlane(cluster, namespace, {
+    helm: "upgrade",
+    ...(values === undefined ? {} : { objects: await serverObjectsWith(namespace, values) }),
+  });
   const record = await recordOfPlane(cluster, namespace);
   if (record !== undefined && values === undefined && !resetsValues) {
     throw new UsageError(
       `the management plane in namespace ${namespace} has values of its own, which this command would take away: pass its --values and --set again, or --reset-values`,
     );
   }
-  const plane = await findPlane(cluster, namespace, {
-    helm: "upgrade",
-    ...(values === undefined ? {} : { objects: await serverObjectsWith(namespace, values) }),
-  });
   await refuseForeign(cluster, namespace, plane);
   const place = await cluster.get(RemoteNamespace, { name: namespace, namespace: "" });
   const needs = { namespace: place === undefined, definitions: definitionsOf(plane).length > 0 };
