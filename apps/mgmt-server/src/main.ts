@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
+import { getHeapStatistics } from "node:v8";
 import { kubeconfigOfSecret, kubernetesAuthorizer, kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
 import {
   agentCertificateLifetimeMs,
@@ -105,6 +106,7 @@ async function run(config: ServerConfig, signal: AbortSignal): Promise<void> {
         return link;
       },
       ...serverRoles(namespace, config.generation),
+      heapBytes: getHeapStatistics().heap_size_limit,
       resumeDeletes: async (name) => {
         await link?.ask(
           name,

@@ -1,4 +1,3 @@
-import { getHeapStatistics } from "node:v8";
 import {
   agedKinds,
   agentKinds,
@@ -140,8 +139,8 @@ export function serverRoles(
       return cluster === undefined ? undefined : writeRulesNotice(cluster, clusterName);
     },
     modeOf: (registration) => writeModeOf(registration as KubernetesCluster),
-    agentQuota: (management) => {
-      const { objects = MOST_OBJECTS, bytes = shareOfHeap() } =
+    agentQuota: (management, heapBytes) => {
+      const { objects = MOST_OBJECTS, bytes = Math.floor(heapBytes / HEAP_PARTS) } =
         management.of(Settings).get({ name: "settings", namespace, clusterName: "" })?.spec?.relay?.agentQuota ?? {};
       return { objects, bytes };
     },
@@ -151,10 +150,5 @@ export function serverRoles(
 // Several times what the largest supported cluster holds: 5,000 nodes, 150,000 pods and what belongs to them. About 1 KB each.
 const MOST_OBJECTS = 1_000_000;
 
-/**
- * What one agent may report without a setting: an eighth of the heap of the process, so that no single one can end the server. Objects take about as much of the heap as their JSON is
- * long, and what follows from them as much again.
- */
-function shareOfHeap(): number {
-  return Math.floor(getHeapStatistics().heap_size_limit / 8);
-}
+// So that no single agent can end the server. Objects take about as much of the heap as their JSON is long, and what follows from them as much again.
+const HEAP_PARTS = 8;

@@ -63,7 +63,7 @@ export async function relayEffects(settings: AnyResource): Promise<readonly unkn
   );
   return [
     told,
-    roles.agentQuota(snapshot),
+    roles.agentQuota(snapshot, 8_000_000),
     agentCertificateLifetimeMs({ snapshot }, "gloo-mesh"),
     registered,
     await registrations.sharedTokenOpens(),

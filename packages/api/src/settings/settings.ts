@@ -103,7 +103,10 @@ const relay = userFields(
     agentQuota: userFields(
       {
         objects: uint32({ description: "Number of objects. Default: 1000000." }),
-        bytes: uint32({ description: "Size of the objects as JSON, in bytes. Default: an eighth of the heap of the server, which is three quarters of its memory limit." }),
+        bytes: uint32({
+          description:
+            "Size of the objects as JSON, in bytes. Default: an eighth of the heap of the server, which is three quarters of its memory limit.",
+        }),
       },
       {
         description:

@@ -26,7 +26,16 @@ export interface ServerInputs {
 
 type InputSettings = Pick<
   ServerOptions,
-  "cluster" | "kinds" | "namespace" | "discoveryOwner" | "translationView" | "memory" | "lastKnownRequests" | "agentQuota" | "sharing"
+  | "cluster"
+  | "kinds"
+  | "namespace"
+  | "discoveryOwner"
+  | "translationView"
+  | "memory"
+  | "lastKnownRequests"
+  | "agentQuota"
+  | "heapBytes"
+  | "sharing"
 >;
 
 /** What the inputs of a server are built from. */
@@ -96,7 +105,7 @@ export function startServerInputs(options: ServerInputsOptions, signal: AbortSig
 
   const reportFilter: ReportFilter = {
     isAccepted: kinds.isReported,
-    quota: () => options.agentQuota(view.snapshot),
+    quota: () => options.agentQuota(view.snapshot, options.heapBytes ?? USUAL_HEAP_BYTES),
     heldObjects: (name) => countObjects(store.snapshotIn(name)),
     isHeld: (ref) => store.snapshotIn(ref.clusterName).collections().get(kindKeyOf(ref))?.get(ref) !== undefined,
   };
@@ -128,3 +137,6 @@ export function startServerInputs(options: ServerInputsOptions, signal: AbortSig
   };
   return { view, store, reportFilter, handler, isRegistered };
 }
+
+// With the chart's memory limit: for servers that are no process of their own, as in a browser.
+const USUAL_HEAP_BYTES = 1536 * 1024 ** 2;

@@ -50,8 +50,10 @@ export interface ServerOptions {
   readonly agentName: string;
   /** The object in whose status the server says how it stands itself. */
   readonly ownStatus: ResourceRef;
-  /** How much one agent may report, by the settings in the management cluster. */
-  readonly agentQuota: (management: Snapshot) => Quota;
+  /** How much one agent may report, by the settings in the management cluster and the heap of the server. */
+  readonly agentQuota: (management: Snapshot, heapBytes: number) => Quota;
+  /** The most that the heap of the process may be. Default: that of the chart. */
+  readonly heapBytes?: number;
   /** Namespace of the management plane: its value in owner labels. */
   readonly namespace: string;
   /**
