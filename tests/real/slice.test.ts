@@ -325,6 +325,12 @@ describeReal("the main job on real Kubernetes", (components) => {
     expect(await uids()).toEqual(before);
     await scaleTo(1);
     await waitFor("it to be ready again", async () => (await readiness()) === undefined);
+    // The status of the Destination says so before its callers are written.
+    const entry = { name: "details.bookinfo.svc.cluster-2.global", namespace: "istio-system" };
+    await waitFor(
+      "its callers to know where it is",
+      async () => ((await first.get(ServiceEntry, entry))?.spec?.endpoints ?? []).length > 0,
+    );
     expect(await uids()).toEqual(before);
     const deletions = [...writes.of("cluster-1"), ...writes.of("cluster-2"), ...writes.of("management")].filter((what) =>
       what.startsWith("delete "),
