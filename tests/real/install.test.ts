@@ -112,6 +112,13 @@ describeReal("the management plane is installed by one command", (components) =>
     expect(await management.get(Namespace, { name: namespace, namespace: "" })).toBeUndefined();
   });
 
+  it("takes Settings by a value before their CRD is there", async () => {
+    const values = ["install", "--namespace", "early", "--set", "settings.mtls.istio.tlsMode=ISTIO_MUTUAL", "--no-wait"];
+    const tried = await meshctl([...values, "--dry-run"]);
+    expect(tried.code, tried.err).toBe(0);
+    expect(tried.out).toContain("Settings early/settings: would be created");
+  });
+
   it("undoes all that it made, the namespace too, when the cluster refuses a part of it: --rollback", async () => {
     const isDeployment = ({ method, path }: Asked) => method === "PATCH" && path.includes("/deployments/gloo-mesh-redis");
     const webhook = 'admission webhook "policy.example" denied the request: images must be signed';

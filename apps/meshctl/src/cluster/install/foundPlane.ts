@@ -1,7 +1,8 @@
 import { customResourceDefinitions, KubernetesCluster } from "@isthmus/api";
-import { type AnyResource, formatRef, type Kind, type Resource, refOf, UsageError } from "@isthmus/core";
+import { type AnyResource, formatRef, type Kind, kindKeyOf, type Resource, refOf, UsageError } from "@isthmus/core";
 import { NAMES } from "@isthmus/plane/installation";
 import { type Cluster, ClusterError } from "@isthmus/plane/ports";
+import { kindOfDefinition } from "../register/agentDefinitions.ts";
 import { isMadeByMeshctl, kindsOf, placeOf } from "../register/ownObjects.ts";
 import { Definition } from "../register/removeFoundations.ts";
 import { untyped } from "../remoteAccess.ts";
@@ -14,6 +15,8 @@ export interface FoundObject {
   readonly kind: Kind<AnyResource>;
   readonly desired: AnyResource;
   readonly found: AnyResource | undefined;
+  /** Of a kind whose CRD comes with the installation: nothing can be tried of it before. */
+  readonly isToCome?: true;
 }
 
 /** What an installation would meet. */
@@ -29,13 +32,26 @@ export async function findPlane(
   namespace: string,
   { helm, objects = serverObjects(namespace) }: { readonly helm: "upgrade" | "uninstall"; readonly objects?: readonly AnyResource[] },
 ): Promise<FoundPlane> {
-  const kindOf = await kindsOf(cluster, objects);
+  // What is of a CRD of ours, as Settings by a value of the chart, is not served before the first installation.
+  const definedHere = new Set((customResourceDefinitions() as readonly AnyResource[]).map(kindOfDefinition));
+  const served = new Set((await cluster.servedKinds()).map(kindKeyOf));
+  const isToCome = (object: AnyResource): boolean => definedHere.has(kindKeyOf(object)) && !served.has(kindKeyOf(object));
+  const kindOf = await kindsOf(
+    cluster,
+    objects.filter((object) => !isToCome(object)),
+  );
   const look = async (kind: Kind<AnyResource>, wanted: AnyResource): Promise<FoundObject> => ({
     kind,
     desired: wanted,
     found: await cluster.get(kind, placeOf(wanted)),
   });
-  const found = await inOrder(objects.map((object) => look(kindOf(object), object)));
+  const toCome = (object: AnyResource): FoundObject => ({
+    kind: untyped(object.apiVersion, object.kind, "", object.metadata.namespace !== undefined),
+    desired: object,
+    found: undefined,
+    isToCome: true,
+  });
+  const found = await inOrder(objects.map(async (object) => (isToCome(object) ? toCome(object) : look(kindOf(object), object))));
   const definitions = await inOrder((customResourceDefinitions() as readonly AnyResource[]).map((crd) => look(Definition, crd)));
   const legacy = await cluster.get(Deployment, { name: NAMES.enterprise.server, namespace });
   refuseHelm([...found.flatMap((object) => object.found ?? []), ...(legacy === undefined ? [] : [legacy])], helm);

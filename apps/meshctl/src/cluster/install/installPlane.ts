@@ -102,9 +102,10 @@ export async function previewInstallation(installation: PlaneInstallation): Prom
   const plan = await planOf(installation);
   const line = (found: AnyResource | undefined, wanted: AnyResource): string =>
     `${formatRef(refOf(wanted))}: would be ${found === undefined ? "created" : "applied again"}`;
-  for (const { desired, kind } of [...plan.definitions, ...plan.objects]) {
+  for (const { desired, kind, isToCome } of [...plan.definitions, ...plan.objects]) {
     // Nothing can be tried in a namespace that is not there.
-    if (plan.namespace === undefined || !kind.namespaced) await applyOne(installation.cluster, desired, { dryRun: true });
+    if (isToCome !== true && (plan.namespace === undefined || !kind.namespaced))
+      await applyOne(installation.cluster, desired, { dryRun: true });
   }
   return [
     ...plan.definitions.map(({ found, desired }) => line(found, desired)),

@@ -25,7 +25,9 @@ export async function kindsOf(cluster: Cluster, objects: readonly Resource[]): P
   for (const object of objects) {
     const type = served.get(kindKeyOf(object));
     if (type === undefined) {
-      throw new UsageError(`the cluster does not serve ${object.kind} (${object.apiVersion}), which is needed: upgrade the cluster`);
+      throw new UsageError(
+        `the cluster does not serve ${object.kind} (${object.apiVersion}), which is needed: install its CRD, leave out the value that asks for it, or upgrade the cluster`,
+      );
     }
     kinds.set(kindKeyOf(object), untyped(object.apiVersion, object.kind, type.plural, type.namespaced));
   }
