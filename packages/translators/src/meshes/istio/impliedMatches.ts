@@ -9,6 +9,8 @@ export function implies(narrow: HttpMatchRequest, wide: HttpMatchRequest): boole
   return (
     hasAll(narrow.sourceLabels, wide.sourceLabels, equalJson) &&
     (wide.sourceNamespace === undefined || wide.sourceNamespace === narrow.sourceNamespace) &&
+    (wide.port === undefined || wide.port === narrow.port) &&
+    (wide.gateways === undefined || equalJson(narrow.gateways, wide.gateways)) &&
     (wide.method === undefined || equalJson(narrow.method, wide.method)) &&
     hasAll(narrow.headers, wide.headers, isNarrowerValue) &&
     hasAll(narrow.queryParams, wide.queryParams, isNarrowerValue) &&

@@ -25,7 +25,9 @@ export function eastWestGateways(inputs: GatewaySelectionInputs): GatewaySelecti
   const [defaults, strangers] = isFixed || hasNoted ? [NONE, NONE] : believed(defaultsAmong(inputs.destinations), inputs);
   const candidates = isFixed ? selected : hasNoted ? noted : [...noted, ...firstUsable(defaults)];
   const gateways = candidates.filter(isUsable);
-  const missed = gateways.length > 0 ? NONE : [...new Set([...refused, ...strangers].map(({ destination }) => destination))];
+  // What the selectors meant is said where they give nothing else, although another gateway stands in: beside one that they give, a tenant's is passed over without a word.
+  const unheard = [...(selected.length > 0 ? NONE : refused), ...(gateways.length > 0 ? NONE : strangers)];
+  const missed = [...new Set(unheard.map(({ destination }) => destination))];
   return {
     gateways: gateways.map(({ gateway }) => gateway),
     reports: [
