@@ -1,10 +1,12 @@
 import { defineConfig } from "vitest/config";
 import { LongestFirst } from "./tools/ci/longestFirst.ts";
 import { longTests } from "./tools/ci/testFiles.ts";
+import { keyedByPackages, MODULE_CACHE } from "./tools/moduleCache.ts";
 
 // `npm run test:long`: what takes processor minutes or starts many processes, named `*.long.test.ts`. Of what each of them guards, a quick
 // version is in `npm test`.
 export default defineConfig({
+  plugins: [keyedByPackages(import.meta.dirname)],
   test: {
     // The developer may have a configuration of meshctl.
     env: { MESHCTL_CONFIG: "", ISTHMUS_FULL_RUNS: "1" },
@@ -21,6 +23,8 @@ export default defineConfig({
     expect: { poll: { timeout: 60_000 } },
     // On two processors: those that start processes mostly wait for them.
     maxWorkers: 3,
+    // As in `npm test`, which has made most of it.
+    experimental: { fsModuleCache: true, fsModuleCachePath: MODULE_CACHE },
     sequence: { sequencer: LongestFirst },
   },
 });

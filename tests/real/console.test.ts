@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
+import { isNight } from "@isthmus/testing/atNight";
 import axe from "axe-core";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
-import { isNight } from "./harness/atNight.ts";
 import { describeInBrowser, PAGE_PATIENCE_MS } from "./harness/chromium.ts";
 import { type LiveDemo, startLiveDemo } from "./harness/liveDemo.ts";
 

@@ -22,9 +22,14 @@ import { readsBeyond } from "./unexpectedReads.ts";
 const LONG = "vitest.long.config.ts";
 const REAL = "vitest.real.config.ts";
 /** Imported by files of which CI runs a part. */
-const NIGHTS = "tests/real/harness/atNight.ts";
-/** Those that compute make room for those that wait, and for what is being built. */
-const BEHIND = 5;
+const NIGHTS = "packages/testing/src/atNight.ts";
+/**
+ * Those that compute have what those that wait leave, and what is being built: API servers, control planes and proxies cost processor time for as long as
+ * they are there, so that suites with them are to end soon. Not the last place, so that what waits for an answer within a minute still has one.
+ */
+const BEHIND = 15;
+/** Of properties and lists in `test:long`; `.ci/nightly` does all. */
+const PART = "3";
 
 async function main(root: string): Promise<boolean> {
   const began = performance.now();
@@ -52,7 +57,7 @@ async function main(root: string): Promise<boolean> {
   const options = { now, runsAll: process.env["ISTHMUS_CI_ALL"] === "1", records: readGreenRecords(recordsFile(ciFolder())) };
   const long = planner.plan(LONG, longTests(root), { ...options, world: readWorld("", shared, process.env) });
   const [computed, real] = await Promise.all([
-    computing(run, long, shared),
+    computing(run, long, { shared, isNight }),
     installation.then(async (done) => {
       const planned = planner.plan(
         REAL,
@@ -100,7 +105,7 @@ async function main(root: string): Promise<boolean> {
   const nightly = textOf(join(ciFolder(), "nightly")).trim();
   keepArtefact(run, `${now.toISOString().slice(0, 19).replaceAll(":", "")}-${commit}`);
   for (const file of nightlyTests) console.log(`left to .ci/nightly: ${file}`);
-  for (const { file, inputs } of isNight ? [] : real.planned)
+  for (const { file, inputs } of isNight ? [] : planned)
     if (inputs.files.includes(NIGHTS)) console.log(`left to .ci/nightly: a part of ${file}`);
   console.log(`the last .ci/nightly on this machine: ${nightly === "" ? "none" : nightly}`);
   for (const line of lines) console.log(line);
@@ -129,30 +134,35 @@ const toRun = (planned: readonly PlannedFile[]): readonly string[] =>
   planned.filter(({ record }) => record === undefined).map(({ file }) => file);
 
 /** What keeps processors busy, behind all else. */
-async function computing(run: Run, planned: readonly PlannedFile[], shared: string): Promise<readonly SuiteResult[]> {
+async function computing(
+  run: Run,
+  planned: readonly PlannedFile[],
+  { shared, isNight }: { readonly shared: string; readonly isNight: boolean },
+): Promise<readonly SuiteResult[]> {
   const seed = String(Number.parseInt(commitOf(run.root).slice(0, 7), 16));
   const npm = (script: string, ...args: readonly string[]) => ["npm", "run", "--silent", script, "--", ...args];
   const beside = [
     { name: "check", command: npm("check") },
     // Other schedules and inputs with each commit, and the same ones when a commit is run again.
-    { name: "test:faults", command: npm("test:faults", "--runs", "300", "--seed", seed) },
+    { name: "test:faults", command: npm("test:faults", "--runs", "150", "--seed", seed) },
     existsSync(join(shared, "reference-cases"))
       ? { name: "conformance", command: npm("conformance", join(shared, "reference-cases")) }
       : { name: "conformance", command: ["echo", "0 passed, 0 failed, 1 skipped"] },
   ];
   // One continues for a time and not for a number of inputs, and the other one measures: they come once there is little beside them.
   const last = [
-    { name: "fuzz", command: npm("fuzz", "--minutes", "0.5", "--seed", seed) },
+    { name: "fuzz", command: npm("fuzz", "--minutes", "0.25", "--seed", seed) },
     { name: "bench", command: npm("bench", "--smoke") },
   ];
-  const [long, others] = await Promise.all([runLongTests(run, toRun(planned)), inTurn(beside, (other) => behind(run, other))]);
+  const [long, others] = await Promise.all([runLongTests(run, toRun(planned), isNight), inTurn(beside, (other) => behind(run, other))]);
   return [...long, ...others, ...(await Promise.all(last.map((other) => behind(run, other))))];
 }
 
-async function runLongTests(run: Run, files: readonly string[]): Promise<readonly SuiteResult[]> {
+async function runLongTests(run: Run, files: readonly string[], isNight: boolean): Promise<readonly SuiteResult[]> {
   if (files.length === 0) return [];
   // Two at a time, so that no processor is idle once the real suites have ended.
-  return [await runVitest(run, { name: "test:long", command: vitest(LONG, files, 2), env: measuring(run), niceness: BEHIND })];
+  const env = { ...measuring(run), ...(isNight ? {} : { ISTHMUS_RUNS_PART: PART }) };
+  return [await runVitest(run, { name: "test:long", command: vitest(LONG, files, 2), env, niceness: BEHIND })];
 }
 
 function behind(run: Run, other: { readonly name: string; readonly command: readonly string[] }): Promise<SuiteResult> {

@@ -4,6 +4,7 @@ import { createAuthority, createMeshRoot, issueServerCertificate } from "@isthmu
 import type { AnyResource } from "@isthmus/core";
 import type { SimulatedCluster } from "@isthmus/simulator";
 import { memoryStore } from "@isthmus/store";
+import { itAtNight } from "@isthmus/testing/atNight";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createJoinToken } from "../src/identity/joinTokens.ts";
 import { secretOf, secretTexts } from "../src/identity/secretData.ts";
@@ -407,7 +408,7 @@ describe("a VirtualMesh with shared trust", () => {
     await eventually(async () => expect((await authorityOf("cluster-1")).fingerprint256).not.toBe(renewed.fingerprint256));
   });
 
-  it("renews a CA below the old root as long as a cluster holds the rotation, and continues when it is back", async () => {
+  itAtNight("renews a CA below the old root as long as a cluster holds the rotation, and continues when it is back", async () => {
     const { mtlsConfig } = withOptions({ rsaKeySizeBytes: 2048, ttlDays: 30 }).spec ?? {};
     const shared = { ...mtlsConfig?.shared, rootCertificateAuthority: { generated: { rsaKeySizeBytes: 2048, ttlDays: 3650 } } };
     const long: VirtualMesh = { ...trusting, spec: { ...trusting.spec, mtlsConfig: { shared } } };
@@ -473,7 +474,7 @@ describe("a VirtualMesh with shared trust", () => {
     }
   });
 
-  it("warns of changed options of a generated root until the next root is made with them", async () => {
+  itAtNight("warns of changed options of a generated root until the next root is made with them", async () => {
     await finished();
     const [root, before] = [await rootSecret(), await Promise.all(CLUSTERS.map(cacertsOf))];
     const generated = { rsaKeySizeBytes: 2048, ttlDays: 30 };
@@ -499,34 +500,37 @@ describe("a VirtualMesh with shared trust", () => {
     expect(await warnings()).not.toContain("not in force");
   });
 
-  it("lists every certificate of the meshes, what a rotation restarts, and join tokens until they end, without their hash", async () => {
-    await finished();
-    const place = { namespace: "gloo-mesh", clock };
-    const { token, expiresAt } = await createJoinToken(fleet.management, { ...place, clusterName: "east", lifetimeMs: 3_600_000 });
-    const entries = () => fleet.server().certificates({ hasForecasts: true });
-    await eventually(() => expect(entries().find(({ use }) => use === "joinToken")).toMatchObject({ cluster: "east", state: "VALID" }));
-    const metric = () =>
-      fleet
-        .server()
-        .metrics()
-        .find(({ name, labels }) => name === "gloo_mesh_certificate_expiry_timestamp_seconds" && labels["use"] === "joinToken");
-    expect(metric()).toMatchObject({ labels: { cluster: "east" }, value: expiresAt / 1000 });
-    const [secret] = (await fleet.management.list(Secret, { namespace: "gloo-mesh" })).items.filter(
-      ({ data }) => data?.["hash"] !== undefined,
-    );
-    const shown = JSON.stringify([entries(), [...fleet.server().view.snapshot.of(Secret)]]);
-    expect(shown).not.toContain(secret?.data?.["hash"] ?? fail());
-    expect(shown).not.toContain(token);
-    const ca = entries().find(({ use, cluster }) => use === "meshIntermediate" && cluster === "cluster-1");
-    expect(new X509Certificate(ca?.certificate ?? "").fingerprint256).toBe((await authorityOf("cluster-1")).fingerprint256);
-    expect(ca?.forecast).toMatchObject({ isConnected: true, step: "KEEP", state: "FINISHED", autoRestartPods: false, waitsFor: [] });
-    expect(ca?.forecast?.proxies).toBeGreaterThan(2);
-    expect(ca?.forecast?.controlPlanePods).toBeGreaterThan(0);
-    await clock.advance(3_600_000);
-    expect(metric()).toBeUndefined();
-  });
+  itAtNight(
+    "lists every certificate of the meshes, what a rotation restarts, and join tokens until they end, without their hash",
+    async () => {
+      await finished();
+      const place = { namespace: "gloo-mesh", clock };
+      const { token, expiresAt } = await createJoinToken(fleet.management, { ...place, clusterName: "east", lifetimeMs: 3_600_000 });
+      const entries = () => fleet.server().certificates({ hasForecasts: true });
+      await eventually(() => expect(entries().find(({ use }) => use === "joinToken")).toMatchObject({ cluster: "east", state: "VALID" }));
+      const metric = () =>
+        fleet
+          .server()
+          .metrics()
+          .find(({ name, labels }) => name === "gloo_mesh_certificate_expiry_timestamp_seconds" && labels["use"] === "joinToken");
+      expect(metric()).toMatchObject({ labels: { cluster: "east" }, value: expiresAt / 1000 });
+      const [secret] = (await fleet.management.list(Secret, { namespace: "gloo-mesh" })).items.filter(
+        ({ data }) => data?.["hash"] !== undefined,
+      );
+      const shown = JSON.stringify([entries(), [...fleet.server().view.snapshot.of(Secret)]]);
+      expect(shown).not.toContain(secret?.data?.["hash"] ?? fail());
+      expect(shown).not.toContain(token);
+      const ca = entries().find(({ use, cluster }) => use === "meshIntermediate" && cluster === "cluster-1");
+      expect(new X509Certificate(ca?.certificate ?? "").fingerprint256).toBe((await authorityOf("cluster-1")).fingerprint256);
+      expect(ca?.forecast).toMatchObject({ isConnected: true, step: "KEEP", state: "FINISHED", autoRestartPods: false, waitsFor: [] });
+      expect(ca?.forecast?.proxies).toBeGreaterThan(2);
+      expect(ca?.forecast?.controlPlanePods).toBeGreaterThan(0);
+      await clock.advance(3_600_000);
+      expect(metric()).toBeUndefined();
+    },
+  );
 
-  it("says on the VirtualMesh when a root or a CA expires and nobody renews it", async () => {
+  itAtNight("says on the VirtualMesh when a root or a CA expires and nobody renews it", async () => {
     await finished();
     const expiring = () => conditionOf("CertificateExpiring");
     await eventually(async () => expect(await expiring()).toMatchObject({ status: "False", reason: "RenewedInTime" }));
@@ -544,7 +548,7 @@ describe("a VirtualMesh with shared trust", () => {
     await eventually(async () => expect((await expiring()).message).toMatch(ofMesh));
   });
 
-  it("signs a CA again that an agent had not taken before it expired", async () => {
+  itAtNight("signs a CA again that an agent had not taken before it expired", async () => {
     await finished();
     const { faults } = clusterOf("cluster-1");
     // The key is made and the CA signed, and the agent cannot install it.
@@ -563,7 +567,7 @@ describe("a VirtualMesh with shared trust", () => {
     });
   });
 
-  it("makes another key when another size is ordered while a request waits", async () => {
+  itAtNight("makes another key when another size is ordered while a request waits", async () => {
     await finished();
     const { faults } = clusterOf("cluster-1");
     faults.fail({ code: "Unavailable", times: 1_000_000, matches: ({ verb, ref }) => verb !== "get" && ref.name === "cacerts" });

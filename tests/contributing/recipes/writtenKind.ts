@@ -15,6 +15,7 @@ const DESTINATIONS = "packages/translators/src/meshes/istio/istio.ts";
 /** PeerAuthentication, for services with a label. */
 export const writtenKind: Recipe = {
   heading: "Adding a kind that translation writes",
+  isNightly: true,
   names: NAMES,
   edits: [
     createFile(

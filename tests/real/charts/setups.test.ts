@@ -10,8 +10,8 @@ import {
 } from "@isthmus/certificates";
 import type { AnyResource } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
+import { itAtNight } from "@isthmus/testing/atNight";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
-import { itAtNight } from "../harness/atNight.ts";
 import { anyKind, clusterOf } from "../harness/clusters.ts";
 import { describeReal } from "../harness/describeReal.ts";
 import { type Fleet, startFleet } from "../harness/fleet.ts";

@@ -6,6 +6,7 @@ import { AUDIT_POLICY, PLANE, type PlaneAudit, planeAudit } from "./auditLog.ts"
 import { type Program, startProgram } from "./childProcess.ts";
 import type { Components } from "./components.ts";
 import { freePorts } from "./freePorts.ts";
+import { GO_ENVIRONMENT } from "./goEnvironment.ts";
 import { waitFor } from "./waitFor.ts";
 
 /** A real kube-apiserver on the loopback. */
@@ -150,6 +151,7 @@ async function run({ components, name, etcdUrl }: ApiServerOptions, { port, url,
       "--audit-log-maxsize=10000",
     ],
     log: files.log,
+    env: GO_ENVIRONMENT,
   });
   await Promise.race([
     waitFor(`kube-apiserver ${name} (${program.log})`, () => isReady(url, files.certificate, token), { timeoutMs: 90_000 }),

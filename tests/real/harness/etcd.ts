@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { type Program, startProgram } from "./childProcess.ts";
 import type { Components } from "./components.ts";
 import { freePorts } from "./freePorts.ts";
+import { GO_ENVIRONMENT } from "./goEnvironment.ts";
 
 export interface Etcd {
   readonly url: string;
@@ -28,6 +29,7 @@ export async function startEtcd({ etcd }: Components, directory: string): Promis
       "--log-level=warn",
     ],
     log: join(directory, "etcd.log"),
+    env: GO_ENVIRONMENT,
   });
   return { url, program };
 }

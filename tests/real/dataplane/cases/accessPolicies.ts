@@ -1,5 +1,5 @@
+import { itAtNight } from "@isthmus/testing/atNight";
 import { beforeAll, describe, it } from "vitest";
-import { itAtNight } from "../../harness/atNight.ts";
 import { expectAll } from "../harness/expectations.ts";
 import type { Meshes } from "../harness/meshes.ts";
 import { accessPolicy, service, services, virtualMesh } from "../harness/resources.ts";

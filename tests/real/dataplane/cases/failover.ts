@@ -1,7 +1,7 @@
 import type { TrafficPolicyRules } from "@isthmus/api";
 import type { AnyResource } from "@isthmus/core";
+import { itAtNight } from "@isthmus/testing/atNight";
 import { afterEach, describe, expect, it } from "vitest";
-import { itAtNight } from "../../harness/atNight.ts";
 import { waitFor } from "../../harness/waitFor.ts";
 import { expectShare, sharePercent } from "../harness/expectations.ts";
 import type { InForce, Meshes } from "../harness/meshes.ts";

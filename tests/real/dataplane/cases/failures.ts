@@ -1,6 +1,6 @@
 import type { TrafficPolicyRules } from "@isthmus/api";
+import { itAtNight } from "@isthmus/testing/atNight";
 import { afterEach, describe, expect, it } from "vitest";
-import { itAtNight } from "../../harness/atNight.ts";
 import { waitFor } from "../../harness/waitFor.ts";
 import { expectAll, expectShare, sharePercent, statusPercent } from "../harness/expectations.ts";
 import type { Meshes } from "../harness/meshes.ts";

@@ -1,6 +1,6 @@
 import type { AnyResource } from "@isthmus/core";
+import { itAtNight } from "@isthmus/testing/atNight";
 import { afterEach, describe, expect, it } from "vitest";
-import { itAtNight } from "../../harness/atNight.ts";
 import type { InForce, Meshes } from "../harness/meshes.ts";
 import { freshConnections, meshRef, virtualMesh } from "../harness/resources.ts";
 import { threeClusterNames } from "../harness/testbed.ts";

@@ -1,5 +1,5 @@
+import { itAtNight } from "@isthmus/testing/atNight";
 import { describe, expect, it } from "vitest";
-import { itAtNight } from "../../harness/atNight.ts";
 import { expectAll, sharePercent } from "../harness/expectations.ts";
 import type { Meshes } from "../harness/meshes.ts";
 import { meshRef, service, settings, trafficPolicy, virtualMesh } from "../harness/resources.ts";

@@ -1,5 +1,5 @@
+import { itAtNight } from "@isthmus/testing/atNight";
 import { describe, expect, it } from "vitest";
-import { itAtNight } from "../../harness/atNight.ts";
 import type { Meshes } from "../harness/meshes.ts";
 import { services, trafficPolicy } from "../harness/resources.ts";
 

@@ -1,5 +1,5 @@
+import { itAtNight } from "@isthmus/testing/atNight";
 import { describe, expect, it } from "vitest";
-import { itAtNight } from "../../harness/atNight.ts";
 import { expectAll } from "../harness/expectations.ts";
 import type { Meshes } from "../harness/meshes.ts";
 import { service, services, trafficPolicy } from "../harness/resources.ts";

@@ -1,6 +1,6 @@
 import type { AnyResource } from "@isthmus/core";
+import { itAtNight } from "@isthmus/testing/atNight";
 import { describe, expect, it } from "vitest";
-import { itAtNight } from "../../harness/atNight.ts";
 import { expectAll } from "../harness/expectations.ts";
 import type { Meshes } from "../harness/meshes.ts";
 import { accessPolicy, service, services, trafficPolicy } from "../harness/resources.ts";

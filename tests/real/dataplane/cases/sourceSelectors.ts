@@ -1,6 +1,6 @@
 import type { WorkloadSelector } from "@isthmus/api";
+import { itAtNight } from "@isthmus/testing/atNight";
 import { describe, it } from "vitest";
-import { itAtNight } from "../../harness/atNight.ts";
 import { expectAll } from "../harness/expectations.ts";
 import type { Meshes } from "../harness/meshes.ts";
 import { service, trafficPolicy } from "../harness/resources.ts";

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Program, startProgram } from "../../harness/childProcess.ts";
+import { python } from "./python.ts";
 import type { ClusterName } from "./testbed.ts";
 
 const PROGRAM = fileURLToPath(new URL("stream.py", import.meta.url));
@@ -39,7 +40,7 @@ export function startStream({ from, host, requestsPerSecond = REQUESTS_PER_SECON
   const name = `stream-${++started}`;
   const program: Program = startProgram({
     name,
-    command: "python3",
+    command: python(),
     args: [PROGRAM, from, host, String(requestsPerSecond)],
     log: join(directory, `${name}.log`),
     env: {

@@ -3,7 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AnyResource } from "@isthmus/core";
+import { GO_ENVIRONMENT } from "../../harness/goEnvironment.ts";
 import type { MeshParts } from "./describeMeshes.ts";
+import { python } from "./python.ts";
 import { type Stream, startStream } from "./stream.ts";
 import { startTraffic, type Traffic } from "./traffic.ts";
 
@@ -147,10 +149,8 @@ export async function startTestbed(options: TestbedOptions): Promise<Testbed> {
   const env: Readonly<Record<string, string | undefined>> = {
     ...process.env,
     ETCD: components.etcd,
-    KUBE_APISERVER: isMultiRoot
-      ? writeApiServerWithPolicies(components.kubeApiserver, join(directory, "kube-apiserver"))
-      : components.kubeApiserver,
-    PILOT_DISCOVERY: components.istiod,
+    KUBE_APISERVER: writeWithGo(components.kubeApiserver, join(directory, "kube-apiserver"), isMultiRoot ? WITH_POLICIES : ""),
+    PILOT_DISCOVERY: writeWithGo(components.istiod, join(directory, "pilot-discovery")),
     PILOT_AGENT: components.istioAgent,
     ENVOY: writeEnvoyInOwnGroup(components.envoy, join(directory, "envoy")),
     ISTIO_CRDS: join(components.istio, "manifests/charts/base/files/crd-all.gen.yaml"),
@@ -160,9 +160,9 @@ export async function startTestbed(options: TestbedOptions): Promise<Testbed> {
     // Names of network namespaces begin with it: several test runs don't meet.
     TESTBED_PREFIX: `i${process.pid.toString(36)}`,
   };
-  const run = (...args: readonly string[]) => execute("python3", [program, ...args], env);
+  const run = (...args: readonly string[]) => execute(python(), [program, ...args], env);
   const clearAway = () => {
-    execFileSync("python3", [program, "down"], { env, stdio: "ignore" });
+    execFileSync(python(), [program, "down"], { env, stdio: "ignore" });
     if (process.env["KEEP_REAL_FILES"] !== "1") rmSync(directory, { recursive: true, force: true });
   };
   // Nothing that we started outlives the test run, however it ends.
@@ -192,7 +192,7 @@ export async function startTestbed(options: TestbedOptions): Promise<Testbed> {
     kubeconfig: (cluster) => join(state, cluster, "kubeconfig-host"),
     kubeconfigInside: (cluster) => join(state, cluster, "kubeconfig"),
     network: (cluster) => ({
-      command: ["python3", program, "exec", cluster.replace("cluster-", "cp-"), "--"],
+      command: [python(), program, "exec", cluster.replace("cluster-", "cp-"), "--"],
       env: Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith("TESTBED_")) as [string, string][]),
     }),
     stop,
@@ -210,7 +210,7 @@ export async function startTestbed(options: TestbedOptions): Promise<Testbed> {
       if (code !== 0) throw new Error(err);
       return JSON.parse(out) as Answers;
     },
-    traffic: (pod, host) => startTraffic({ host, command: ["python3", program, "exec", pod, "--"], env, directory }),
+    traffic: (pod, host) => startTraffic({ host, command: [python(), program, "exec", pod, "--"], env, directory }),
     stream: (from, host, requestsPerSecond) => startStream({ from, host, requestsPerSecond, testbed, env, directory }),
     async certificatesOf(pods) {
       const { out, err, code } = await run("certs-of", ...pods);
@@ -317,10 +317,13 @@ function writeEnvoyInOwnGroup(envoy: string, file: string): string {
   return file;
 }
 
-/** Writes a program that starts the API server with MutatingAdmissionPolicies: by one, pods of istiod show the variable that it has. */
-function writeApiServerWithPolicies(apiServer: string, file: string): string {
-  const flags = "--feature-gates=MutatingAdmissionPolicy=true --runtime-config=admissionregistration.k8s.io/v1beta1=true";
-  writeFileSync(file, `#!/bin/sh\nexec '${apiServer}' "$@" ${flags}\n`, { mode: 0o755 });
+/** MutatingAdmissionPolicies: by one, pods of istiod show the variable that it has. */
+const WITH_POLICIES = "--feature-gates=MutatingAdmissionPolicy=true --runtime-config=admissionregistration.k8s.io/v1beta1=true";
+
+/** Writes a program that starts a program of Go with the variables of `GO_ENVIRONMENT`: the testbed gives those that it starts few of its own. */
+function writeWithGo(program: string, file: string, flags = ""): string {
+  const variables = Object.entries(GO_ENVIRONMENT).map(([name, value]) => `${name}=${value}`);
+  writeFileSync(file, `#!/bin/sh\nexec env ${variables.join(" ")} '${program}' "$@" ${flags}\n`, { mode: 0o755 });
   return file;
 }
 
