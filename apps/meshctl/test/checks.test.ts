@@ -186,7 +186,7 @@ test.each([
         rest: "spec: {destinationSelector: [{kubeServiceRefs: {services: [{name: cartt, namespace: shop, clusterName: east}]}}], policy: {requestTimeout: 5s}}",
       }),
     ],
-    "rejected DestinationUnknown: TrafficPolicy shop/t: spec.destinationSelector[0].kubeServiceRefs.services[0]: Destination for service shop/cartt in east not found: check the name, that its cluster is registered, and that its pods are in a mesh (did you mean shop/cart in east?)",
+    "rejected DestinationUnknown: TrafficPolicy shop/t: spec.destinationSelector[0].kubeServiceRefs.services[0]: Destination for service shop/cartt in east not found: check the name, that its cluster is registered, and that its pods have sidecars of a mesh, as pods in ambient mode have no Destination yet (did you mean shop/cart in east?)",
   ],
   [
     "a mesh that is misspelt",

@@ -293,6 +293,36 @@ describe("a VirtualMesh with shared trust", () => {
     await eventually(() => expect(reportOf("cluster-2")?.spec?.trust?.waitsFor).toContain("gloo-mesh/istiod-istio-system-cluster-1"));
   });
 
+  it("changes no root where ztunnel runs, which may trust a single one, and says so; a look-alike of a tenant stops nothing", async () => {
+    await fleet.management.delete({ ...trusting, name: "bookinfo", namespace: "gloo-mesh", clusterName: "" });
+    await eventually(() => expect(statesNow()).toEqual([undefined, undefined]));
+    const ztunnel = (namespace: string) => ({
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { name: "ztunnel-x", namespace, labels: { app: "ztunnel" } },
+      spec: { containers: [{ name: "istio-proxy", image: "docker.io/istio/ztunnel:1.27.1" }] },
+    });
+    await clusterOf("cluster-1").create(ztunnel("istio-system"));
+    await clusterOf("cluster-2").create(ztunnel("bookinfo"));
+    await fleet.management.create(trusting);
+    await eventually(async () =>
+      expect(await warningsOf("cluster-1")).toMatch(/ztunnel runs in cluster-1 \(pod ztunnel-x\).*nothing is changed/),
+    );
+    await quiet(60_000);
+    expect(await cacertsOf("cluster-1")).toBeUndefined();
+    // The other mesh trusts one root more, and waits.
+    await eventually(() => expect(reportOf("cluster-2")?.spec?.trust?.waitsFor).toContain("gloo-mesh/istiod-istio-system-cluster-1"));
+    expect(reportOf("cluster-2")?.spec?.trust?.step).toBe("TRUST_BOTH");
+    await clusterOf("cluster-1").delete({
+      apiVersion: "v1",
+      kind: "Pod",
+      name: "ztunnel-x",
+      namespace: "istio-system",
+      clusterName: "cluster-1",
+    });
+    await eventually(async () => expect(await cacertsOf("cluster-1")).toBeDefined());
+  });
+
   it("leaves a mesh whose cacerts was deleted as it is, as istiod continues with the old CA, and continues when it is restored", async () => {
     await finished();
     const [first, others] = [clusterOf("cluster-1"), await cacertsOf("cluster-2")];

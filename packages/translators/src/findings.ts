@@ -53,7 +53,7 @@ export const FINDINGS = {
   DestinationUnknown: {
     meaning: "A selector names a service that was not discovered.",
     example:
-      "spec.destinationSelector[0].kubeServiceRefs.services[0]: Destination for service bookinfo/reviews in cluster-3 not found: check the name, that its cluster is registered, and that its pods are in a mesh",
+      "spec.destinationSelector[0].kubeServiceRefs.services[0]: Destination for service bookinfo/reviews in cluster-3 not found: check the name, that its cluster is registered, and that its pods have sidecars of a mesh, as pods in ambient mode have no Destination yet",
   },
   SelectsNothing: {
     meaning: "An entry of a selector cannot select anything.",

@@ -6,6 +6,13 @@ export const GLOBAL_ACCESS_FINDINGS = {
     example:
       "spec.globalAccessPolicy: all calls of gateway Destination gloo-mesh/team-gateway-apps-east are denied with 403, also those from outside, because namespace apps is not one of infrastructure: to let callers in, create an AccessPolicy with destinationSelector: [{kubeServiceRefs: {services: [{name: team-gateway, namespace: apps, clusterName: east}]}}], and with sourceSelector: [{}] for those from outside",
   },
+  AmbientClosed: {
+    meaning:
+      "A VirtualMesh requires AccessPolicies, and one of its meshes has namespaces in ambient mode. AccessPolicies are not about pods in ambient mode yet, so all calls of them are denied unless users' own " +
+      "AuthorizationPolicies allow them.",
+    example:
+      "spec.globalAccessPolicy: all calls of pods in ambient mode in east are denied, in namespaces shop, and no AccessPolicy is about these pods yet: create AuthorizationPolicies for what may call them, in these namespaces, or remove spec.globalAccessPolicy",
+  },
   GatewayLabelsTaken: {
     meaning:
       "A VirtualMesh requires AccessPolicies, and pods have the labels by which a gateway in the root namespace of their mesh is exempted. They are denied all calls, because they would be exempted with it.",

@@ -1,4 +1,5 @@
 export { isControlPlane } from "./discovery/controlPlanes.ts";
+export { isNodeProxy } from "./discovery/detectors/ambient.ts";
 export { NEVER_INJECTED } from "./discovery/detectors/istioInjection.ts";
 export { isIstiodPod, proxyContainer } from "./discovery/detectors/istioShape.ts";
 export { istioSidecar } from "./discovery/detectors/istioSidecar.ts";
@@ -28,6 +29,7 @@ export { deletionCausesOf, type TranslateOptions, type Translation, type Transla
 export { translatedFieldsOf } from "./pipeline/translatedFields.ts";
 export { generationOfRoot, ROOT_GENERATION, rootGenerationOf, rootOptionsOf } from "./policy/generatedRoots.ts";
 export { registrationFindings } from "./policy/ineffective.ts";
+export { INFRASTRUCTURE_NAMESPACES } from "./policy/infrastructure.ts";
 export type { AgeSource } from "./policy/precedence.ts";
 export { selectsDestination } from "./policy/selectors.ts";
 export { isTrustDomain } from "./policy/trustDomain.ts";

@@ -49,6 +49,9 @@ const istioMesh = fields({
   privateByDefault: strings({
     description: "Kinds whose objects are not seen in all namespaces unless they say so in exportTo, by the mesh configuration.",
   }),
+  ambientNamespaces: strings({
+    description: "Namespaces of the cluster whose pods are in ambient mode, by their label istio.io/dataplane-mode: the first 100 by name.",
+  }),
   systemNamespaces: strings({
     description:
       "Namespaces of the cluster that count as infrastructure, beside the usual ones: those that webhooks of meshes name, that of the control plane, and spec.systemNamespaces of the " +

@@ -18,7 +18,7 @@ export const ROUTING = {
     consequence: "The policy changes nothing, although it seems to be there.",
     remedy: "correct the selector",
     example:
-      "TrafficPolicy bookinfo/simple: spec.destinationSelector[0].kubeServiceRefs.services[0]: Destination for service bookinfo/reviewz in cluster-1 not found: check the name, that its cluster is registered, and that its pods are in a mesh",
+      "TrafficPolicy bookinfo/simple: spec.destinationSelector[0].kubeServiceRefs.services[0]: Destination for service bookinfo/reviewz in cluster-1 not found: check the name, that its cluster is registered, and that its pods have sidecars of a mesh, as pods in ambient mode have no Destination yet",
   },
   RTE1003: {
     severity: { rule: "error", status: "error" },

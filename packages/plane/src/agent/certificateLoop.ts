@@ -32,6 +32,7 @@ import {
 import { problemLog } from "./certificateObjects.ts";
 import {
   answerIn,
+  changesRoots,
   contradictionOf,
   controlPlanesOfOrder,
   earlyAnswer,
@@ -46,7 +47,7 @@ import {
 import { certificateReport, type MeshReport, requestReport } from "./certificateReports.ts";
 import { CLOCK_SKEW_MS, outdatedPods, reloads, unreadBy } from "./controlPlaneReads.ts";
 import { type ExternalOffer, externalAuthorities } from "./externalAuthorities.ts";
-import { problemOfCluster } from "./installProblems.ts";
+import { ambientProblem, problemOfCluster } from "./installProblems.ts";
 import type { InternalResources } from "./internalResources.ts";
 import type { ReadLeafValidity } from "./leafRenewals.ts";
 import { type ControlPlanes, haveRootsArrived, type MeshPods, rootsHandedOut, withoutLeft } from "./meshProxies.ts";
@@ -207,6 +208,10 @@ export function startCertificateLoop(options: CertificateLoopOptions, signal: Ab
       const problem = spec.trust?.problem ?? offer.problem;
       const base = { ...(await reportWith(found)), ...offered };
       return problem === undefined ? { state: "PENDING", ...base } : { state: "FAILED", error: problem, ...base };
+    }
+    if (await changesRoots(trust, found.facts)) {
+      const problem = ambientProblem(order, (await podsOf(place)).nodeProxies);
+      if (problem !== undefined) return { state: "FAILED", error: problem, ...(await reportWith(found)), ...offered };
     }
     const keyRef = { name: order.metadata.name, namespace };
     const answer = await answerTo(order, { trust, keyRef, ordered });
@@ -475,7 +480,7 @@ function withNewline(text: string): string {
   return text.endsWith("\n") ? text : `${text}\n`;
 }
 
-const NO_PODS: MeshPods = { proxies: [], controlPlane: [], isMultiRoot: false };
+const NO_PODS: MeshPods = { proxies: [], controlPlane: [], nodeProxies: [], isMultiRoot: false };
 const PAUSE_MS = 20;
 const REST_MS = 500;
 // A kubelet brings a Secret into a pod that runs after 60 to 90 s.

@@ -1,5 +1,5 @@
 import { CertificateRequest, IssuedCertificate } from "@isthmus/api";
-import { earlyProblem, fingerprints, type TrustGeneration } from "@isthmus/certificates";
+import { type AuthorityFacts, earlyProblem, fingerprints, type TrustGeneration } from "@isthmus/certificates";
 import { equalJson, kindKeyOf, type Resource, refOf, resourceKeyOf } from "@isthmus/core";
 import { decodedText } from "../identity/secretData.ts";
 import type { ControlPlanes } from "./meshProxies.ts";
@@ -113,4 +113,10 @@ function reissuedWith(issuedWith = "[]"): string | undefined {
 /** What the Secret holds once an order is followed. */
 export async function orderedGeneration({ rootCertificates, signer }: RootOrder): Promise<readonly TrustGeneration[]> {
   return [{ roots: await fingerprints(rootCertificates), signer, installedAt: 0 }];
+}
+
+/** Whether an order, once followed, has proxies trust other roots, or use certificates below another one. */
+export async function changesRoots(trust: RootOrder, { roots, signer }: Pick<AuthorityFacts, "roots" | "signer">): Promise<boolean> {
+  const ordered = await fingerprints(trust.rootCertificates);
+  return trust.signer !== signer || !equalJson([...ordered].sort(), [...roots].sort());
 }

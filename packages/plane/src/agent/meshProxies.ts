@@ -1,6 +1,6 @@
 import { ConfigMap, Mesh, Pod, REVISION_ANNOTATION, SIDECAR_STATUS_ANNOTATION } from "@isthmus/api";
 import { type AnyResource, matchesLabels } from "@isthmus/core";
-import { istioSidecar } from "@isthmus/translators";
+import { INFRASTRUCTURE_NAMESPACES, isNodeProxy, istioSidecar } from "@isthmus/translators";
 import type { Cluster } from "../ports/clusterPort.ts";
 import { type RestartablePod, workloadOf } from "./podRestarts.ts";
 
@@ -10,6 +10,8 @@ export interface MeshPods {
   /** Pods with a proxy that are left out of a change of root: nobody waits for them. Default: none. */
   readonly left?: readonly RestartablePod[];
   readonly controlPlane: readonly RestartablePod[];
+  /** Names of the pods of ztunnel, the proxy of each node in ambient mode. */
+  readonly nodeProxies: readonly string[];
   /** Whether all replicas of the control plane take over several roots while they run. */
   readonly isMultiRoot: boolean;
 }
@@ -47,8 +49,14 @@ export async function meshPods(cluster: Cluster, { namespace, all }: ControlPlan
   return {
     proxies: [...proxies, ...unknown],
     controlPlane: controlPlane.map(restartable),
+    nodeProxies: running.filter((pod) => isNodeProxy(pod) && mayBeNodeProxy(pod, all)).map(({ metadata }) => metadata.name),
     isMultiRoot: controlPlane.length > 0 && controlPlane.every(hasMultiRoot),
   };
+}
+
+/** Where no tenant runs pods: one who labels pods like a ztunnel would otherwise stop changes of the root. */
+function mayBeNodeProxy({ metadata: { namespace = "" } }: Pod, planes: readonly ControlPlane[]): boolean {
+  return INFRASTRUCTURE_NAMESPACES.has(namespace) || planes.some((plane) => plane.namespace === namespace);
 }
 
 /** Whether all replicas of a control plane take over several roots while they run; undefined while there is none. */

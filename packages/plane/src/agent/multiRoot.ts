@@ -55,10 +55,10 @@ export function multiRootMeshes({ cluster, leafValidity, lookedFor, clock }: Mul
 
   return {
     async pods(place) {
-      const { proxies, controlPlane, ...found } = await meshPods(cluster, place, signal);
+      const { proxies, ...found } = await meshPods(cluster, place, signal);
       const isMultiRoot = renewals !== undefined && found.isMultiRoot;
-      if (controlPlane.length > 0) known.set(place.namespace, { isMultiRoot, at: uptimeOf(clock) });
-      return { proxies: renewals?.applied(proxies) ?? proxies, controlPlane, isMultiRoot };
+      if (found.controlPlane.length > 0) known.set(place.namespace, { isMultiRoot, at: uptimeOf(clock) });
+      return { ...found, proxies: renewals?.applied(proxies) ?? proxies, isMultiRoot };
     },
     async isMultiRootIn(place) {
       const last = known.get(place.namespace);

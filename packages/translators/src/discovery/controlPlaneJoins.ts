@@ -4,6 +4,7 @@ import { inputKind, inputTable, join } from "../incremental/join.ts";
 import { LastKnownMesh } from "../policy/lastKnownMesh.ts";
 import { namespaceLocationOf, podsByNamespace } from "../policy/podIndexes.ts";
 import { controlPlanesByCluster, controlPlanesByMeshConfig, controlPlanesByNamespace, isControlPlane } from "./controlPlanes.ts";
+import { AMBIENT, DATAPLANE_MODE_LABEL } from "./detectors/ambient.ts";
 import { byCiliumConfig, byClusterMesh, ciliumByCluster } from "./detectors/cilium.ts";
 import { keyAcrossKinds } from "./discoveryResult.ts";
 import { agentPods, byCluster, byNamespaceObject, servicesByNamespace } from "./indexes.ts";
@@ -35,6 +36,13 @@ export const controlPlaneJoins = {
   }),
   servicesOverIpv4: servicesWithFamily(byIpv4),
   servicesOverIpv6: servicesWithFamily(byIpv6),
+  ambientNamespaces: join({
+    from: controlPlanes,
+    key: controlPlanesByCluster,
+    to: inputKind<MeshSources, Namespace>(Namespace),
+    index: byAmbient,
+    isSame: () => true,
+  }),
   nodes: join({ from: controlPlanes, key: controlPlanesByCluster, to: nodes }),
   agentPods: join({ from: controlPlanes, key: controlPlanesByCluster, to: pods, index: agentPods }),
   registrations: join({
@@ -77,6 +85,11 @@ function servicesWithFamily(index: (service: Service) => readonly string[]) {
     index,
     isSame: (before, after) => equalJson(before.spec?.ipFamilies, after.spec?.ipFamilies),
   });
+}
+
+/** Of a namespace in ambient mode, its cluster; of others nothing. */
+function byAmbient(namespace: Namespace): readonly string[] {
+  return namespace.metadata.labels?.[DATAPLANE_MODE_LABEL] === AMBIENT ? byCluster(namespace) : [];
 }
 
 function byIpv4(service: Service): readonly string[] {

@@ -52,6 +52,10 @@ export function controlPlaneInputs(deployment: Deployment, context: DiscoveryCon
     agent: placeOfAgent(options, lookup),
     services: lookup("services"),
     ipFamilies: [...(lookup("servicesOverIpv4").length > 0 ? ["IPv4"] : []), ...(lookup("servicesOverIpv6").length > 0 ? ["IPv6"] : [])],
+    ambientNamespaces: lookup("ambientNamespaces")
+      .map(({ metadata }) => metadata.name)
+      .sort()
+      .slice(0, MOST_AMBIENT),
     gatewayNode,
     otherNode: gatewayNode === undefined && nodes !== undefined ? reachableNode(nodes).node : undefined,
     ...ciliumIn(context, lookup, knownInCluster, deployment),
@@ -64,6 +68,9 @@ export function controlPlaneInputs(deployment: Deployment, context: DiscoveryCon
     namespace: options.namespace,
   };
 }
+
+// They are named to people.
+const MOST_AMBIENT = 100;
 
 /** Cilium in the cluster of a control plane, and what only looks like it, which is reported once in a cluster. */
 function ciliumIn(

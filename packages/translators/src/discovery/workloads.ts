@@ -3,6 +3,7 @@ import { clusterRefOf, discoveredName, type Owner, type Report, type ResourceRef
 import { memoizeRow } from "../incremental/memoizeRow.ts";
 import { namespaceLocationOf } from "../policy/podIndexes.ts";
 import { isControlPlane } from "./controlPlanes.ts";
+import { isWaypoint } from "./detectors/ambient.ts";
 import { sidecarDetectors } from "./detectors/index.ts";
 import type { PodsToCome, SidecarDetector } from "./detectors/sidecar.ts";
 import type { DiscoveryResult } from "./discoveryResult.ts";
@@ -42,6 +43,8 @@ const NONE: readonly never[] = [];
  */
 export function translateWorkload(inputs: WorkloadInputs): DiscoveryResult<Workload> {
   const { controller, pods, meshes } = inputs;
+  // Infrastructure, as istiod is.
+  if (isWaypoint(controller.spec?.template?.metadata?.labels)) return { reports: NONE };
   const workloadIn = ({ mesh, detector }: Injection): DiscoveryResult<Workload> => {
     const resource = workloadOf(inputs, { mesh: inputs.countsAs(mesh), isGateway: detector.isGateway?.(controller) });
     return { output: { resource, parents: inputs.parents ?? [refOf(controller)] }, reports: NONE };

@@ -29,6 +29,8 @@ export interface ControlPlaneInputs {
   readonly services: readonly Service[];
   /** The address families of the Services of its cluster, as these say; empty where none says it. */
   readonly ipFamilies: readonly string[];
+  /** Names of the namespaces of its cluster whose pods are in ambient mode, in order. */
+  readonly ambientNamespaces: readonly string[];
   /** The node of the first gateway pod of the control plane's namespace that runs on one. */
   readonly gatewayNode: Node | undefined;
   /** While none does: a node that is reached from outside. */

@@ -51,6 +51,7 @@ function detectIstio(inputs: ControlPlaneInputs): DetectedMesh {
     // IPv4 alone is not noted: nearly all clusters have that.
     ipFamilies: inputs.ipFamilies.includes("IPv6") ? inputs.ipFamilies : [],
     privateByDefault: config.privateByDefault,
+    ambientNamespaces: inputs.ambientNamespaces,
     // Where it is known at all, it names the namespace of a control plane at least, which makes it no empty list.
     systemNamespaces: systemNamespaces && [...new Set([...systemNamespaces, installation.namespace ?? ""])].sort(),
   });

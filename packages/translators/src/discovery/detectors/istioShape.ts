@@ -12,6 +12,11 @@ const PILOT_IMAGE = /(^|[/-])pilot(-[^/:@]*)?([:@]|$)/;
 /** Of the same name as the proxy of a pod is the container of the ambient mesh's proxy of a node, which stands beside no application. */
 const NODE_PROXY_IMAGE = /(^|[/-])ztunnel(-[^/:@]*)?([:@]|$)/;
 
+/** Whether an image is that of the ambient mesh's proxy of a node. */
+export function isNodeProxyImage(image: string): boolean {
+  return isImage(NODE_PROXY_IMAGE, image);
+}
+
 /** What is longer is no reference to an image, and takes long to look through. Source: distribution/reference, NameTotalLengthMax and tags. */
 const LONGEST_IMAGE = 512;
 

@@ -35,17 +35,12 @@ function revisionOf(pod: Pod): string | undefined {
   return annotations[REVISION_ANNOTATION] ?? /"revision":"([^"]*)"/.exec(annotations[SIDECAR_STATUS_ANNOTATION] ?? "")?.[1];
 }
 
-// What the pods of a waypoint have: they stand before Services of the mesh, not at its edge. Source: istio.io, Gateway API, managed Gateways.
-const MANAGED_BY = "gateway.istio.io/managed";
-const WAYPOINT = "istio.io-mesh-controller";
-
 /**
  * Whether pods run Istio's proxy and nothing else, or ask the injector for a proxy that is a gateway. Not by the label `istio: ingressgateway` or by
  * what a Gateway selects: those may be on any application.
  */
 function isGateway({ spec }: Controller): boolean {
   const { metadata, spec: pods } = spec?.template ?? {};
-  if (metadata?.labels?.[MANAGED_BY] === WAYPOINT) return false;
   if ((metadata?.annotations?.[INJECTION_TEMPLATES] ?? "").split(",").some((template) => template.trim() === "gateway")) return true;
   const containers = pods?.containers ?? [];
   // The injector sets the image of a container of this name.

@@ -37,7 +37,11 @@ export function globalAccessOf(inputs: MeshInputs): TargetTranslation {
   const closed = exemptions.closed.filter(({ workloads }) => !workloads.every((workload) => taken.has(workload)));
   return {
     outputs: [denyAll, ...exempted, ...denied],
-    reports: [...closedReports(inputs, virtualMesh, closed), ...namesakes.map((one) => namesakeReport(inputs, virtualMesh, one))],
+    reports: [
+      ...ambientReports(inputs, virtualMesh),
+      ...closedReports(inputs, virtualMesh, closed),
+      ...namesakes.map((one) => namesakeReport(inputs, virtualMesh, one)),
+    ],
   };
 }
 
@@ -92,6 +96,18 @@ function namesakesOf(inputs: MeshInputs, exempted: readonly NamedExemption[], op
     }
   }
   return [...byPlace.values()];
+}
+
+/** Of pods in ambient mode there are no Destinations, so no AccessPolicy is about them, and the rule that denies is about all pods of the mesh. */
+function ambientReports({ mesh }: MeshInputs, virtualMesh: VirtualMesh): readonly Report[] {
+  const { ambientNamespaces = [] } = mesh.spec?.istio ?? {};
+  if (ambientNamespaces.length === 0) return [];
+  const named = ambientNamespaces.slice(0, MOST_REPORTS).join(", ");
+  const more = ambientNamespaces.length - MOST_REPORTS;
+  const message =
+    `spec.globalAccessPolicy: all calls of pods in ambient mode in ${meshCluster(mesh)} are denied, in namespaces ${named}${more > 0 ? ` and ${more} more` : ""}, and no AccessPolicy ` +
+    "is about these pods yet: create AuthorizationPolicies for what may call them, in these namespaces, or remove spec.globalAccessPolicy";
+  return [reportOf(refOf(virtualMesh), warningFinding("AmbientClosed", message), refOf(mesh))];
 }
 
 /** A status names so many gateways; tenants may run any number. */
