@@ -46,6 +46,7 @@ function serviceFindings(
   // Whether there is something beyond is reported to nobody.
   if (!isWithinLimit(limit, serviceOf(ref))) return [];
   if (hasService(key)) return [];
-  const remedy = "check the name, that its cluster is registered, and that its pods have sidecars of a mesh, as pods in ambient mode have no Destination yet";
+  const remedy =
+    "check the name, that its cluster is registered, and that its pods have sidecars of a mesh, as pods in ambient mode have no Destination yet";
   return [invalidFinding("DestinationUnknown", `${path}: Destination for service ${displayName(serviceOf(ref))} not found: ${remedy}`)];
 }
