@@ -47,10 +47,43 @@ export interface StreamOptions {
   readonly onHello?: (metadata: Metadata) => void;
   /** Names the server for people. */
   readonly server: string;
+  /** For how long a connection may be made. */
+  readonly patience: ConnectPatience;
+}
+
+/**
+ * How long an agent waits for a connection, TLS included: addresses that nobody answers any more, such as that of a server's pod that has just ended, swallow what
+ * is sent to them, and the library would wait for 20 s. After each time in vain it is twice as long, so that a server that is busy with thousands of
+ * agents gets to all of them.
+ */
+export interface ConnectPatience {
+  readonly ms: number;
+  connected(): void;
+  /** Nothing came of it in that time. */
+  missed(): void;
+}
+
+const FIRST_PATIENCE_MS = 5_000;
+const MOST_PATIENCE_MS = 20_000;
+
+/** The patience of one agent. */
+export function connectPatience(): ConnectPatience {
+  let ms = FIRST_PATIENCE_MS;
+  return {
+    get ms() {
+      return ms;
+    },
+    connected() {
+      ms = FIRST_PATIENCE_MS;
+    },
+    missed() {
+      ms = Math.min(2 * ms, MOST_PATIENCE_MS);
+    },
+  };
 }
 
 /** The relay's stream, on a channel of its own, which is closed with it. A failure to connect is an end of the stream. */
-export function openStream(client: Client, { handler, metadata, onHello, server }: StreamOptions): Stream<ConnectRequest> {
+export function openStream(client: Client, { handler, metadata, onHello, server, patience }: StreamOptions): Stream<ConnectRequest> {
   const { path, requestSerialize, responseDeserialize } = connectMethod;
   const call: ClientDuplexStream<ConnectRequest, ConnectResponse> = client.makeBidiStreamRequest(
     path,
@@ -82,6 +115,16 @@ export function openStream(client: Client, { handler, metadata, onHello, server 
     handler.received(message);
   }
 
+  const { ms } = patience;
+  client.waitForReady(Date.now() + ms, (error) => {
+    if (error === undefined || error === null) return patience.connected();
+    if (isEnded) return;
+    patience.missed();
+    isEnded = true;
+    call.cancel();
+    client.close();
+    handler.ended({ code: "Unreachable", reason: `cannot reach ${server}: ${notConnected(ms)}` });
+  });
   call.on("metadata", (said: Metadata) => isEnded || onHello?.(said));
   call.on("data", received);
   call.on("drain", () => isEnded || handler.drained());
@@ -101,4 +144,11 @@ export function openStream(client: Client, { handler, metadata, onHello, server 
       if (!isEnded) end();
     },
   };
+}
+
+function notConnected(ms: number): string {
+  return (
+    `no connection within ${ms / 1_000} s: nothing answers at that address, or TLS is not established there: check the address, and firewalls and NetworkPolicies on the way; ` +
+    "just after a restart of the server it passes by itself"
+  );
 }

@@ -18,7 +18,7 @@ import { DEFAULT_AUTHORITY } from "../registration/serverIdentity.ts";
 import type { AgentStreamHandler, Connector, Stream, SyncProgress } from "../session/connection.ts";
 import { RelayError } from "../session/relayError.ts";
 import { openChannel } from "./channel.ts";
-import { callUnary, openStream } from "./clientCalls.ts";
+import { callUnary, connectPatience, openStream } from "./clientCalls.ts";
 import { keepFresh } from "./keepFresh.ts";
 import { ROOTS_HEADER } from "./peer.ts";
 import { registerMethod, renewMethod } from "./serviceDefinition.ts";
@@ -61,6 +61,7 @@ export function grpcConnector(options: GrpcConnectorOptions): GrpcConnector {
   const { address, authority = DEFAULT_AUTHORITY, clusterName, clusterUid, credentials: store, clock, random, log } = options;
   const { verifiesServer = true } = options;
   const server = `the management server at ${address}`;
+  const patience = connectPatience();
   // The server has turned the stored certificate down: another one is needed.
   let isRefused = false;
   // Issued, and not yet kept: a join token that bought it cannot buy another one.
@@ -183,7 +184,7 @@ export function grpcConnector(options: GrpcConnectorOptions): GrpcConnector {
       progress("connecting", `connecting to ${server} with the token`);
       const token = await tokenNow();
       const root = await rootNow();
-      const stream = openStream(await channel(undefined), { handler, server, metadata: await headers(root, token) });
+      const stream = openStream(await channel(undefined), { handler, server, patience, metadata: await headers(root, token) });
       open = { used: { root, credentials: undefined, token }, handler };
       return stream;
     }
@@ -205,7 +206,7 @@ export function grpcConnector(options: GrpcConnectorOptions): GrpcConnector {
       const [roots] = said.get(ROOTS_HEADER);
       if (roots !== undefined && roots !== metadata.get(ROOTS_HEADER)[0]) otherRoots.abort();
     };
-    const stream = openStream(await channel(credentials), { handler: watching, server, metadata, onHello });
+    const stream = openStream(await channel(credentials), { handler: watching, server, patience, metadata, onHello });
     open = { used: { root, credentials, token: undefined }, handler };
     if (credentials.isProvided !== true) {
       const renewal = { facts, clock, random, log, clusterName, otherRoots: otherRoots.signal };
