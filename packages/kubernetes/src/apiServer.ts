@@ -42,6 +42,20 @@ export interface ApiServer {
   connectToPod(to: PodPort, signal: AbortSignal): Promise<Duplex>;
 }
 
+/** Of what an API server says of itself: builds from source say v0.0.0-master and all the same which minor version they are. */
+export function versionIn(said: unknown): string {
+  const { gitVersion, major, minor } = (said ?? {}) as {
+    readonly gitVersion?: unknown;
+    readonly major?: unknown;
+    readonly minor?: unknown;
+  };
+  const isRelease = typeof gitVersion === "string" && !gitVersion.startsWith("v0.0.0");
+  if (isRelease) return gitVersion;
+  if (typeof major === "string" && typeof minor === "string" && /^\d+$/.test(major) && /^\d+\+?$/.test(minor))
+    return `v${major}.${minor.replace("+", "")}.0`;
+  return typeof gitVersion === "string" ? gitVersion : "unknown";
+}
+
 /** Nothing is sent before the first call. */
 export function apiServerOf(options: { readonly kubeconfig: Kubeconfig; readonly clock: Clock; readonly silenceMs: number }): ApiServer {
   const connection = connectionTo(options);
@@ -49,8 +63,7 @@ export function apiServerOf(options: { readonly kubeconfig: Kubeconfig; readonly
   return {
     address: connection.server,
     async version(signal) {
-      const { gitVersion } = (await call(connection, { method: "GET", path: "/version" }, signal)) as { readonly gitVersion?: unknown };
-      return typeof gitVersion === "string" ? gitVersion : "unknown";
+      return versionIn(await call(connection, { method: "GET", path: "/version" }, signal));
     },
     clockAheadMs: (signal) => clockAheadMs(connection, clock, signal),
     isAllowed: (permission, signal) => isAllowed(connection, permission, signal),
