@@ -304,10 +304,14 @@ describe("meshctl precheck", () => {
   });
 
   it("finds nothing in a cluster that is ready", async () => {
-    const ready = managementCluster([istiod("1.24.1"), meshConfig("trustDomain: east.example\n"), gateway]);
+    const ready = managementCluster([
+      istiod("1.24.1"),
+      meshConfig('trustDomain: east.example\ndefaultConfig: {proxyMetadata: {ISTIO_META_DNS_CAPTURE: "true"}}\n'),
+      gateway,
+    ]);
     const run = await runIn(ready, ["precheck"], 80, { connectApiServer: apiServer("v1.31.2") });
     expectGolden("precheck/ready", run.out);
-    expect(run).toMatchObject({ code: 0, err: "6 checks: nothing found\n" });
+    expect(run).toMatchObject({ code: 0, err: "7 checks: nothing found\n" });
   });
 
   it("prints what is in the way", async () => {

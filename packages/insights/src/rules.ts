@@ -41,7 +41,7 @@ import { proxiesOfOtherVersion } from "./rules/proxies.ts";
 import { deploymentWithoutSidecar, portNameMeansNothing, servicesDisagree } from "./rules/services.ts";
 import { suppressionEnded } from "./rules/suppressions.ts";
 import { mutualTlsSwitchedOff, serverNotVerified } from "./rules/tlsSettings.ts";
-import { trustDomainsDiffer } from "./rules/trustDomains.ts";
+import { hostsAreNotResolved, trustDomainsDiffer } from "./rules/trustDomains.ts";
 import { mirrorHostUnknown, routeHostUnknown, routePortUnknown } from "./rules/virtualServiceHosts.ts";
 import { exportToMissing, retriesCutShort, routeNeverReached, weightsPointless } from "./rules/virtualServiceRoutes.ts";
 
@@ -73,6 +73,7 @@ export const RULES: readonly Rule[] = [
   versionsApart,
   everythingExported,
   trustDomainsDiffer,
+  hostsAreNotResolved,
   hubbleScaledAway,
   controlScaledAway,
   endpointsStuck,

@@ -104,6 +104,12 @@ spec: {meshes: [{name: istiod-istio-system-east, namespace: gloo-mesh}]}
     on: ALL,
   },
   {
+    title: "sidecars do not answer DNS, as by default",
+    change: patch("ConfigMap istio-system/istio in east", "data: {mesh: '{trustDomain: east.example}'}"),
+    code: "FED1019",
+    on: ALL,
+  },
+  {
     title: "sidecars do not answer DNS for federated hosts",
     change: changes(
       patch(ALL, "spec: {federation: {hostnameSuffix: corp}}"),

@@ -160,6 +160,16 @@ export const FEDERATION = {
     example:
       "VirtualMesh gloo-mesh/all: spec.meshes: Mesh gloo-mesh/istiod-istio-system-cluster-1 refuses callers with the trust domains cluster-2.example",
   },
+  FED1019: {
+    severity: { rule: "warning" },
+    title: "Hosts of other clusters are not resolved",
+    meaning: "A VirtualMesh federates services, and sidecars of one of its meshes do not answer DNS, which is Istio's default.",
+    consequence:
+      "Callers there get no address for a federated host unless the DNS of the cluster knows it, so that requests fail before they are sent.",
+    remedy: 'set ISTIO_META_DNS_CAPTURE: "true" in meshConfig.defaultConfig.proxyMetadata, and restart the workloads',
+    example:
+      "VirtualMesh gloo-mesh/all: spec.federation: sidecars of Mesh gloo-mesh/istiod-istio-system-cluster-2 do not resolve hosts of other clusters, whose names end in .global",
+  },
   REL1001: {
     severity: { rule: "error" },
     title: "Cluster is not connected",

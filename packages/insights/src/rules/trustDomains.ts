@@ -10,6 +10,9 @@ const everyMesh: Index<VirtualMesh> = () => [""];
 // A few in each cluster.
 const istiods: Index<Deployment> = (deployment) => (istiodIn(deployment) === undefined ? [] : [""]);
 
+/** What both rules look at. */
+const reads = { meshes: lookUp(Mesh, { key: meshesNamed }), istiods: lookUp(Deployment, { key: everyMesh, index: istiods }) };
+
 function istiodIn({ spec }: Deployment) {
   return spec?.template?.spec?.containers?.find(({ name }) => name === ISTIOD_CONTAINER);
 }
@@ -30,7 +33,7 @@ function takesAny(deployment: Deployment): boolean | undefined {
 export const trustDomainsDiffer = defineRule({
   code: "FED1018",
   of: VirtualMesh,
-  reads: { meshes: lookUp(Mesh, { key: meshesNamed }), istiods: lookUp(Deployment, { key: everyMesh, index: istiods }) },
+  reads,
   *find(_, { lookup }) {
     const meshes = lookup("meshes").flatMap((mesh) => (mesh.spec?.istio === undefined ? [] : [{ mesh, istio: mesh.spec.istio }]));
     const distinct = [...new Set(meshes.map(({ istio }) => domainOf(istio)))].sort();
@@ -48,6 +51,37 @@ export const trustDomainsDiffer = defineRule({
       message: `${formatRef(refOf(first.mesh))} refuses callers with the trust domains ${first.refused.join(", ")}${more}`,
       remedy: {
         text: `set ${SKIP_TRUST_DOMAIN_VARIABLE}: "true" in the environment of each istiod, with pilot.env in the values of Istio's chart`,
+      },
+    };
+  },
+});
+
+const DNS_CAPTURE = "ISTIO_META_DNS_CAPTURE";
+
+/**
+ * FED1019. Hosts of other clusters have no Service that the cluster's DNS knows. Only where the control plane itself is in the input: then its configuration was read.
+ * Source: istio.io/docs/ops/configuration/traffic-management/dns-proxy.
+ */
+export const hostsAreNotResolved = defineRule({
+  code: "FED1019",
+  of: VirtualMesh,
+  reads,
+  *find({ spec }, { lookup }) {
+    const { federation } = spec ?? {};
+    // Another suffix is refused by translation.
+    if (federation === undefined || (federation.hostnameSuffix ?? "") !== "" || (spec?.meshes ?? []).length < 2) return;
+    const without = lookup("meshes").filter(({ spec: { istio } = {} }) => {
+      const isKnown = istio !== undefined && lookup("istiods").some((deployment) => isOf(deployment, istio));
+      return isKnown && istio.smartDnsProxyingEnabled !== true;
+    });
+    const [first, ...others] = without;
+    if (first === undefined) return;
+    const more = others.length === 0 ? "" : `, nor do those of ${others.length} more meshes`;
+    yield {
+      field: "spec.federation",
+      message: `sidecars of ${formatRef(refOf(first))} do not resolve hosts of other clusters, whose names end in .global${more}`,
+      remedy: {
+        text: `set ${DNS_CAPTURE}: "true" in meshConfig.defaultConfig.proxyMetadata of each mesh and restart its workloads, or have the cluster's DNS answer for these hosts`,
       },
     };
   },

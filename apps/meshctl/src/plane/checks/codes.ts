@@ -19,6 +19,7 @@ export const CHECK_CODES = {
   FED1009: "A federated service has no endpoints.",
   FED1012: "The meshes of a VirtualMesh differ by more than one minor version.",
   FED1013: "A VirtualMesh federates all services to all of its meshes.",
+  FED1019: "Sidecars of a mesh do not resolve hosts of other clusters.",
   HLT1001: "A Deployment has no available pods, or there is none.",
   HLT1003: "The management server has not processed the last change of a policy.",
   PRE1001: "The version of Kubernetes is not supported.",

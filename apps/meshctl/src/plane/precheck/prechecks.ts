@@ -119,6 +119,21 @@ const gatewayIsThere: Check<TargetState> = {
     }),
 };
 
+const hostsAreResolved: Check<TargetState> = {
+  category: "Mesh",
+  description: "Sidecars resolve hosts of other clusters",
+  reads: ["discovered"],
+  applies: hasIstio,
+  findings: ({ discovered }) =>
+    istioMeshes(discovered.meshes).flatMap(({ place, istio }) => {
+      if (istio.smartDnsProxyingEnabled === true) return [];
+      const message = `sidecars of Istio in ${place} do not resolve hosts of other clusters, whose names end in .global`;
+      const remedy =
+        'before you federate, set ISTIO_META_DNS_CAPTURE: "true" in meshConfig.defaultConfig.proxyMetadata and restart its workloads, or have the cluster\'s DNS answer for these hosts';
+      return { code: "FED1019", severity: "warning", message, remedy };
+    }),
+};
+
 /** What must hold before an agent is installed. */
 export const PRECHECKS: readonly Check<TargetState>[] = [
   kubernetesIsSupported,
@@ -127,6 +142,7 @@ export const PRECHECKS: readonly Check<TargetState>[] = [
   istioIsSupported,
   trustDomainIsOwn,
   gatewayIsThere,
+  hostsAreResolved,
 ];
 
 const agentIsRunning: Check<TargetState> = {
