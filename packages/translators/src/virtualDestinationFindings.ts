@@ -12,8 +12,18 @@ export const VIRTUAL_DESTINATION_FINDINGS = {
   },
   HostTaken: {
     meaning:
-      "The host of a VirtualDestination belongs to an older one, or to a service: its federated host, or the one in its own cluster.",
+      "The host of a VirtualDestination belongs to an older one, or to a service, or has the form of the hosts of services: in a cluster, federated, or for failover.",
     example: "spec.hostname: reviews.mesh.global is already the host of VirtualDestination gloo-mesh/reviews: choose another",
+  },
+  HostOutOfReach: {
+    meaning: "The host of a VirtualDestination is none of its namespace, to which the Settings limit policies.",
+    example:
+      "spec.hostname: pay.example.com is not a host of namespace shop: the Settings limit policies to their own namespace (policies.namespaces), and give it shop.global (policies.hostSuffixes): choose a host that ends in one, or ask for one there",
+  },
+  HostSuffixIgnored: {
+    meaning: "The Settings give a namespace a suffix of hosts that is none. It gives no host.",
+    example:
+      'spec.policies.hostSuffixes.shop[0]: "com" is not a DNS name of two or more parts, so it gives no host: set one such as shop.mesh.global',
   },
   VirtualHostUnsupported: {
     meaning: "A TrafficPolicy selects a VirtualDestination and has a rule that its host cannot have.",

@@ -174,6 +174,11 @@ const policies = userFields(
         "ANY, the default: a policy may target Destinations of all namespaces. OWN: only of its own namespace; a policy that names others is INVALID. " +
         "Policies in the management plane's namespace of the management cluster may still target all namespaces.",
     }),
+    hostSuffixes: mapOf(strings(), {
+      description:
+        "With OWN: what the hosts of VirtualDestinations may end in, by their namespace, such as shop: [shop.example.com]; each of two or more parts. " +
+        "A namespace without an entry may give hosts that end in its name and `global`, such as cart.shop.global. Empty: that holds for all.",
+    }),
     headerOperators: oneOfWords(["REFUSED", "ALLOWED"], {
       description:
         "Envoy command operators, such as %REQ(x)%, in the values of headers that policies add. REFUSED, the default: such a header " +

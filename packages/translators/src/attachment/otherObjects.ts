@@ -16,6 +16,7 @@ import { type Derived, derived, updated } from "../incremental/derived.ts";
 import { inputKind } from "../incremental/join.ts";
 import type { Transition } from "../incremental/transition.ts";
 import { addressFindings } from "../policy/agentAddress.ts";
+import { hostSuffixFindings } from "../policy/givenHosts.ts";
 import { ineffectiveFindings, registrationFindings, suppressionFindings } from "../policy/ineffective.ts";
 import type { InputTables } from "./policies.ts";
 
@@ -51,7 +52,9 @@ function noObjects(): Table<CheckedObject> {
 const checkedSettings = checked(Settings, (settings, namespace) => {
   const { name, namespace: place = "", clusterName = "" } = settings.metadata;
   const isUsed = name === USED && place === namespace && clusterName === "";
-  return isUsed ? [...ineffectiveFindings(settings), ...suppressionFindings(settings), ...addressFindings(settings)] : [notUsed(namespace)];
+  return isUsed
+    ? [...ineffectiveFindings(settings), ...suppressionFindings(settings), ...addressFindings(settings), ...hostSuffixFindings(settings)]
+    : [notUsed(namespace)];
 });
 const checkedRegistrations = checked(KubernetesCluster, registrationFindings);
 

@@ -1,10 +1,9 @@
 import type { VirtualMesh } from "@isthmus/api";
-import { isClusterName, keptText } from "@isthmus/core";
+import { DEFAULT_CLUSTER_DOMAIN, keptText } from "@isthmus/core";
 import { type Finding, invalidFinding } from "../findings.ts";
 import { memoizeRow } from "../incremental/memoizeRow.ts";
+import { isDnsName, reservedForm } from "./givenHosts.ts";
 
-/** Of a cluster that names none. Source: kubernetes.io, DNS for Services and Pods. */
-const DEFAULT_DOMAIN = "cluster.local";
 /** Before it stand at least `a.b.svc.c.`, in a name of at most 253 characters. Hosts that come out longer are refused by API servers, one by one. */
 const LONGEST = 243;
 
@@ -21,14 +20,15 @@ export function hostnameSuffixFindings({ spec }: VirtualMesh, clusterDomains: Re
 
 function problemOf(suffix: string, clusterDomains: ReadonlyMap<string, string>): string | undefined {
   if (suffix.length > LONGEST) return `is longer than ${LONGEST} characters, so nothing is federated: set a shorter one, such as global`;
-  if (!suffix.split(".").every(isClusterName)) {
+  if (!isDnsName(suffix)) {
     return "is not a DNS name of lower-case letters, digits and dashes, without a dot at its ends, so nothing is federated: set one such as global or mesh.example";
   }
-  const domain = [DEFAULT_DOMAIN, ...clusterDomains.values()].find((one) => isAbove(suffix, one));
-  return (
-    domain &&
-    `covers the services of clusters with the domain ${domain}, which gateways would open, so nothing is federated: set another one, such as global`
-  );
+  const domain = [DEFAULT_CLUSTER_DOMAIN, ...clusterDomains.values()].find((one) => isAbove(suffix, one));
+  if (domain !== undefined) {
+    return `covers the services of clusters with the domain ${domain}, which gateways would open, so nothing is federated: set another one, such as global`;
+  }
+  const form = reservedForm(suffix, clusterDomains);
+  return form && `has the form of ${form}, so nothing is federated: set another one, such as global`;
 }
 
 /** Whether names of Services in a cluster domain end in a suffix. */

@@ -1,6 +1,7 @@
 import { type DestinationSelector, ineffectiveFields, VirtualDestination, type VirtualDestinationSpec } from "@isthmus/api";
-import { isClusterName as isDnsLabel, keptText } from "@isthmus/core";
+import { keptText } from "@isthmus/core";
 import { type Finding, invalidFinding, warningFinding } from "../findings.ts";
+import { isDnsName, isNumeric, MOST_LETTERS } from "./givenHosts.ts";
 import { ignoredField } from "./ineffective.ts";
 import { missingMembers } from "./missingMembers.ts";
 import { namesNothing } from "./selectors.ts";
@@ -39,13 +40,8 @@ function hostFindings({ hostname = "" }: VirtualDestinationSpec): readonly Findi
 
 /** A name in lower case, of several labels, that is no IP address and has no wildcard. Source: istio.io ServiceEntry.hosts; RFC 1123. */
 function isHostname(text: string): boolean {
-  if (text.length > MOST_LETTERS) return false;
-  const labels = text.split(".");
-  return labels.length > 1 && labels.every(isDnsLabel) && Number.isNaN(Number(labels.at(-1)));
+  return text.includes(".") && isDnsName(text) && !isNumeric(text);
 }
-
-// Of a DNS name.
-const MOST_LETTERS = 253;
 
 function portFindings(port: VirtualDestinationSpec["port"]): readonly Finding[] {
   const { number = 0, protocol = "HTTP" } = port ?? {};

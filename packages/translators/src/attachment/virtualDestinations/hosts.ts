@@ -1,5 +1,6 @@
 import { VirtualDestination } from "@isthmus/api";
 import { formatRef, refOf } from "@isthmus/core";
+import { givenHostFindings } from "../../policy/givenHosts.ts";
 import { precedence } from "../../policy/precedence.ts";
 import type { AttachmentStep } from "../attachment.ts";
 import { possibleHosts } from "./forms.ts";
@@ -15,7 +16,11 @@ export function virtualHosts({ inputs, translationContext, since }: AttachmentSt
   if (since !== undefined && since.translationContext === translationContext && !since.changes.some(VirtualDestination)) return before;
   const hosts = new Map<string, string>();
   for (const virtualDestination of [...inputs.of(VirtualDestination)].sort(precedence(translationContext.ages))) {
-    for (const host of possibleHosts(virtualDestination)) if (!hosts.has(host)) hosts.set(host, formatRef(refOf(virtualDestination)));
+    for (const host of possibleHosts(virtualDestination)) {
+      // Who may not give a host keeps nobody else from it.
+      if (hosts.has(host) || givenHostFindings("spec.hostname", host, virtualDestination, translationContext).length > 0) continue;
+      hosts.set(host, formatRef(refOf(virtualDestination)));
+    }
   }
   return hosts;
 }

@@ -1,4 +1,4 @@
-import { type Destination, ServiceEntry, VirtualDestination, type VirtualMesh, Workload } from "@isthmus/api";
+import { type Destination, Service, ServiceEntry, VirtualDestination, type VirtualMesh, Workload } from "@isthmus/api";
 import { compareKeys, DEFAULT_HOSTNAME_SUFFIX, exactly, keyOf, keyOfResource, type Report, type ResourceRef, refOf } from "@isthmus/core";
 import { type Finding, reportOf, warningFinding } from "../../findings.ts";
 import { derived } from "../../incremental/derived.ts";
@@ -84,6 +84,14 @@ export const virtualDestinationInputs = derived({
       isSame: (before, after) => before.inForce > 0 === after.inForce > 0,
     }),
     ofSameHost: join({ from: virtualDestinations, key: byServiceOfHost, to: destinations, index: byServiceName }),
+    services: join({
+      from: virtualDestinations,
+      key: byServiceOfHost,
+      to: inputKind<AttachedSources, Service>(Service),
+      index: byOwnName,
+      // Only that it exists counts.
+      isSame: () => true,
+    }),
     displacedIp: join({ from: virtualDestinations, key: byAddress, to: displacedIps }),
     userEntries: join({
       from: virtualDestinations,
@@ -105,7 +113,8 @@ export const virtualDestinationInputs = derived({
         meshes,
         hasVirtualMesh: (key) => inForce.has(key),
         ofSameHost: lookup("ofSameHost"),
-        clusterDomains: translationContext.clusterDomains,
+        services: lookup("services"),
+        rules: translationContext,
         limit: policyScopeFrom(translationContext).limitOf(virtualDestination),
       }),
     );
@@ -210,6 +219,10 @@ function byHost(virtualDestination: VirtualDestination): readonly string[] {
 /** VirtualDestinations by the Service, as `name.namespace`, that their host would be of: local and federated hosts begin with both. */
 function byServiceOfHost(virtualDestination: VirtualDestination): readonly string[] {
   return [...new Set(byHost(virtualDestination).map((host) => host.split(".", 2).join(".")))];
+}
+
+function byOwnName({ metadata }: Service): readonly string[] {
+  return [`${metadata.name}.${metadata.namespace ?? ""}`];
 }
 
 function byAddress(virtualDestination: VirtualDestination): readonly string[] {

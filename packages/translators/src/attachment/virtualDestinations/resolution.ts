@@ -1,8 +1,9 @@
-import type { Destination, VirtualDestination } from "@isthmus/api";
+import type { Destination, Service, VirtualDestination } from "@isthmus/api";
 import { displayName, formatRef, keyOf, refOf } from "@isthmus/core";
 import { type Finding, invalidFinding, warningFinding } from "../../findings.ts";
 import type { MeshWithGateways } from "../../meshes/inputs.ts";
 import { joinableMeshes, translatorOf } from "../../meshes/meshTranslators.ts";
+import { givenHostFindings, type HostRules } from "../../policy/givenHosts.ts";
 import { isLocalName } from "../../policy/hostnames.ts";
 import { byMesh } from "../../policy/indexes.ts";
 import { destinationLocation, isWithinLimit, meshCluster, type PolicyLimit } from "../../policy/policyScope.ts";
@@ -27,7 +28,9 @@ export interface ResolutionSources {
   readonly hasVirtualMesh: (key: string) => boolean;
   /** Destinations whose own or federated host may be one of its hosts. */
   readonly ofSameHost: readonly Destination[];
-  readonly clusterDomains: ReadonlyMap<string, string>;
+  /** Services that one of its hosts, of two parts, may be of: also those that are no Destination. */
+  readonly services: readonly Service[];
+  readonly rules: HostRules;
   readonly limit: PolicyLimit;
 }
 
@@ -64,14 +67,20 @@ export function resolvedForm(form: VirtualDestinationForm, sources: ResolutionSo
 
 /** Whether something can be written because of it. */
 export function isUsable({ form, targets, exports, findings }: Resolution): boolean {
-  return isSound(form) && findings.every(({ code }) => code !== "HostTaken") && targets.length > 0 && exports.length > 0;
+  return isSound(form) && findings.every(({ code }) => !HOST_REFUSALS.has(code)) && targets.length > 0 && exports.length > 0;
 }
 
+const HOST_REFUSALS: ReadonlySet<string> = new Set(["HostTaken", "HostOutOfReach"]);
+
 function hostFindings(
-  { spec }: VirtualDestinationForm,
-  { virtualDestination, ownerOf, ofSameHost, clusterDomains }: ResolutionSources,
+  { spec, findings }: VirtualDestinationForm,
+  { virtualDestination, ownerOf, ofSameHost, services, rules }: ResolutionSources,
 ): readonly Finding[] {
   const { hostname = "" } = spec;
+  if (findings.some(({ code }) => code === "HostnameInvalid")) return [];
+  const refused = givenHostFindings("spec.hostname", hostname, virtualDestination, rules);
+  // Before all else: a user who may not give a host does not learn who has it.
+  if (refused.some(({ code }) => code === "HostOutOfReach")) return refused;
   const owner = ownerOf(hostname);
   if (owner !== undefined && owner !== formatRef(refOf(virtualDestination))) {
     const message = `spec.hostname: ${hostname} is already the host of ${owner}: choose another`;
@@ -83,10 +92,12 @@ function hostFindings(
     return [invalidFinding("HostTaken", message)];
   }
   const local = ofSameHost.find(({ spec: { kubeService } = {} }) =>
-    isLocalName(hostname, serviceOf(kubeService?.ref ?? {}), clusterDomains),
+    isLocalName(hostname, serviceOf(kubeService?.ref ?? {}), rules.clusterDomains),
   );
-  if (local === undefined) return [];
-  const message = `spec.hostname: ${hostname} is how pods call service ${nameOf(local)}, whose traffic this would take over: choose another`;
+  const called =
+    local?.spec?.kubeService?.ref ?? services.find(({ metadata }) => hostname === `${metadata.name}.${metadata.namespace}`)?.metadata;
+  if (called === undefined) return refused;
+  const message = `spec.hostname: ${hostname} is how pods call service ${displayName(serviceOf(called))}, whose traffic this would take over: choose another`;
   return [invalidFinding("HostTaken", message)];
 }
 
