@@ -34,6 +34,7 @@ function statusOf(standing: Partial<ClusterStatusInputs>, object: Resource = clu
       certificate: undefined,
       joinToken: undefined,
       cilium: undefined,
+      trustDomains: [],
       writes: { mode: "manage", acknowledged: undefined, comparison: undefined },
       refusals: undefined,
       problem: undefined,
@@ -269,4 +270,13 @@ test("a KubernetesCluster says which of its fields nothing reads", () => {
     warnings: [expect.stringContaining("spec.clusterDomian: unknown field"), expect.stringContaining("rename the Secret to a")],
   });
   expect(named({ secretName: "a", clusterDomain: "a.test", providerInfo: { eks: {} } })["warnings"]).toBeUndefined();
+});
+
+test("the trust domains of meshes are shown, and stay where no mesh is known any more", () => {
+  const shown = statusOf({ trustDomains: ["east.example"] });
+  expect(shown["trustDomains"]).toEqual(["east.example"]);
+  const withdrawn = statusOf({ trustDomains: [] }, { ...cluster, status: shown } as Resource);
+  expect(withdrawn["trustDomains"]).toEqual(["east.example"]);
+  expect(statusOf({ trustDomains: ["new.example"] }, { ...cluster, status: shown } as Resource)["trustDomains"]).toEqual(["new.example"]);
+  expect(statusOf({})).not.toHaveProperty("trustDomains");
 });

@@ -27,7 +27,8 @@ export const GLOBAL_ACCESS_FINDINGS = {
       "Destination gloo-mesh/gateway-edge-cluster-1: not trusted: namespace edge: it is not used as east-west gateway; if it is a gateway of the mesh, add edge to namespaces in spec.federation.eastWestIngressGatewaySelectors, or to spec.systemNamespaces of KubernetesCluster cluster-1",
   },
   TrustDomainKept: {
-    meaning: "The configuration of a mesh has no valid trust domain, or cannot be parsed. The last known one is still used.",
+    meaning:
+      "The configuration of a mesh has no valid trust domain, another one that nobody has accepted, or cannot be parsed. The last known one is still used, also in AccessPolicies that name its callers.",
     example:
       'ConfigMap istio-system/istio, data.mesh: trustDomain: "*" is not a DNS name such as cluster.local; the last known one, cluster-1.example, is still used',
   },

@@ -76,6 +76,30 @@ test("another trust domain takes the place of the last one where no registration
   expect(messages).toEqual([]);
 });
 
+test("what the registration says that meshes were seen with holds where no Mesh is published any more", () => {
+  const pinned: AnyResource = { ...registered({}), status: { trustDomains: ["a.example"] } };
+  const held = discovered("trustDomain: b.example\n", pinned);
+  expect(held.mesh?.spec?.istio?.trustDomain).toBe("a.example");
+  expect(held.messages).toEqual([expect.stringContaining("meshctl cluster trust-domain accept a b.example")]);
+  expect(held.mesh?.spec?.istio?.trustDomainProblem).toBe(held.messages[0]);
+  const same = discovered("trustDomain: a.example\n", pinned);
+  expect([same.mesh?.spec?.istio?.trustDomain, same.messages]).toEqual(["a.example", []]);
+  // Of several nobody knows which one the mesh had: callers are named by none of them.
+  const several = discovered("trustDomain: c.example\n", { ...registered({}), status: { trustDomains: ["a.example", "b.example"] } });
+  expect([several.mesh?.spec?.istio?.trustDomain ?? "", several.messages.length]).toEqual(["", 1]);
+  const accepted = discovered("trustDomain: b.example\n", { ...pinned, spec: { trustDomain: "b.example" } });
+  expect([accepted.mesh?.spec?.istio?.trustDomain, accepted.messages]).toEqual(["b.example", []]);
+  // Neither a workload cluster nor another namespace says so.
+  for (const metadata of [
+    { name: "a", namespace: "other" },
+    { name: "a", namespace: "gloo-mesh", clusterName: "a" },
+  ]) {
+    expect(discovered("trustDomain: b.example\n", registered({}), { ...pinned, metadata }).mesh?.spec?.istio?.trustDomain).toBe(
+      "b.example",
+    );
+  }
+});
+
 test("of a cluster that is registered it does once its registration names it, and until then what is first seen stays", () => {
   const known = memory as unknown as AnyResource;
   const held = discovered("trustDomain: b.example\n", known, registered({}));

@@ -128,6 +128,11 @@ export const KubernetesCluster = defineKind({
         },
         { description: "Cilium in the cluster. Absent if it was not found beside a mesh; the Mesh says more of it." },
       ),
+      trustDomains: strings({
+        description:
+          "Trust domains that the Istio meshes of the cluster have. A mesh that names another one keeps these until spec.trustDomain says the new one, also after its Mesh was withdrawn and the server restarted.",
+        maxItems: 64,
+      }),
       servedVersions: mapOf(strings(), { description: "API versions that the cluster serves, by API group." }),
     }),
   },

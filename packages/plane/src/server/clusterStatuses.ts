@@ -9,6 +9,7 @@ import { type CertificateValidity, certificateExpiring } from "./certificateExpi
 import { ciliumField } from "./ciliumOfClusters.ts";
 import { endpointsExcluded } from "./endpointsExcluded.ts";
 import { type JoinTokenValidity, joinTokenExpiring } from "./joinTokenExpiring.ts";
+import { trustDomainsField } from "./trustDomainsOfClusters.ts";
 import { comparisonField, type ModeState, modeField, writesPaused } from "./writesPaused.ts";
 import { type WriteRefusals, writesRefused } from "./writesRefused.ts";
 
@@ -39,6 +40,8 @@ export interface ClusterStatusInputs {
   readonly refusals: WriteRefusals | undefined;
   /** Cilium in the cluster, beside a mesh. */
   readonly cilium: CiliumInstallation | undefined;
+  /** The trust domains of its meshes; none where no mesh is known. */
+  readonly trustDomains: readonly string[];
 }
 
 /** How far a cluster is behind. */
@@ -72,6 +75,7 @@ export function isSameClusterStatus(a: ClusterStatusInputs, b: ClusterStatusInpu
     a.writes.acknowledged === b.writes.acknowledged &&
     a.writes.comparison === b.writes.comparison &&
     equalJson(a.cilium, b.cilium) &&
+    equalJson(a.trustDomains, b.trustDomains) &&
     equalJson(a.refusals, b.refusals) &&
     isSameLateness
   );
@@ -97,6 +101,7 @@ export function clusterStatus(
     writes,
     refusals,
     cilium,
+    trustDomains,
   }: ClusterStatusInputs,
   agentName: string,
 ): DesiredStatus {
@@ -128,6 +133,7 @@ export function clusterStatus(
       ...modeField(writes, state, before),
       ...comparisonField(writes),
       ...ciliumField(cilium, { isKnown: (state?.phase ?? "unknown") !== "unknown", before }),
+      ...trustDomainsField(trustDomains, before),
       ...(warnings.length === 0 ? {} : { warnings, warningCount: warnings.length }),
       conditions: conditions.map((condition) => ({ ...condition })),
     },

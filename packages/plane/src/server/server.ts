@@ -31,6 +31,7 @@ import type { ServerOptions } from "./serverOptions.ts";
 import { startServerSharing } from "./serverSharing.ts";
 import { startStatusLoop } from "./statusLoop.ts";
 import { startTelemetry } from "./telemetry.ts";
+import { trustDomainsOfClusters } from "./trustDomainsOfClusters.ts";
 import { trustExpiring } from "./trustExpiring.ts";
 import { trustPhases } from "./trustPhases.ts";
 
@@ -215,6 +216,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
       expiring: () => trustExpiring(certificates.ofMeshes()),
       phases: () => trustPhases({ translation: reconcile.translation, store, refusalOf: trust.refusalOf }),
       cilium: () => ciliumOfClusters(reconcile.translation),
+      trustDomains: () => trustDomainsOfClusters(reconcile.translation),
     },
     signal,
   );

@@ -44,6 +44,7 @@ export interface StatusLoopOptions
   /** How far the meshes of VirtualMeshes are from their roots, by `namespace/name`. */
   readonly phases: StatusUpdatesOptions["phases"];
   readonly cilium: StatusUpdatesOptions["cilium"];
+  readonly trustDomains: StatusUpdatesOptions["trustDomains"];
   readonly reconciled: Pick<ReconcileLoop, "translation" | "excluded">;
   readonly events: ServerEventHub;
 }
@@ -69,6 +70,7 @@ export function startStatusLoop(options: StatusLoopOptions, signal: AbortSignal)
     expiring: options.expiring,
     phases: options.phases,
     cilium: options.cilium,
+    trustDomains: options.trustDomains,
     view: () => view,
     store,
     kinds,

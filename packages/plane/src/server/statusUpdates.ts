@@ -70,6 +70,7 @@ export interface StatusUpdatesOptions {
   readonly phases: () => ReadonlyMap<string, TrustPhases>;
   /** Cilium in each cluster that has it beside a mesh. */
   readonly cilium: () => ReadonlyMap<string, CiliumInstallation>;
+  readonly trustDomains: () => ReadonlyMap<string, readonly string[]>;
   /** Whether Settings let a holder of the shared token take any cluster's name. */
   readonly areNamesOpen: () => boolean;
   readonly view: () => Informer;
@@ -92,6 +93,7 @@ export function statusUpdates({
   expiring,
   phases: phasesNow,
   cilium: ciliumNow,
+  trustDomains: domainsNow,
   areNamesOpen,
   view,
   store,
@@ -146,7 +148,7 @@ export function statusUpdates({
     const failing = failingObjects();
     const missing = failing === "" ? unreported : `${unreported === "" ? "none" : unreported}; translation fails on ${failing}`;
     const joinTokens = joinTokenValidities(view().snapshot, time);
-    const cilium = ciliumNow();
+    const [cilium, trustDomains] = [ciliumNow(), domainsNow()];
     for (const cluster of view().snapshot.of(kinds.registration)) {
       const { name } = cluster.metadata;
       const state = store.clusters.get(name);
@@ -162,6 +164,7 @@ export function statusUpdates({
         isExcluded: isExcluded(cluster, excluded()),
         late: clusterLagOf(lateSince(name), () => delivery.waitingIn(name)),
         cilium: cilium.get(name),
+        trustDomains: trustDomains.get(name) ?? NO_DOMAINS,
         writes: { mode: modeOf(cluster), acknowledged: delivery.modeIn(name), comparison: delivery.comparisonIn(name) },
         refusals: delivery.refusalsIn(name),
       };
@@ -272,6 +275,7 @@ function withConditions({ ref, status }: DesiredStatus, also: readonly Condition
 // Of clusters that a condition names.
 const MOST_NAMES = 5;
 
+const NO_DOMAINS: readonly never[] = [];
 const NOTHING_KNOWN: ClusterStatusInputs = {
   state: undefined,
   held: 0,
@@ -280,6 +284,7 @@ const NOTHING_KNOWN: ClusterStatusInputs = {
   certificate: undefined,
   joinToken: undefined,
   cilium: undefined,
+  trustDomains: NO_DOMAINS,
   problem: undefined,
   isNameOpen: false,
   isExcluded: false,

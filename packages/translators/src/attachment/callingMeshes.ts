@@ -35,9 +35,10 @@ export function byPlaceOfTrust(mesh: Mesh): readonly string[] {
   return place === undefined ? NONE : [...new Set([ANY, place.clusterName])];
 }
 
-/** Whether two versions of a mesh have the same trust domain, and the same place in a Cluster Mesh of Cilium. */
+/** Whether two versions of a mesh have the same trust domain, for the same reason, and the same place in a Cluster Mesh of Cilium. */
 export function isSameTrust(before: Mesh, after: Mesh): boolean {
-  return trustDomainOf(before)?.trustDomain === trustDomainOf(after)?.trustDomain && equalJson(before.spec?.cilium, after.spec?.cilium);
+  const [was, is] = [trustDomainOf(before), trustDomainOf(after)];
+  return was?.trustDomain === is?.trustDomain && was?.problem === is?.problem && equalJson(before.spec?.cilium, after.spec?.cilium);
 }
 
 /** Meshes by their trust domain. */

@@ -4,6 +4,7 @@ import type { RowSources } from "../incremental/derived.ts";
 import { AGENT_PORT, AGENT_SERVICE, LEGACY_AGENT } from "../policy/agentAddress.ts";
 import type { LastKnownMesh } from "../policy/lastKnownMesh.ts";
 import { namespaceLocationOf } from "../policy/podIndexes.ts";
+import { isTrustDomain } from "../policy/trustDomain.ts";
 import type { controlPlaneJoins } from "./controlPlaneJoins.ts";
 import { controlPlanesByMeshConfig } from "./controlPlanes.ts";
 import { detectCilium } from "./detectors/cilium.ts";
@@ -63,7 +64,7 @@ export function controlPlaneInputs(deployment: Deployment, context: DiscoveryCon
     discovery,
     lastKnown: lookup("lastKnown").find(isOfPlane),
     acceptedTrustDomain: acceptedTrustDomain(options, lookup),
-    knownTrustDomains: knownTrustDomains(knownInCluster, olderTrustDomain(deployment, lookup)),
+    ...knownTrust(options, lookup, { knownInCluster, deployment }),
     owner,
     namespace: options.namespace,
   };
@@ -136,9 +137,21 @@ function acceptedTrustDomain({ namespace }: DiscoveryOptions, lookup: ControlPla
   return registration && (registration.spec?.trustDomain ?? "");
 }
 
-function knownTrustDomains(known: readonly LastKnownMesh[], older: string): readonly string[] {
-  const domains = known.map(({ trustDomain }) => trustDomain).filter((domain) => domain !== "");
-  return domains.length === 0 && older !== "" ? [older] : [...new Set(domains)].sort();
+/** The trust domains that meshes of a cluster have had, as the Meshes say that are published, or else the registration; and the one that stays in use where a mesh names another one. */
+function knownTrust(
+  options: DiscoveryOptions,
+  lookup: ControlPlaneLookup,
+  { knownInCluster, deployment }: { readonly knownInCluster: readonly LastKnownMesh[]; readonly deployment: Deployment },
+): Pick<ControlPlaneInputs, "knownTrustDomains" | "pinnedTrustDomain"> {
+  const ofMeshes = knownInCluster.map(({ trustDomain }) => trustDomain).filter((domain) => domain !== "");
+  const pinned = ofMeshes.length > 0 ? [] : (registrationOf(options.namespace, lookup)?.status?.trustDomains ?? []).filter(isTrustDomain);
+  const domains = [...ofMeshes, ...pinned];
+  const older = olderTrustDomain(deployment, lookup);
+  return {
+    knownTrustDomains: domains.length === 0 && older !== "" ? [older] : [...new Set(domains)].sort(),
+    // Of several nobody knows which one this mesh had.
+    pinnedTrustDomain: pinned.length === 1 ? (pinned[0] ?? "") : "",
+  };
 }
 
 /** Where nothing vouches for a control plane, one that came later does not say what callers of its cluster are named by. "" where that does not hold. */

@@ -4,6 +4,8 @@ export interface TrustDomain {
   readonly trustDomain: string;
   /** Trust domains that count as its own in the rules that the mesh enforces. */
   readonly aliases?: readonly string[];
+  /** Why it is not the one that the configuration of the mesh names. */
+  readonly problem?: string;
 }
 
 /** Whether a text is a trust domain that principals can be made of: a DNS name of at most 253 characters, without `*`. Source: spiffe.io, SPIFFE ID, 2.1. */

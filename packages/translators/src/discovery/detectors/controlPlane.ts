@@ -49,6 +49,8 @@ export interface ControlPlaneInputs {
   readonly acceptedTrustDomain: string | undefined;
   /** The trust domains that meshes of its cluster are known with, in order. */
   readonly knownTrustDomains: readonly string[];
+  /** The one that stays in use where nothing else is known of this mesh; "" for none. */
+  readonly pinnedTrustDomain: string;
   readonly owner: Owner;
   readonly namespace: string;
 }

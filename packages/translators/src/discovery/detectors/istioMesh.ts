@@ -78,9 +78,9 @@ function lastConfig({ lastKnown }: ControlPlaneInputs): UsedConfig | undefined {
  * write a ConfigMap there, and counts once the management cluster says so.
  */
 function trusted(config: MeshConfig, inputs: ControlPlaneInputs): { readonly config: UsedConfig; readonly problem?: Report } {
-  const { deployment, configMap, lastKnown, acceptedTrustDomain, knownTrustDomains } = inputs;
+  const { deployment, configMap, acceptedTrustDomain, knownTrustDomains } = inputs;
   const { trustDomain } = config;
-  const last = lastKnown?.trustDomain ?? "";
+  const last = lastTrustDomain(inputs);
   // Without a registration there is no other cluster of which the trust domain could be.
   const isKnown = knownTrustDomains.length === 0 ? acceptedTrustDomain === "" : knownTrustDomains.includes(trustDomain);
   const isExpected = acceptedTrustDomain === undefined || trustDomain === acceptedTrustDomain || isKnown;
@@ -97,9 +97,15 @@ function invalid(trustDomain: string, last: string): string {
   return `${given}; ${last === "" ? CALLERS_UNKNOWN : `the last known one, ${last}, is still used`}`;
 }
 
-function changed({ deployment, lastKnown, acceptedTrustDomain = "", knownTrustDomains }: ControlPlaneInputs, trustDomain: string): string {
+/** The one that the mesh was last used with. */
+function lastTrustDomain({ lastKnown, pinnedTrustDomain }: ControlPlaneInputs): string {
+  return lastKnown?.trustDomain || pinnedTrustDomain;
+}
+
+function changed(inputs: ControlPlaneInputs, trustDomain: string): string {
+  const { deployment, acceptedTrustDomain = "", knownTrustDomains } = inputs;
   const { clusterName } = namespaceLocationOf(deployment);
-  const last = lastKnown?.trustDomain ?? "";
+  const last = lastTrustDomain(inputs);
   const known = knownTrustDomains.join(", ");
   const before =
     known === "" ? `spec.trustDomain of KubernetesCluster ${clusterName} is ${acceptedTrustDomain}` : `the last known one is ${known}`;

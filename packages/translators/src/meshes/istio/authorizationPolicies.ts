@@ -105,8 +105,13 @@ const rulesOf = new WeakMap<AccessPolicy, WeakMap<Mesh, KnownRule>>();
 
 type AccessPolicySpec = NonNullable<AccessPolicy["spec"]>;
 
-/** Of findings about callers that are left out, while the others of their policy are let in. */
-const LEFT_OUT: ReadonlySet<string> = new Set<FindingCode>(["TrustDomainUnknown", "TrustDomainShared", "TrustDomainLocal"]);
+/** Of findings about callers that are left out, while the others of their policy are let in, and about those that are let in all the same. */
+const LEFT_OUT: ReadonlySet<string> = new Set<FindingCode>([
+  "TrustDomainUnknown",
+  "TrustDomainShared",
+  "TrustDomainLocal",
+  "TrustDomainKept",
+]);
 
 function fromOf(selectors: NonNullable<AccessPolicySpec["sourceSelector"]>, reading: TrustReading): TranslatedRule {
   const callers = selectors.map((selector, i) => callersOf(selector, `spec.sourceSelector[${i}]`, reading));

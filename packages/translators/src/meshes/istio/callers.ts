@@ -1,6 +1,7 @@
 import type { AuthorizationSource, IdentitySelector } from "@isthmus/api";
 import { intern } from "@isthmus/core";
-import { type Finding, invalidFinding } from "../../findings.ts";
+import { type Finding, invalidFinding, warningFinding } from "../../findings.ts";
+import type { TrustDomain } from "../../policy/trustDomain.ts";
 import { domainVerdict, type TrustReading } from "./trustReading.ts";
 
 /** The callers that one entry of an AccessPolicy's sourceSelector stands for. */
@@ -88,8 +89,14 @@ function domainsOf(
   const judged = known.map((place) => ({ place, verdict: domainVerdict(place, path, named, reading) }));
   return {
     domains: judged.flatMap(({ place, verdict }) => (verdict.isSayable ? [place.trustDomain] : [])),
-    findings: judged.flatMap(({ verdict }) => verdict.findings),
+    findings: judged.flatMap(({ place, verdict }) => [...verdict.findings, ...keptFindings(place, path)]),
   };
+}
+
+function keptFindings({ clusterName, trustDomain, problem }: TrustDomain, path: string): readonly Finding[] {
+  if (problem === undefined) return [];
+  const message = `${path}: callers of cluster ${clusterName} are named by the trust domain ${trustDomain}, the last known one: ${problem}`;
+  return [warningFinding("TrustDomainKept", message)];
 }
 
 /** Istio's name of an identity, without the scheme; an empty namespace or name stands for any. Source: istio.io, AuthorizationPolicy, Source.principals. */
