@@ -22,6 +22,7 @@ export interface WasmConfig {
   readonly registryCredentials: string | undefined;
   /** Registries that are asked by http, as host or host:port. */
   readonly insecureRegistries: readonly string[];
+  readonly privateHosts: readonly string[];
 }
 
 /** The settings of an agent; the command line wins over the environment. */
@@ -102,6 +103,7 @@ interface Options
   readonly wasmFilters?: boolean;
   readonly registryCredentials?: string;
   readonly insecureRegistries: readonly string[];
+  readonly wasmPrivateHosts: readonly string[];
   readonly leaderElection?: boolean;
   readonly legacyNames?: boolean;
   readonly relayToken?: string;
@@ -246,6 +248,12 @@ export function readAgentConfig(argv: readonly string[]): AgentConfig {
         "registries that are asked for modules by http, as host or host:port; default: none",
       ).default([]),
     )
+    .addOption(
+      new Option(
+        "--wasm-private-hosts <host...>",
+        "hosts in private networks from which modules are fetched, beside insecure registries; default: none",
+      ).default([]),
+    )
     .addOption(new Option("--leader-election", "elect a leader among several replicas with the Lease gloo-mesh-agent"))
     .addOption(new Option("--legacy-names", "use the legacy names enterprise-agent and enterprise-networking"))
     .addOption(new Option("--verbose", "log in detail"));
@@ -328,12 +336,19 @@ function serverUrl(text: string): string {
   throw new UsageError(`--vault-servers ${text}: is not the URL of a server: set it like https://vault.example.com:8200`);
 }
 
-function wasmIn({ wasmFilters = false, registryCredentials, insecureRegistries }: Options): WasmConfig | undefined {
+function wasmIn({
+  wasmFilters = false,
+  registryCredentials,
+  insecureRegistries,
+  wasmPrivateHosts: privateHosts,
+}: Options): WasmConfig | undefined {
   if (!wasmFilters) {
-    if (registryCredentials === undefined && insecureRegistries.length === 0) return undefined;
-    throw new UsageError("--registry-credentials and --insecure-registries have no effect without --wasm-filters: set it, or remove them");
+    if (registryCredentials === undefined && insecureRegistries.length + privateHosts.length === 0) return undefined;
+    throw new UsageError(
+      "--registry-credentials, --insecure-registries and --wasm-private-hosts have no effect without --wasm-filters: set it, or remove them",
+    );
   }
-  return { registryCredentials, insecureRegistries };
+  return { registryCredentials, insecureRegistries, privateHosts };
 }
 
 function limitsIn(options: Options): AgentLimits {

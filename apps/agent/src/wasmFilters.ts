@@ -18,7 +18,7 @@ export interface StartedWasmFilters extends WasmServer {
 /** Serves Wasm filters, from the first change of what is ordered on. Users of registries are read for each fetch, so that a Secret that is mounted may change. */
 export function startWasmFilters(
   {
-    config: { registryCredentials, insecureRegistries },
+    config: { registryCredentials, insecureRegistries, privateHosts },
     others,
     clock,
     log,
@@ -35,7 +35,10 @@ export function startWasmFilters(
   const server = wasmServer(
     {
       ...sources,
-      registries: { insecure: new Set(insecureRegistries) },
+      registries: {
+        insecure: new Set(insecureRegistries),
+        allowance: { privateHosts: new Set([...privateHosts, ...insecureRegistries.map(withoutPort)].map((host) => host.toLowerCase())) },
+      },
       async userOf(registry) {
         if (registryCredentials === undefined) return undefined;
         try {
@@ -62,4 +65,9 @@ export function startWasmFilters(
     ownOutcomes: server.outcomes,
     ended: elsewhere?.ended ?? Promise.resolve(),
   };
+}
+
+/** A registry's host. The operator has named it. */
+function withoutPort(registry: string): string {
+  return registry.replace(/:\d+$/, "");
 }

@@ -38,8 +38,10 @@ describe("the agent's settings", () => {
   it("serve Wasm filters, and let the server ask for them, only where they are configured to", () => {
     expect(readAgentConfig(needed)).toMatchObject({ wasm: undefined, limits: { wasmFilters: false } });
     const given = [...needed, "--wasm-filters", "--registry-credentials", "/config.json", "--insecure-registries", "registry.test:5000"];
-    const wasm = { registryCredentials: "/config.json", insecureRegistries: ["registry.test:5000"] };
+    const wasm = { registryCredentials: "/config.json", insecureRegistries: ["registry.test:5000"], privateHosts: [] };
     expect(readAgentConfig(given)).toMatchObject({ wasm, limits: { wasmFilters: true } });
+    expect(readAgentConfig([...given, "--wasm-private-hosts", "modules.test"]).wasm).toMatchObject({ privateHosts: ["modules.test"] });
+    expect(() => readAgentConfig([...needed, "--wasm-private-hosts", "modules.test"])).toThrow("have no effect without --wasm-filters");
     expect(() => readAgentConfig([...needed, "--registry-credentials", "/config.json"])).toThrow("have no effect without --wasm-filters");
   });
 

@@ -20,6 +20,8 @@ export interface ModuleRequest {
   readonly allowance: FetchAllowance;
   /** Of all of it, with its redirects. Default: 30 s. */
   readonly timeoutMs?: number;
+  /** Whether redirects to other hosts are followed: registries keep blobs elsewhere. */
+  readonly followsHosts?: boolean;
 }
 
 /** Why a module is not there. Its message is for those who asked for the module, and has no credentials. */
@@ -28,7 +30,7 @@ export class ModuleUnavailable extends Error {
 }
 
 /**
- * Asks by GET, and follows at most three redirects, none from https to http. Credentials go to the first host alone. The addresses of each host
+ * Asks by GET, and follows at most three redirects, none from https to http, and to other hosts only where that is asked for. Credentials go to the first host alone. The addresses of each host
  * are checked as they are connected to. Throws ModuleUnavailable, and what `signal` was aborted with.
  */
 export async function askModule(asked: ModuleRequest, signal: AbortSignal): Promise<ModuleResponse> {
@@ -46,6 +48,10 @@ export async function askModule(asked: ModuleRequest, signal: AbortSignal): Prom
     if (redirects === MOST_REDIRECTS) throw new ModuleUnavailable(`${shown(asked.url)}: more than ${MOST_REDIRECTS} redirects`);
     const next = URL.parse(location, url.href);
     if (next === null) throw new ModuleUnavailable(`${shown(url)}: is redirected to what is no URL`);
+    if (asked.followsHosts !== true && next.host !== url.host)
+      throw new ModuleUnavailable(
+        `${shown(asked.url)}: is redirected to another host, which is not asked: name ${keptText(next.host, LONGEST_HOST) || "a host"} in the URI if the module is there`,
+      );
     if (url.protocol === "https:" && next.protocol !== "https:")
       throw new ModuleUnavailable(`${shown(url)}: is redirected from https to ${next.protocol}`);
     if (next.origin !== url.origin) headers = {};
@@ -108,3 +114,4 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const MOST_REDIRECTS = 3;
 const LONGEST_MS = 30_000;
 const LONGEST_SHOWN = 512;
+const LONGEST_HOST = 253;

@@ -37,7 +37,7 @@ export async function fetchHttpModule(
 /** The same bytes, if they have this SHA-256 and begin as a module does. Throws ModuleUnavailable. */
 export function checkedModule(bytes: Uint8Array, sha256: string, from: string): Uint8Array {
   const actual = createHash("sha256").update(bytes).digest("hex");
-  if (actual !== sha256.toLowerCase()) throw new ModuleUnavailable(`${from}: has SHA-256 ${actual}, not the expected one`);
+  if (actual !== sha256.toLowerCase()) throw new ModuleUnavailable(`${from}: has another SHA-256 than the expected one`);
   // Source: WebAssembly, “Binary Format”, modules.
   if (!MAGIC.every((byte, i) => bytes[i] === byte)) throw new ModuleUnavailable(`${from}: is not a WebAssembly module`);
   return bytes;

@@ -54,14 +54,14 @@ export async function fetchRegistryModule(image: string, options: RegistryOption
   const digest = `sha256:${createHash("sha256").update(manifest.body).digest("hex")}`;
   const from = `${registry}/${repository}`;
   if (isDigest(version) && digest !== version)
-    throw new ModuleUnavailable(`${from}: the manifest has digest ${digest}, not the expected one`);
+    throw new ModuleUnavailable(`${from}: the manifest has another digest than the expected one`);
   const layer = layerOf(manifest.body, from);
   const { body } = await ask(`blobs/${layer}`, MOST_MODULE_BYTES, "*/*");
   return { bytes: checkedModule(body, layer.slice("sha256:".length), from), digest };
 }
 
 function requestOf({ allowance = {}, timeoutMs }: FetchOptions) {
-  return { allowance, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+  return { allowance, followsHosts: true, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
 }
 
 function answered(response: ModuleResponse, url: URL): ModuleResponse {

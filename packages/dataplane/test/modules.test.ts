@@ -47,9 +47,10 @@ describe("a module on an HTTP server", () => {
     expect(await fetched(`${origin}/0`)).toBe("8 bytes");
     expect(await fetched(`${origin}/3`, { hash: sha256(MODULE).toUpperCase() })).toBe("8 bytes");
     expect(await fetched(`${origin}/4`)).toBe(`ModuleUnavailable: ${origin}/4: more than 3 redirects`);
-    expect(await fetched(`${origin}/0`, { hash: sha256(new Uint8Array()) })).toContain(
-      `has SHA-256 ${sha256(MODULE)}, not the expected one`,
-    );
+    // What an address answers is nothing that its digest tells the user who named it.
+    const other = await fetched(`${origin}/0`, { hash: sha256(new Uint8Array()) });
+    expect(other).toContain("has another SHA-256 than the expected one");
+    expect(other).not.toContain(sha256(MODULE));
   });
 
   it("is not what is no module, and not what comes with an error", async () => {
@@ -107,12 +108,35 @@ describe("a module on an HTTP server", () => {
     expect(await fetched(`http://2130706433:${port}/`, local)).toContain("127.0.0.1 is an address of this machine");
     expect(await fetched(`http://[::ffff:127.0.0.1]:${port}/`, local)).toContain("is an address of this machine");
     expect(asked).toBe(0);
-    const redirecting = await serve((_, response) => response.writeHead(302, { location: "http://169.254.169.254/latest/" }).end());
-    expect(await fetched(redirecting)).toBe(
-      "ModuleUnavailable: http://169.254.169.254/latest/: 169.254.169.254 is not an address that modules are fetched from",
-    );
     const toFile = await serve((_, response) => response.writeHead(302, { location: "file:///etc/passwd" }).end());
-    expect(await fetched(toFile)).toContain("only http and https are supported");
+    expect(await fetched(toFile)).toContain("is redirected to another host");
+  });
+
+  it("is not fetched from another host than the URI names", async () => {
+    let asked = 0;
+    const elsewhere = await serve((_, response) => {
+      asked += 1;
+      response.end(MODULE);
+    });
+    const redirecting = await serve((_, response) => response.writeHead(302, { location: elsewhere }).end());
+    expect(await fetched(redirecting)).toBe(
+      `ModuleUnavailable: ${redirecting}/: is redirected to another host, which is not asked: name ${new URL(elsewhere).host} in the URI if the module is there`,
+    );
+    expect(asked).toBe(0);
+  });
+
+  it("is fetched from a private network only where the operator names the host", () => {
+    const privates = ["10.1.2.3", "172.16.0.1", "192.168.1.1", "100.64.0.1", "fd00::1", "::ffff:10.1.2.3"];
+    for (const address of privates) {
+      expect(addressProblem(address, { privateHosts: new Set() })).toContain("is an address of a private network");
+      expect(addressProblem(address, { privateHosts: new Set(["modules.example"]) }, "modules.example")).toBeUndefined();
+      expect(addressProblem(address, { privateHosts: new Set(["modules.example"]) }, "other.example")).toContain("private network");
+      expect(addressProblem(address)).toBeUndefined();
+    }
+    expect(addressProblem("203.0.113.7", { privateHosts: new Set() })).toBeUndefined();
+    expect(addressProblem("169.254.169.254", { privateHosts: new Set(["modules.example"]) }, "modules.example")).toContain(
+      "not an address",
+    );
   });
 
   it("is asked for without a user, and only by a URL", async () => {

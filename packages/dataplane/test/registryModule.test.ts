@@ -112,8 +112,8 @@ describe("a module in a registry", () => {
   });
 
   it("is not what has another digest, of its manifest or its layer", async () => {
-    expect(await fetched(await registry(), `@${digestOf("other")}`)).toContain("not the expected one");
-    expect(await fetched(await registry({ blob: new Uint8Array([0, 97, 115, 109, 9]) }))).toContain("not the expected one");
+    expect(await fetched(await registry(), `@${digestOf("other")}`)).toContain("than the expected one");
+    expect(await fetched(await registry({ blob: new Uint8Array([0, 97, 115, 109, 9]) }))).toContain("than the expected one");
   });
 
   it.each([

@@ -59,7 +59,10 @@ export const variants: readonly Variant[] = [
     chart: "gloo-mesh-agent",
     values: {
       relay: agent,
-      dataPlane: { enabled: true, wasm: { enabled: true, pullSecret: "registries", insecureRegistries: ["registry.test:5000"] } },
+      dataPlane: {
+        enabled: true,
+        wasm: { enabled: true, pullSecret: "registries", insecureRegistries: ["registry.test:5000"], privateHosts: ["modules.test"] },
+      },
     },
   },
   {
@@ -384,7 +387,7 @@ function agentContradictions(): readonly (Variant & { readonly says: string })[]
       name: "a pull secret for modules that nobody fetches",
       chart,
       values: { relay: agent, dataPlane: { enabled: true, wasm: { pullSecret: "registries" } } },
-      says: "dataPlane.wasm.pullSecret and dataPlane.wasm.insecureRegistries have no effect without dataPlane.wasm.enabled: enable it, or remove them",
+      says: "dataPlane.wasm.pullSecret, dataPlane.wasm.insecureRegistries and dataPlane.wasm.privateHosts have no effect without dataPlane.wasm.enabled: enable it, or remove them",
     },
     {
       name: "all namespaces, and one",

@@ -26,8 +26,8 @@
 {{- if and .Values.dataPlane.wasm.enabled (not .Values.dataPlane.enabled) }}
 {{- fail "dataPlane.wasm.enabled has no effect without dataPlane.enabled, as proxies could not connect: enable both" }}
 {{- end }}
-{{- if and (or .Values.dataPlane.wasm.pullSecret .Values.dataPlane.wasm.insecureRegistries) (not .Values.dataPlane.wasm.enabled) }}
-{{- fail "dataPlane.wasm.pullSecret and dataPlane.wasm.insecureRegistries have no effect without dataPlane.wasm.enabled: enable it, or remove them" }}
+{{- if and (or .Values.dataPlane.wasm.pullSecret .Values.dataPlane.wasm.insecureRegistries .Values.dataPlane.wasm.privateHosts) (not .Values.dataPlane.wasm.enabled) }}
+{{- fail "dataPlane.wasm.pullSecret, dataPlane.wasm.insecureRegistries and dataPlane.wasm.privateHosts have no effect without dataPlane.wasm.enabled: enable it, or remove them" }}
 {{- end }}
 {{- if and .Values.dataPlane.from (not .Values.dataPlane.enabled) }}
 {{- fail "dataPlane.from has no effect without dataPlane.enabled: enable it, or use networkPolicy.from for the port stats" }}
