@@ -356,6 +356,10 @@ const EXAMPLES: Readonly<Record<string, Readonly<Record<string, Example>>>> = {
     "spec.workloadClusterResources": { beside: [policyIn({ clusterName: "east" })] },
     "spec.workloadClusterResources.targets": { value: "ANY_DESTINATION" },
     "spec.workloadClusterResources.clusters{}": { value: "ANY_DESTINATION" },
+    "spec.workloadClusterResources.workloads": {
+      beside: [{ ...objectSaying(AccessLogRecord, {}), metadata: { name: "contributed", namespace: "shop", clusterName: "east" } }],
+      value: "OWN_CLUSTER",
+    },
     "spec.workloadClusterResources.virtualMeshes": {
       beside: [
         {

@@ -158,6 +158,11 @@ const workloadClusterResources = userFields(
     clusters: mapOf(oneOfWords(RESOURCE_TARGETS), {
       description: "The same by cluster name. An entry takes precedence over `targets`. Empty: `targets` holds in all.",
     }),
+    workloads: oneOfWords(["OWN_CLUSTER", "OWN_NAMESPACE"], {
+      description:
+        "What AccessLogRecords and WasmDeployments of a workload cluster are for, while they apply only to their own cluster. OWN_NAMESPACE, the default: the workloads " +
+        "of their own namespace. OWN_CLUSTER: those of all its namespaces, so that a user of one namespace has programs run in the proxies of all.",
+    }),
     virtualMeshes: oneOfWords(["REFUSED", "ALLOWED"], {
       description:
         "REFUSED, the default: VirtualMeshes in workload clusters are INVALID. ALLOWED: they are used, for the Meshes that `targets` and " +

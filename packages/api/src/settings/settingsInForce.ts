@@ -57,6 +57,7 @@ function narrower(written: Resources, seems: Resources): Resources {
     ...written,
     targets: targets([written, seems].every((one) => one.targets === "ANY_DESTINATION")),
     clusters: Object.fromEntries(names.map((name) => [name, targets([written, seems].every((one) => isAnywhere(one, name)))])),
+    workloads: [written, seems].every(({ workloads }) => workloads === "OWN_CLUSTER") ? "OWN_CLUSTER" : "OWN_NAMESPACE",
     virtualMeshes: [written, seems].every(({ virtualMeshes }) => virtualMeshes === "ALLOWED") ? "ALLOWED" : "REFUSED",
   };
 }

@@ -5,7 +5,7 @@ import { type Derived, derived, updated } from "../incremental/derived.ts";
 import { inputKind, inputTable, join } from "../incremental/join.ts";
 import type { Matching } from "../incremental/matching.ts";
 import type { Transition } from "../incremental/transition.ts";
-import { policyScopeFrom } from "../policy/policyScope.ts";
+import { policyScopeFrom, workloadScopeFindings } from "../policy/policyScope.ts";
 import { causeOfNothing, type PlaceNames, rowOfPlaces } from "./knownPlaces.ts";
 import type { CheckedObject } from "./otherObjects.ts";
 import type { DependencyTables } from "./serviceDependencies/checked.ts";
@@ -54,12 +54,14 @@ export function workloadPolicyChecks<P extends Resource>(policyKind: WorkloadPol
     },
     make: (policy, { key, lookup, context, before }) => {
       const { selectors, findings: own } = formOf(policy);
-      const { clusterName, namespace } = policyScopeFrom(context).limitOf(policy);
+      const limit = policyScopeFrom(context).limitOf(policy);
+      const { clusterName, namespace } = limit;
       const [names] = lookup("places");
       // A limited one learns nothing of what lies beyond.
       const isUnlimited = clusterName === undefined && namespace === undefined;
       const isDoubtful = isUnlimited && names !== undefined && names.clustersOfWorkloads.length > 0 && lookup("workload").length === 0;
-      const findings = isDoubtful && selectors !== undefined ? [...own, noWorkload(selectors, names)] : own;
+      const said = [...own, ...workloadScopeFindings(field.slice(0, field.indexOf(":")), selectors ?? [], limit)];
+      const findings = isDoubtful && selectors !== undefined ? [...said, noWorkload(selectors, names)] : said;
       const reports = findings.map((finding) => reportOf(refOf(policy), finding));
       if (reports.length === 0) return undefined;
       return before !== undefined && equalJson(before.reports, reports) ? before : { key, reports };

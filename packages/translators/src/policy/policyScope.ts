@@ -1,4 +1,5 @@
 import {
+  AccessLogRecord,
   type AccessPolicy,
   type Destination,
   type DestinationSelector,
@@ -6,10 +7,12 @@ import {
   meshClusters,
   type Settings,
   type TrafficPolicy,
+  WasmDeployment,
   type Workload,
+  type WorkloadSelector,
 } from "@isthmus/api";
 import type { Resource } from "@isthmus/core";
-import { type Finding, invalidFinding } from "../findings.ts";
+import { type Finding, invalidFinding, warningFinding } from "../findings.ts";
 
 /** Where something is; "" is nowhere in particular, or several places. */
 export interface NamespaceLocation {
@@ -24,16 +27,18 @@ export interface PolicyLimit {
 }
 
 /**
- * What users' resources may target. Those of workload clusters what is in their own cluster, unless the Settings say otherwise; those of
+ * What users' resources may target. Those of workload clusters what is in their own cluster, of those that reach into proxies what is in their own namespace, unless the Settings say otherwise; those of
  * the management cluster everything. Where the Settings limit policies to their own namespaces, that holds beside it, but not for what is
  * in the plane's namespace of the management cluster, where its operators write.
  */
 export interface PolicyScope {
   /** The limit of a policy. */
-  limitOf(policy: Pick<Resource, "metadata">): PolicyLimit;
+  limitOf(policy: Pick<Resource, "metadata"> & { readonly kind?: string }): PolicyLimit;
   /** The cluster that a VirtualMesh is limited to; "refused" where none of its cluster is desired, undefined without limit. */
   limitOfVirtualMesh(virtualMesh: Resource): string | "refused" | undefined;
 }
+
+const IN_PROXIES: ReadonlySet<string> = new Set([AccessLogRecord.kind, WasmDeployment.kind]);
 
 /** Nothing out of reach. */
 const UNLIMITED: PolicyLimit = { clusterName: undefined, namespace: undefined };
@@ -47,16 +52,23 @@ export function policyScopeFrom({
   readonly namespace: string;
 }): PolicyScope {
   const { workloadClusterResources, policies } = settings?.spec ?? {};
-  const { targets = "OWN_DESTINATIONS", clusters = {}, virtualMeshes = "REFUSED" } = workloadClusterResources ?? {};
+  const {
+    targets = "OWN_DESTINATIONS",
+    clusters = {},
+    workloads = "OWN_NAMESPACE",
+    virtualMeshes = "REFUSED",
+  } = workloadClusterResources ?? {};
   const isOfNamespace = policies?.namespaces === "OWN";
   const clusterLimit = (clusterName: string) =>
     clusterName === "" || (Object.hasOwn(clusters, clusterName) ? clusters[clusterName] : targets) === "ANY_DESTINATION"
       ? undefined
       : clusterName;
   return {
-    limitOf({ metadata: { clusterName = "", namespace = "" } }) {
+    limitOf({ kind = "", metadata: { clusterName = "", namespace = "" } }) {
       const cluster = clusterLimit(clusterName);
-      const isLimited = isOfNamespace && !(clusterName === "" && namespace === own);
+      // What they do to a proxy comes before all that others say of it, access included.
+      const isInProxies = cluster !== undefined && workloads === "OWN_NAMESPACE" && IN_PROXIES.has(kind);
+      const isLimited = isInProxies || (isOfNamespace && !(clusterName === "" && namespace === own));
       return cluster === undefined && !isLimited ? UNLIMITED : { clusterName: cluster, namespace: isLimited ? namespace : undefined };
     },
     limitOfVirtualMesh({ metadata: { clusterName = "" } }) {
@@ -176,6 +188,20 @@ export function subsetFindings({ spec }: TrafficPolicy, limit: PolicyLimit): rea
       ),
     ];
   });
+}
+
+/** That what is for workloads names namespaces beyond its limit: it is for none there. */
+export function workloadScopeFindings(
+  path: string,
+  selectors: readonly WorkloadSelector[],
+  { namespace }: PolicyLimit,
+): readonly Finding[] {
+  const beyond = selectors.findIndex(
+    ({ kubeWorkloadMatcher }) => kubeWorkloadMatcher?.namespaces?.some((one) => one !== namespace) === true,
+  );
+  if (namespace === undefined || beyond < 0) return [];
+  const message = `${path}[${beyond}].kubeWorkloadMatcher.namespaces: names other namespaces than ${namespace}, to which the Settings limit it (workloadClusterResources.workloads, policies.namespaces), so it is for no workload there: create one in each namespace, or in the management plane's namespace of the management cluster`;
+  return [warningFinding("OutOfReach", message)];
 }
 
 /** That a VirtualMesh lives where none may. */
