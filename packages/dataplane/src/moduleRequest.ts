@@ -20,8 +20,8 @@ export interface ModuleRequest {
   readonly allowance: FetchAllowance;
   /** Of all of it, with its redirects. Default: 30 s. */
   readonly timeoutMs?: number;
-  /** Whether redirects to other hosts are followed: registries keep blobs elsewhere. */
-  readonly followsHosts?: boolean;
+  /** Whether redirects may lead to other hosts: registries keep blobs elsewhere. */
+  readonly takesOtherHosts?: boolean;
 }
 
 /** Why a module is not there. Its message is for those who asked for the module, and has no credentials. */
@@ -48,7 +48,7 @@ export async function askModule(asked: ModuleRequest, signal: AbortSignal): Prom
     if (redirects === MOST_REDIRECTS) throw new ModuleUnavailable(`${shown(asked.url)}: more than ${MOST_REDIRECTS} redirects`);
     const next = URL.parse(location, url.href);
     if (next === null) throw new ModuleUnavailable(`${shown(url)}: is redirected to what is no URL`);
-    if (asked.followsHosts !== true && next.host !== url.host)
+    if (asked.takesOtherHosts !== true && next.host !== url.host)
       throw new ModuleUnavailable(
         `${shown(asked.url)}: is redirected to another host, which is not asked: name ${keptText(next.host, LONGEST_HOST) || "a host"} in the URI if the module is there`,
       );

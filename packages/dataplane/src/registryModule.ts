@@ -61,7 +61,7 @@ export async function fetchRegistryModule(image: string, options: RegistryOption
 }
 
 function requestOf({ allowance = {}, timeoutMs }: FetchOptions) {
-  return { allowance, followsHosts: true, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+  return { allowance, takesOtherHosts: true, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
 }
 
 function answered(response: ModuleResponse, url: URL): ModuleResponse {
