@@ -329,6 +329,13 @@ const EXAMPLES: Readonly<Record<string, Readonly<Record<string, Example>>>> = {
     "spec.cilium.accessPolicies": { given: {}, value: "ENABLED", beside: CILIUM },
     "spec.cilium.allowFrom[]": { given: { "spec.cilium": { ...ON, allowFrom: [{ namespace: "monitoring" }] } }, beside: CILIUM },
     "spec.mtls.istio.tlsMode": { value: "ISTIO_MUTUAL" },
+    "spec.failover.targets": {
+      beside: [
+        objectSaying(VirtualMesh, { ...FEDERATED, ...SHARED, "spec.federation.failover": {} }),
+        objectSaying(AccessPolicy, { "spec.destinationSelector": [{ kubeServiceMatcher: { clusters: ["east"], namespaces: ["shop"] } }] }),
+      ],
+      value: "GUARDED_ONLY",
+    },
     "spec.failover.excludeOffline.after": { isSilent: "shows once an agent has been away for so long: offlineClusters.long.test.ts" },
     "spec.discovery.istio.ingressGatewayDetectors{}.gatewayWorkloadLabels{}": { value: "example" },
     "spec.discovery.istio.ingressGatewayDetectors{}.gatewayTlsPortName": { value: "other" },

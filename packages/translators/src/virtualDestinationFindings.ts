@@ -80,6 +80,12 @@ export const VIRTUAL_DESTINATION_FINDINGS = {
     example:
       "Destination gloo-mesh/reviews-bookinfo-cluster-1 does not fail over to cluster-2, because the service there has no port 9080: add it there, or use a VirtualDestination",
   },
+  FailoverUnguarded: {
+    meaning:
+      "A service that an AccessPolicy selects fails over to a service in another cluster that no AccessPolicy selects. Who is refused in its own cluster gets in there.",
+    example:
+      "Destination gloo-mesh/reviews-bookinfo-cluster-1 fails over to Destination gloo-mesh/reviews-bookinfo-cluster-2, which no AccessPolicy selects, so that everybody may call it there: select it too, or set failover.targets: GUARDED_ONLY in the Settings",
+  },
   NamespaceOfGateways: {
     meaning:
       "In a mesh, clients would look up the host of a VirtualDestination in the namespace of its gateways. Nothing is written for them there.",

@@ -132,6 +132,11 @@ const federation = userFields(
 
 const failover = userFields(
   {
+    targets: oneOfWords(["ANY", "GUARDED_ONLY"], {
+      description:
+        "What a federated service that AccessPolicies select may fail over to. ANY, the default: the services of its name, with a warning in these policies where no AccessPolicy " +
+        "selects one of them. GUARDED_ONLY: to those alone that AccessPolicies select.",
+    }),
     excludeOffline: userFields(
       {
         after: duration({ description: "For how long the agent of a cluster must have been offline. At least 30s. Default: 300s." }),

@@ -22,7 +22,7 @@ import {
   isSameTrust,
   trustPlaceOf,
 } from "./callingMeshes.ts";
-import { closedAccessInputs, closedAccessJoins, noClosedAccess } from "./closedAccess.ts";
+import { closedAccessInputs, closedAccessJoins, guardedKey, noClosedAccess } from "./closedAccess.ts";
 import {
   type AttachedSources,
   attachedPoliciesJoin,
@@ -100,6 +100,7 @@ const destinationJoins = {
   namesakes,
   meshesOfNamesakes: join({ from: namesakes.source, key: byMesh, to: attachedMeshes, isSame: isSameEntrance }),
   workloadsOfNamesakes: join({ from: namesakes.source, key: bySelector, to: workloads, index: byPodLabel, isSame: isSameSpec }),
+  guardsOfNamesakes: join({ from: namesakes.source, to: attachedPoliciesTable, select: guardedKey }),
   offlineNamesakes: join({ from: namesakes.source, key: destinationsByCluster, to: offlineClusters }),
   displacedIp: join({ from: destinations, key: byService, when: isFederated, to: displacedIps, select: ({ value }) => value }),
   workloads: workloadsOfDestination,
@@ -190,6 +191,7 @@ function failoverPeersAmong(
     meshes: lookup("meshesOfNamesakes"),
     workloads: lookup("workloadsOfNamesakes"),
     offline: new Set(lookup("offlineNamesakes").map(({ key }) => key)),
+    guarded: new Set(lookup("guardsOfNamesakes")),
     before: own.before,
   });
 }

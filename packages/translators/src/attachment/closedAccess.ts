@@ -90,7 +90,7 @@ function byPlaceOfService({ spec }: Destination): readonly string[] {
 }
 
 /** The key of a Destination on which AccessPolicies bear; else "". */
-function guardedKey({ key, accessPolicies, heldAccess }: AttachedPolicies): string {
+export function guardedKey({ key, accessPolicies, heldAccess }: AttachedPolicies): string {
   return accessPolicies.length + heldAccess.length > 0 ? key : "";
 }
 

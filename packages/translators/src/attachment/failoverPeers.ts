@@ -50,6 +50,8 @@ interface Namesakes {
   readonly workloads: readonly Workload[];
   /** Names of clusters that others are to call no more. */
   readonly offline: ReadonlySet<string>;
+  /** Keys of those of them that an AccessPolicy selects. */
+  readonly guarded: ReadonlySet<string>;
   readonly before: readonly FailoverPeer[] | undefined;
 }
 
@@ -57,7 +59,7 @@ interface Namesakes {
 export function failoverPeersOf(
   own: Destination,
   mesh: Mesh,
-  { namesakes, meshes, workloads, offline, before }: Namesakes,
+  { namesakes, meshes, workloads, offline, guarded, before }: Namesakes,
 ): readonly FailoverPeer[] {
   if (namesakes.length < 2) return NONE;
   const peers = namesakes.flatMap((destination): readonly FailoverPeer[] => {
@@ -68,7 +70,16 @@ export function failoverPeersOf(
     if (home === undefined || !equalJson(virtualMesh, ofOwn)) return NONE;
     const behind = workloads.filter((one) => isBehind(destination, one));
     const isOffline = offline.has(clusterOf(destination) ?? "");
-    return [{ destination, mesh: home.view, gateways: home.gateways, workloads: behind, isOffline }];
+    return [
+      {
+        destination,
+        mesh: home.view,
+        gateways: home.gateways,
+        workloads: behind,
+        isOffline,
+        isGuarded: guarded.has(keyOfResource(destination)),
+      },
+    ];
   });
   peers.sort((a, b) => (keyOfResource(a.destination) < keyOfResource(b.destination) ? -1 : 1));
   return before !== undefined && isSameList(before, peers) ? before : peers;
@@ -91,7 +102,11 @@ function isSameList(before: readonly FailoverPeer[], after: readonly FailoverPee
     before.every((one, i) => {
       const other = after[i];
       if (other === undefined) return false;
-      const isSameGateways = one.mesh === other.mesh && one.gateways === other.gateways && one.isOffline === other.isOffline;
+      const isSameGateways =
+        one.mesh === other.mesh &&
+        one.gateways === other.gateways &&
+        one.isOffline === other.isOffline &&
+        one.isGuarded === other.isGuarded;
       return one.destination === other.destination && isSameGateways && isSame(one.workloads, other.workloads);
     })
   );

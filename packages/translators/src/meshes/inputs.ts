@@ -123,6 +123,8 @@ export interface FailoverPeer {
   readonly workloads: readonly Workload[];
   /** Whether others are to call its cluster no more while they have something else to call. */
   readonly isOffline: boolean;
+  /** Whether an AccessPolicy selects it, in any form. */
+  readonly isGuarded: boolean;
 }
 
 /** An object of a user, of one of a mesh's own kinds, that is about a host of ours. */

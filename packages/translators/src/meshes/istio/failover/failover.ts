@@ -9,6 +9,7 @@ import { localSource, objectNameFor } from "../source.ts";
 import { userConflict } from "../userObjects.ts";
 import { outlierDetectionOf } from "../virtualDestination/outliers.ts";
 import { TLS_MODE_LABEL } from "../virtualMesh/endpoints.ts";
+import { failsOverToGuardedOnly, unguardedPeers, unguardedReports } from "./guards.ts";
 import { failoverPorts, hasHostNamesAlone, portsMissingAt, type RemoteCluster, remoteClustersOf } from "./peers.ts";
 
 /**
@@ -28,7 +29,9 @@ export function withFailover(inputs: DestinationInputs, local: readonly Output[]
   const obstacles = obstaclesTo(inputs, rule);
   const findings = [...obstacles, ...peerFindings(inputs, ports)];
   const reports = findings.map((finding) => reportOf(refOf(virtualMesh), finding, refOf(destination)));
-  const usable = failoverPeers.filter((peer) => portsMissingAt(peer, ports).length === 0);
+  const unguarded = unguardedPeers(inputs);
+  const leftOut = failsOverToGuardedOnly(inputs) ? unguarded : [];
+  const usable = failoverPeers.filter((peer) => portsMissingAt(peer, ports).length === 0 && !leftOut.includes(peer));
   if (obstacles.length > 0 || ports.length === 0 || usable.length === 0) return { outputs: local, reports };
 
   const host = failoverHostname(service, federatedHostname);
@@ -42,8 +45,12 @@ export function withFailover(inputs: DestinationInputs, local: readonly Output[]
   const outputs = [...others, outputOf(identity, DestinationRule, { host: localHost, ...rule?.spec, trafficPolicy })];
   const spec = remoteEndpoints(localHost, ports, clusters);
   if (spec === undefined) return { outputs, reports };
+  const passed = unguarded.filter((peer) => usable.includes(peer));
   const origin = originOf({ translationContext, parents: [virtualMesh] });
-  return { outputs: [...outputs, outputOf({ ...identity, name: host, origin }, ServiceEntry, spec)], reports };
+  return {
+    outputs: [...outputs, outputOf({ ...identity, name: host, origin }, ServiceEntry, spec)],
+    reports: [...reports, ...unguardedReports(inputs, passed)],
+  };
 }
 
 // On endpoints of other clusters alone. That neither the client nor an endpoint of its own cluster has one is as good as having the same.
@@ -127,6 +134,7 @@ function obstaclesTo(inputs: DestinationInputs, rule: DestinationRule | undefine
 
 /** Ports and clusters that are left out. */
 function peerFindings(inputs: DestinationInputs, ports: readonly ServiceEntryPort[]): readonly Finding[] {
+  const leftOut = failsOverToGuardedOnly(inputs) ? unguardedPeers(inputs) : [];
   const { unnamed } = failoverPorts(inputs.destination);
   return [
     ...(unnamed.length === 0
@@ -137,6 +145,10 @@ function peerFindings(inputs: DestinationInputs, ports: readonly ServiceEntryPor
       const missing = portsMissingAt(peer, ports);
       if (missing.length > 0) {
         const why = `the service there has no port ${missing.join(", ")}: add it there, or use a VirtualDestination`;
+        return [unavailable(inputs, ` to${cluster}`, why)];
+      }
+      if (leftOut.includes(peer)) {
+        const why = "no AccessPolicy selects the service there and failover.targets of the Settings is GUARDED_ONLY: select it too";
         return [unavailable(inputs, ` to${cluster}`, why)];
       }
       if (!hasHostNamesAlone(peer)) return [];
