@@ -69,13 +69,16 @@ afterEach(async () => {
 interface Post {
   readonly path?: string;
   readonly headers?: Record<string, string>;
+  /** The address of the browser. */
+  readonly from?: string;
 }
 
-function post(fields: Record<string, string>, { path = "/login", headers = {} }: Post = {}) {
+function post(fields: Record<string, string>, { path = "/login", headers = {}, from = "127.0.0.1" }: Post = {}) {
   const body = new URLSearchParams(fields).toString();
   const all = { host: HOST, origin: `https://${HOST}`, "content-type": "application/x-www-form-urlencoded", ...headers };
   return new Promise<{ status: number; headers: Record<string, string | string[] | undefined>; body: string }>((resolve, reject) => {
-    const asked = request({ host: "127.0.0.1", port: served.port, path, method: "POST", headers: all, agent: false }, (response) => {
+    const to = { host: "127.0.0.1", port: served.port, localAddress: from };
+    const asked = request({ ...to, path, method: "POST", headers: all, agent: false }, (response) => {
       let text = "";
       response.on("data", (part: Buffer) => {
         text += part.toString();
@@ -232,12 +235,33 @@ describe("a login", () => {
     };
     const statuses: number[] = [];
     // Some are asked about, as many wait as will have their turn soon, and the others come again.
-    const answers = Array.from({ length: 8 + 64 + 10 }, async () => statuses.push((await post({ token: "wrong" })).status));
+    const wrong = (from: string, count: number) =>
+      Array.from({ length: count }, async () => statuses.push((await post({ token: "wrong" }, { from })).status));
+    const answers = [...wrong("127.0.0.2", 36 + 5), ...wrong("127.0.0.3", 36 + 5)];
     await eventually(() => expect([now, statuses]).toEqual([8, Array(10).fill(429)]));
     release();
     await Promise.all(answers);
     expect(statuses.slice(10)).toEqual(Array(8 + 64).fill(401));
     expect(most).toBe(8);
+  });
+
+  it("keeps places free for others while one address tries tokens", async () => {
+    let release: () => void = nothing;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const { whoBears } = reviews;
+    reviews.whoBears = async (question) => {
+      if (question.token === "wrong") await held;
+      return whoBears(question);
+    };
+    const statuses: number[] = [];
+    const answers = Array.from({ length: 200 }, async () => statuses.push((await post({ token: "wrong" }, { from: "127.0.0.2" })).status));
+    await eventually(() => expect(statuses).toEqual(Array(200 - 36).fill(429)));
+    const alice = post({ token: "good" });
+    release();
+    expect((await alice).status).toBe(303);
+    await Promise.all(answers);
   });
 });
 

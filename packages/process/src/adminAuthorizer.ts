@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
-import { messageOf, semaphore } from "@isthmus/core";
+import { messageOf } from "@isthmus/core";
+import { sharedPlaces } from "./sharedPlaces.ts";
 
 /**
  * Whether the bearer of a token may read a path, as the Kubernetes API says; a token that was made for another audience counts with
@@ -20,21 +21,24 @@ export function adminAuthorizer(
   authorize: Authorize | undefined,
   isEncrypted: boolean,
 ): (request: IncomingMessage, path: string, signal: AbortSignal) => Promise<Verdict> {
-  const asking = semaphore(MAX_ASKING);
+  const asking = sharedPlaces({ inAll: MAX_ASKING, ofOne: MAX_ASKING_OF_ADDRESS });
   return async (request, path, signal) => {
     if (isFromHere(request)) return { admitted: true };
     const [, token] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? "") ?? [];
     if (token === undefined) return { refused: 401, reason: NEEDS_TOKEN };
     if (authorize === undefined) return { refused: 403, reason: "only available from the machine itself" };
-    // Wrong tokens must not make the API server busy.
-    if (asking.taken >= MAX_ASKING) return { refused: 429, reason: "too many concurrent requests: retry later" };
+    // Wrong tokens must not make the API server busy, and those of one address not keep others out.
+    const leave = asking.take(request.socket.remoteAddress);
+    if (leave === undefined) return { refused: 429, reason: "too many concurrent requests: retry later" };
     try {
       const question = { token, path, audience: AUDIENCE, isEncrypted };
-      const verdict = await asking.run(() => authorize(question, AbortSignal.any([signal, AbortSignal.timeout(ASK_MS)])));
+      const verdict = await authorize(question, AbortSignal.any([signal, AbortSignal.timeout(ASK_MS)]));
       if (verdict.allowed) return { admitted: true };
       return { refused: verdict.isKnown ? 403 : 401, reason: verdict.reason };
     } catch (error) {
       return { refused: 503, reason: `cannot check access with the Kubernetes API: ${messageOf(error)}` };
+    } finally {
+      leave();
     }
   };
 }
@@ -43,6 +47,7 @@ export function adminAuthorizer(
 const AUDIENCE = "gloo-mesh-admin";
 const NEEDS_TOKEN = `a bearer token of the Kubernetes API for this port is required: kubectl create token NAME --audience=${AUDIENCE}`;
 const MAX_ASKING = 4;
+const MAX_ASKING_OF_ADDRESS = 2;
 const ASK_MS = 5_000;
 
 /**

@@ -4,6 +4,8 @@ import type { SecureContextOptions } from "node:tls";
 import { UsageError } from "@isthmus/core";
 import { type ConnectionLimiterOptions, limitConnections } from "./connectionLimiter.ts";
 
+export { type SharedPlaces, sharedPlaces } from "./sharedPlaces.ts";
+
 export interface HttpServerOptions {
   readonly host: string;
   /** 0 takes any free port. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { SecureContextOptions } from "node:tls";
 import { type Log, messageOf, UsageError } from "@isthmus/core";
-import { sendText, startHttpServer } from "@isthmus/process/http";
+import { type SharedPlaces, sendText, sharedPlaces, startHttpServer } from "@isthmus/process/http";
 import type { ObjectName, PastMoment } from "../events/history.ts";
 import type { ConsoleHub } from "../events/hub.ts";
 import { shownObject } from "../events/shownObject.ts";
@@ -25,7 +25,6 @@ import { writeMoment } from "./moment.ts";
 import { sendChanges, sendSessions } from "./records.ts";
 import { readStaticFiles, type StaticFile, type StaticFiles } from "./staticFiles.ts";
 import { acceptsGzip, writeStream } from "./stream.ts";
-import { type UserPlaces, userPlaces } from "./userPlaces.ts";
 
 export interface ConsoleServerOptions {
   readonly host: string;
@@ -74,8 +73,8 @@ export async function startConsoleServer(options: ConsoleServerOptions): Promise
     throw new UsageError(`the console is served on loopback only: ${host} is reached from elsewhere, and there is no login`);
   const stop = new AbortController();
   const pages = options.files === undefined ? undefined : await readStaticFiles(options.files);
-  const streams = userPlaces({ inAll: options.maxStreams ?? MAX_STREAMS, ofUser: MAX_STREAMS_OF_USER });
-  const moments = userPlaces({ inAll: MAX_MOMENTS, ofUser: MAX_MOMENTS_OF_USER });
+  const streams = sharedPlaces({ inAll: options.maxStreams ?? MAX_STREAMS, ofOne: MAX_STREAMS_OF_USER });
+  const moments = sharedPlaces({ inAll: MAX_MOMENTS, ofOne: MAX_MOMENTS_OF_USER });
   const context: Context = { ...options, pages, streams, moments, signal: stop.signal };
   const server = await startHttpServer({
     host,
@@ -85,7 +84,7 @@ export async function startConsoleServer(options: ConsoleServerOptions): Promise
       log.warn({}, `the console cannot answer: ${messageOf(error)}`);
       return "internal error";
     },
-    connections: { perAddress: MAX_CONNECTIONS, inAll: MAX_CONNECTIONS },
+    connections: { perAddress: MAX_CONNECTIONS / 2, inAll: MAX_CONNECTIONS },
     requestMs,
     tls,
   });
@@ -115,8 +114,8 @@ const MAX_CONNECTIONS = 1_024;
 
 interface Context extends ConsoleServerOptions {
   readonly pages: StaticFiles | undefined;
-  readonly streams: UserPlaces;
-  readonly moments: UserPlaces;
+  readonly streams: SharedPlaces;
+  readonly moments: SharedPlaces;
   readonly signal: AbortSignal;
 }
 

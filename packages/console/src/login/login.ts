@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Clock, type Log, messageOf, semaphore } from "@isthmus/core";
 import type { AccessReviews } from "@isthmus/plane/ports";
-import { sendText } from "@isthmus/process/http";
+import { sendText, sharedPlaces } from "@isthmus/process/http";
 import { formBody } from "./formBody.ts";
 import { loginPage } from "./loginPage.ts";
 import { type Session, startSessions } from "./sessions.ts";
@@ -38,6 +38,7 @@ const CONSOLE_AUDIENCE = "gloo-mesh-console";
 export function startLogin({ reviews, publicUrl, isEncrypted, clock, log, reviewMs }: LoginOptions, signal: AbortSignal): Login {
   const sessions = startSessions({ reviews, clock, log, ...(reviewMs === undefined ? {} : { reviewMs }) }, signal);
   const asking = semaphore(MOST_ASKING);
+  const places = sharedPlaces({ inAll: MOST_ASKING + MOST_WAITING, ofOne: (MOST_ASKING + MOST_WAITING) / 2 });
   // A cookie of that name is only taken from this host, over TLS, for all paths: no other host of the domain can set it (RFC 6265bis, 4.1.3).
   const isSecure = publicUrl.protocol === "https:";
   const cookie = isSecure ? "__Host-gloo-mesh-console" : "gloo-mesh-console";
@@ -70,9 +71,9 @@ export function startLogin({ reviews, publicUrl, isEncrypted, clock, log, review
     const token = form.get("token")?.trim() ?? "";
     // A token is one line of visible characters: what else comes is not worth a question.
     if (!/^[\x21-\x7e]+$/.test(token)) return sendPage(response, 400, next, "This is not a token: a token is one line without spaces.");
-    // Wrong tokens must not make the API server busy.
-    if (asking.waiting >= MOST_WAITING)
-      return sendPage(response, 429, next, "Too many users log in right now: try again in a few seconds.");
+    // Wrong tokens must not make the API server busy, and those of one address not take the places of others.
+    const leave = places.take(request.socket.remoteAddress);
+    if (leave === undefined) return sendPage(response, 429, next, "Too many users log in right now: try again in a few seconds.");
     const question = { token, audience: CONSOLE_AUDIENCE, isEncrypted };
     let bearer: Awaited<ReturnType<AccessReviews["whoBears"]>>;
     try {
@@ -80,6 +81,8 @@ export function startLogin({ reviews, publicUrl, isEncrypted, clock, log, review
     } catch (error) {
       log.warn({}, `cannot ask the Kubernetes API about a token: ${messageOf(error)}`);
       return sendPage(response, 503, next, "The Kubernetes API cannot be asked about this token: try again later.");
+    } finally {
+      leave();
     }
     if ("refused" in bearer) {
       log.info({ address: request.socket.remoteAddress ?? "" }, "a login to the console was refused");

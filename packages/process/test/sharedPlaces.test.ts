@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { userPlaces } from "../src/http/userPlaces.ts";
+import { sharedPlaces } from "../src/sharedPlaces.ts";
 
 it("one user cannot take the places of others, and places that are given back are free", () => {
-  const places = userPlaces({ inAll: 3, ofUser: 2 });
+  const places = sharedPlaces({ inAll: 3, ofOne: 2 });
   const [first, second] = [places.take("alice"), places.take("alice")];
   expect([first, second].every((release) => release !== undefined)).toBe(true);
   expect(places.take("alice")).toBeUndefined();
@@ -14,8 +14,8 @@ it("one user cannot take the places of others, and places that are given back ar
   expect([places.take("alice") !== undefined, places.take("alice") !== undefined, places.taken]).toEqual([true, true, 3]);
 });
 
-it("without a login all are one, and may have all places", () => {
-  const places = userPlaces({ inAll: 2, ofUser: 1 });
+it("without a name all are one, and may have all places", () => {
+  const places = sharedPlaces({ inAll: 2, ofOne: 1 });
   expect([places.take(undefined) !== undefined, places.take(undefined) !== undefined, places.take(undefined)]).toEqual([
     true,
     true,
