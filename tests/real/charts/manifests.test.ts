@@ -18,6 +18,16 @@ describeReal("the manifests that are checked in", (components) => {
       expect(readFileSync(path, "utf8")).toBe(rendered);
     });
   }
+
+  it("pins Redis by a digest, and refuses what is none", async () => {
+    const rendered = (digest: string) =>
+      renderChart({ components, chart: "gloo-mesh-mgmt-server", values: { redis: { deployment: { image: { digest } } } } });
+    const digest = `sha256:${"0".repeat(64)}`;
+    const { code, stdout, stderr } = await rendered(digest);
+    expect(code, stderr).toBe(0);
+    expect(stdout).toContain(`image: "redis:7.4-alpine@${digest}"`);
+    expect(await rendered("latest")).toMatchObject({ code: 1, stderr: expect.stringContaining("digest") });
+  });
 });
 
 function commented(text: string): string {

@@ -16,7 +16,7 @@ app.kubernetes.io/part-of: gloo-mesh
 {{- /* Takes the image and the tag that it has by default. */}}
 {{- define "gloo-mesh-mgmt-server.image" -}}
 {{- $image := index . 0 -}}
-{{ with $image.registry }}{{ . }}/{{ end }}{{ $image.repository }}:{{ $image.tag | default (index . 1) }}
+{{ with $image.registry }}{{ . }}/{{ end }}{{ $image.repository }}:{{ $image.tag | default (index . 1) }}{{ with $image.digest }}@{{ . }}{{ end }}
 {{- end }}
 
 {{- define "gloo-mesh-mgmt-server.electsLeader" -}}
