@@ -62,6 +62,7 @@ export { AuthorizationPolicy, type AuthorizationRule, type AuthorizationSource }
 export { type ConnectionPolicy, DestinationRule, type Subset } from "./istio/destinationRule.ts";
 export { EnvoyFilter, type HttpFilter } from "./istio/envoyFilter.ts";
 export { Gateway } from "./istio/gateway.ts";
+export { PeerAuthentication } from "./istio/peerAuthentication.ts";
 export { ServiceEntry, type ServiceEntryPort, type ServiceEntrySpec, type WorkloadEntry } from "./istio/serviceEntry.ts";
 export { Sidecar } from "./istio/sidecar.ts";
 export { type ConnectionRoute, type HttpMatchRequest, type HttpRoute, VirtualService } from "./istio/virtualService.ts";

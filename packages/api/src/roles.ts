@@ -17,6 +17,7 @@ import { AuthorizationPolicy } from "./istio/authorizationPolicy.ts";
 import { DestinationRule } from "./istio/destinationRule.ts";
 import { EnvoyFilter } from "./istio/envoyFilter.ts";
 import { Gateway } from "./istio/gateway.ts";
+import { PeerAuthentication } from "./istio/peerAuthentication.ts";
 import { ServiceEntry } from "./istio/serviceEntry.ts";
 import { Sidecar } from "./istio/sidecar.ts";
 import { VirtualService } from "./istio/virtualService.ts";
@@ -133,6 +134,8 @@ const ROLES: readonly Role[] = [
   // A proxy that is limited to hosts before they exist loses them for a moment.
   { kind: Sidecar, tasks: ["watchedByAgent", "inDiscoveryScope", "delivered"], refersTo: [ServiceEntry, DestinationRule] },
   { kind: EnvoyFilter, tasks: ["delivered"] },
+  // Only read. An agent whose permissions are of before continues without them.
+  { kind: PeerAuthentication, tasks: ["watchedByAgent", "readIfPermitted", "inDiscoveryScope"], keptFor: CONSOLE },
 
   // The network layer beside the mesh. That users' own policies are sent explains what traffic does; none of them is ever changed.
   { kind: CiliumNetworkPolicy, tasks: ["watchedByAgent", "inDiscoveryScope", "delivered"], keptFor: CONSOLE },

@@ -7,6 +7,7 @@ import {
   Deployment,
   Node,
   onDemandKinds,
+  PeerAuthentication,
   Pod,
   parseOffline,
   ReplicaSet,
@@ -212,6 +213,29 @@ describe("what leaves a cluster", () => {
     expect(ownerReferences).toEqual([{ apiVersion: "v1", kind: "Pod", name: "a" }]);
     expect(projected(CiliumEndpoint, input).status).toEqual(kept);
     expect(projected(CiliumEndpoint, { metadata, status: {} })).not.toHaveProperty("metadata.ownerReferences");
+  });
+
+  test("of what users wrote for Istio and is only read: the fields that rules read, whose it is, and how old", () => {
+    const { mtls, portLevelMtls } = { mtls: { mode: "STRICT" }, portLevelMtls: { 8080: { mode: "DISABLE" } } };
+    const given = { ...metadata, uid: "u", generation: 7, resourceVersion: "9", creationTimestamp: "2026-01-01T00:00:00Z" };
+    const own = { mode: "STRICT", token: "SECRET" };
+    const read = projected(PeerAuthentication, {
+      metadata: given,
+      spec: {
+        selector: { matchLabels: { app: "x" }, more: "SECRET" },
+        mtls: own,
+        portLevelMtls: { 8080: { mode: "DISABLE", token: "SECRET" } },
+      },
+      status: { conditions: [{ type: "SECRET" }] },
+    });
+    const { apiVersion, kind } = PeerAuthentication;
+    const { name, namespace, clusterName, labels, creationTimestamp } = given;
+    expect(read).toEqual({
+      apiVersion,
+      kind,
+      metadata: { name, namespace, clusterName, labels, creationTimestamp },
+      spec: { selector: { matchLabels: { app: "x" } }, mtls, portLevelMtls },
+    });
   });
 
   test("is settled: what was projected once is not changed by projecting it again", () => {

@@ -190,6 +190,12 @@
     - list # the state at the start, and after a watch has expired
     - watch # changes as they happen
 # reported to the management server
+- apiGroups: ["security.istio.io"]
+  resources: [peerauthentications]
+  verbs:
+    - list # the state at the start, and after a watch has expired
+    - watch # changes as they happen
+# reported to the management server
 - apiGroups: ["cilium.io"]
   resources: [ciliumclusterwidenetworkpolicies]
   verbs:

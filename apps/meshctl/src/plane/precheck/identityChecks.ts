@@ -1,7 +1,7 @@
+import type { PeerAuthentication } from "@isthmus/api";
 import { type AuthorizationPolicy, rootNamespaceOf, type VirtualService } from "@isthmus/api";
 import type { Check, CheckFinding } from "../checks/check.ts";
 import { hasIstio } from "./istioMeshes.ts";
-import type { MutualTlsPolicy } from "./meshPolicies.ts";
 import type { TargetState } from "./targetState.ts";
 
 /** Callers have an identity only over mutual TLS. */
@@ -44,11 +44,11 @@ export const identitiesAreRequired: Check<TargetState> = {
 
 const SHOWN = 5;
 
-function isForAll({ spec }: MutualTlsPolicy): boolean {
+function isForAll({ spec }: PeerAuthentication): boolean {
   return spec?.selector === undefined;
 }
 
-function modeOf({ spec }: MutualTlsPolicy): string {
+function modeOf({ spec }: PeerAuthentication): string {
   return spec?.mtls?.mode ?? "UNSET";
 }
 

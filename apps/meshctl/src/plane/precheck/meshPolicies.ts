@@ -1,19 +1,14 @@
-import { AuthorizationPolicy, VirtualService } from "@isthmus/api";
+import { AuthorizationPolicy, PeerAuthentication, VirtualService } from "@isthmus/api";
 import { type Kind, kindKeyOf, type Resource } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
 
-/** What users wrote for Istio about identities, as commands read it: agents do not send the first two kinds. */
+/** What users wrote for Istio about identities, as commands read it. */
 export interface MeshPolicies {
-  readonly peerAuthentications: readonly MutualTlsPolicy[];
+  readonly peerAuthentications: readonly PeerAuthentication[];
   /** How many there are. */
   readonly requestAuthentications: number;
   readonly authorizationPolicies: readonly AuthorizationPolicy[];
   readonly virtualServices: readonly VirtualService[];
-}
-
-/** A PeerAuthentication: how much mutual TLS is asked for. Source: istio.io/docs/reference/config/security/peer_authentication. */
-export interface MutualTlsPolicy extends Resource {
-  readonly spec?: { readonly selector?: unknown; readonly mtls?: { readonly mode?: string } };
 }
 
 function securityKind<R extends Resource>(kind: string, plural: string): Kind<R> {
@@ -27,7 +22,6 @@ function securityKind<R extends Resource>(kind: string, plural: string): Kind<R>
   };
 }
 
-const PeerAuthentications = securityKind<MutualTlsPolicy>("PeerAuthentication", "peerauthentications");
 const RequestAuthentications = securityKind<Resource>("RequestAuthentication", "requestauthentications");
 
 /** Of kinds that the cluster does not serve there are none. Rejects with ClusterError. */
@@ -36,7 +30,7 @@ export async function readMeshPolicies(cluster: Cluster, signal: AbortSignal): P
   const all = async <R extends Resource>(kind: Kind<R>): Promise<readonly R[]> =>
     served.has(kindKeyOf(kind)) ? (await cluster.list(kind, {}, signal)).items : [];
   return {
-    peerAuthentications: await all(PeerAuthentications),
+    peerAuthentications: await all(PeerAuthentication),
     requestAuthentications: (await all(RequestAuthentications)).length,
     authorizationPolicies: await all(AuthorizationPolicy),
     virtualServices: await all(VirtualService),
