@@ -339,6 +339,7 @@ export const t = {
     destinations: "Destinations",
     region: "Region",
     cilium: "Cilium",
+    userObjects: "Objects of users",
   },
   /** Members of selectors, as people say them. */
   selectors: new Map([

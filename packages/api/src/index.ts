@@ -51,6 +51,16 @@ export {
 export { areRevisions, meshClusters, meshInstallationOf } from "./discovery/meshPlace.ts";
 export { rootNamespaceOf } from "./discovery/rootNamespace.ts";
 export { Workload } from "./discovery/workload.ts";
+export { KubernetesGateway } from "./gatewayApi/gateway.ts";
+export { ReferenceGrant } from "./gatewayApi/referenceGrant.ts";
+export {
+  GATEWAY_API_ROUTES,
+  type GatewayApiRoute,
+  GRPCRoute,
+  HTTPRoute,
+  KubernetesTCPRoute,
+  TLSRoute,
+} from "./gatewayApi/routes.ts";
 export {
   type AccessLogFilter,
   type AccessLogger,
@@ -124,6 +134,7 @@ export {
   answeredKinds,
   computedKinds,
   contributedKinds,
+  countedKinds,
   customResourceDefinitions,
   deliveredKinds,
   discoveryKinds,

@@ -21,8 +21,9 @@ const DISCOVERED_FROM: readonly Kind[] = [Deployment, DaemonSet, StatefulSet, Se
  */
 export function parseOffline(kind: Kind, input: unknown): Resource {
   const resource = applicable(kind, input, kind.parse(bounded(kind, input)));
-  if (kind.project === undefined || !agentKinds().includes(kind)) return resource;
-  const projected = kind.project(resource);
+  const form = kind.reportedForm ?? kind.project;
+  if (form === undefined || !agentKinds().includes(kind)) return resource;
+  const projected = form(resource);
   const copy = resource.metadata.annotations?.[LAST_APPLIED_ANNOTATION];
   if (copy === undefined || !DISCOVERED_FROM.includes(kind)) return projected;
   const annotations = { ...projected.metadata.annotations, [LAST_APPLIED_ANNOTATION]: copy };

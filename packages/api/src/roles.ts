@@ -13,7 +13,11 @@ import { CiliumReport } from "./cilium/ciliumReport.ts";
 import { Destination } from "./discovery/destination.ts";
 import { Mesh } from "./discovery/mesh.ts";
 import { Workload } from "./discovery/workload.ts";
+import { KubernetesGateway } from "./gatewayApi/gateway.ts";
+import { ReferenceGrant } from "./gatewayApi/referenceGrant.ts";
+import { GRPCRoute, HTTPRoute, KubernetesTCPRoute, TLSRoute } from "./gatewayApi/routes.ts";
 import { AuthorizationPolicy } from "./istio/authorizationPolicy.ts";
+import { COUNTED_ISTIO_KINDS } from "./istio/countedKinds.ts";
 import { DestinationRule } from "./istio/destinationRule.ts";
 import { EnvoyFilter } from "./istio/envoyFilter.ts";
 import { Gateway } from "./istio/gateway.ts";
@@ -35,6 +39,7 @@ import { Secret } from "./kubernetes/secret.ts";
 import { Service } from "./kubernetes/service.ts";
 import { StatefulSet } from "./kubernetes/statefulSet.ts";
 import { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from "./kubernetes/webhookConfiguration.ts";
+import { COUNTED_MCS_KINDS } from "./mcs/countedKinds.ts";
 import { KubernetesCluster } from "./multicluster/kubernetesCluster.ts";
 import { AccessPolicy } from "./networking/accessPolicy.ts";
 import { ServiceDependency } from "./networking/serviceDependency.ts";
@@ -105,6 +110,9 @@ const CONSOLE = "the console, beside what we write";
 // Neither mesh nor policy: what an API looks like to those who call it.
 const PORTAL = "the API for portals of the management server, /v1/apis";
 
+// Users' own objects. An agent whose permissions are of before continues without them.
+const READ_ONLY: readonly Task[] = ["watchedByAgent", "readIfPermitted", "inDiscoveryScope"];
+
 /** Every kind that we deal with. Nothing on the way between clusters names a kind: it asks this table. */
 const ROLES: readonly Role[] = [
   { kind: Namespace, tasks: ["watchedByAgent"] },
@@ -133,9 +141,17 @@ const ROLES: readonly Role[] = [
   { kind: AuthorizationPolicy, tasks: ["watchedByAgent", "inDiscoveryScope", "delivered"] },
   // A proxy that is limited to hosts before they exist loses them for a moment.
   { kind: Sidecar, tasks: ["watchedByAgent", "inDiscoveryScope", "delivered"], refersTo: [ServiceEntry, DestinationRule] },
-  { kind: EnvoyFilter, tasks: ["delivered"] },
-  // Only read. An agent whose permissions are of before continues without them.
-  { kind: PeerAuthentication, tasks: ["watchedByAgent", "readIfPermitted", "inDiscoveryScope"], keptFor: CONSOLE },
+  { kind: EnvoyFilter, tasks: ["watchedByAgent", "inDiscoveryScope", "delivered"], keptFor: CONSOLE },
+
+  // Only read.
+  { kind: PeerAuthentication, tasks: READ_ONLY, keptFor: CONSOLE },
+  { kind: KubernetesGateway, tasks: READ_ONLY, keptFor: CONSOLE },
+  { kind: HTTPRoute, tasks: READ_ONLY },
+  { kind: GRPCRoute, tasks: READ_ONLY },
+  { kind: TLSRoute, tasks: READ_ONLY },
+  { kind: KubernetesTCPRoute, tasks: READ_ONLY },
+  { kind: ReferenceGrant, tasks: READ_ONLY },
+  ...[...COUNTED_ISTIO_KINDS, ...COUNTED_MCS_KINDS].map((kind) => ({ kind, tasks: READ_ONLY, keptFor: CONSOLE })),
 
   // The network layer beside the mesh. That users' own policies are sent explains what traffic does; none of them is ever changed.
   { kind: CiliumNetworkPolicy, tasks: ["watchedByAgent", "inDiscoveryScope", "delivered"], keptFor: CONSOLE },
@@ -226,6 +242,15 @@ export function answeredKinds(): readonly Kind[] {
 /** For whom a kind is kept that agents send and no translator reads; undefined for what is read. */
 export function keptFor(kind: Kind): string | undefined {
   return ROLES.find((role) => role.kind === kind)?.keptFor;
+}
+
+/** What users write for meshes and gateways themselves, and agents send: it is counted for each mesh. */
+export function countedKinds(): readonly Kind[] {
+  return [VirtualService, DestinationRule, ServiceEntry, Gateway, AuthorizationPolicy, Sidecar, EnvoyFilter, ...readOnlyKinds()];
+}
+
+function readOnlyKinds(): readonly Kind[] {
+  return ROLES.filter(({ tasks }) => tasks === READ_ONLY).map(({ kind }) => kind);
 }
 
 /** What an agent sends only of namespaces that discovery looks into. */

@@ -4,7 +4,10 @@ import {
   agentKinds,
   CiliumEndpoint,
   ConfigMap,
+  countedKinds,
   Deployment,
+  GATEWAY_API_ROUTES,
+  KubernetesGateway,
   Node,
   onDemandKinds,
   PeerAuthentication,
@@ -29,6 +32,17 @@ const metadata = {
   annotations: { "kubectl.kubernetes.io/last-applied-configuration": "SECRET", note: "kept" },
   managedFields: [{ manager: "SECRET" }],
 };
+const COUNTED = [
+  "EnvoyFilter",
+  "RequestAuthentication",
+  "Telemetry",
+  "WasmPlugin",
+  "WorkloadEntry",
+  "WorkloadGroup",
+  "ProxyConfig",
+  "ServiceExport",
+  "ServiceImport",
+];
 const container = { name: "app", image: "app:1", env: [{ name: "PASSWORD", value: "SECRET" }], command: ["SECRET"] };
 
 describe("what leaves a cluster", () => {
@@ -236,6 +250,46 @@ describe("what leaves a cluster", () => {
       metadata: { name, namespace, clusterName, labels, creationTimestamp },
       spec: { selector: { matchLabels: { app: "x" } }, mtls, portLevelMtls },
     });
+  });
+
+  test("of routes of the Gateway API: their parents and backends, and not what they do to requests", () => {
+    const backendRef = { name: "reviews", port: 9080 };
+    const parentRefs = [{ group: "", kind: "Service", name: "reviews", port: 9080 }];
+    const rules = [
+      {
+        matches: [{ headers: [{ name: "authorization", value: "SECRET" }] }],
+        filters: [
+          { type: "RequestHeaderModifier", requestHeaderModifier: { set: [{ name: "authorization", value: "SECRET" }] } },
+          { type: "RequestMirror", requestMirror: { backendRef, percent: 5 } },
+        ],
+        backendRefs: [{ ...backendRef, weight: 1, filters: [{ requestHeaderModifier: { set: [{ name: "x", value: "SECRET" }] } }] }],
+      },
+    ];
+    const read = { parentRefs, rules: [{ filters: [{}, { requestMirror: { backendRef } }], backendRefs: [{ ...backendRef, weight: 1 }] }] };
+    for (const kind of GATEWAY_API_ROUTES)
+      expect(
+        projected(kind, { metadata, spec: { parentRefs, rules, extra: "SECRET" }, status: { parents: [{ message: "SECRET" }] } }).spec,
+      ).toEqual(read);
+    const listeners = [{ name: "https", port: 443, protocol: "HTTPS", hostname: "a.example" }];
+    const tls = { certificateRefs: [{ name: "SECRET" }], options: { key: "SECRET" } };
+    expect(projected(KubernetesGateway, { metadata, spec: { listeners: [{ ...listeners[0], tls }] } }).spec).toEqual({ listeners });
+  });
+
+  test("of what users wrote and no rule reads: that it is there", () => {
+    const secrets = {
+      configPatches: [{ patch: { value: { token: "SECRET" } } }],
+      pluginConfig: { token: "SECRET" },
+      jwtRules: [{ jwks: "SECRET", fromHeaders: [{ name: "SECRET" }] }],
+      address: "SECRET",
+    };
+    const kinds = countedKinds().filter(({ kind }) => COUNTED.includes(kind));
+    expect(kinds.map(({ kind }) => kind)).toEqual(COUNTED);
+    for (const kind of kinds) {
+      const resource = kind.parse({ apiVersion: kind.apiVersion, kind: kind.kind, metadata, spec: secrets, status: secrets });
+      const { name, namespace, clusterName, labels } = metadata;
+      const sent = (kind.reportedForm ?? kind.project)?.(resource);
+      expect(sent).toEqual({ apiVersion: kind.apiVersion, kind: kind.kind, metadata: { name, namespace, clusterName, labels } });
+    }
   });
 
   test("is settled: what was projected once is not changed by projecting it again", () => {

@@ -22,6 +22,8 @@ export interface Kind<R extends Resource = Resource> {
   parse(input: unknown): R;
   /** What of an object leaves its cluster: the fields that translation reads. Absent: the object as it is. */
   project?(resource: R): R;
+  /** Of a kind that agents also write, and so read in full: what leaves a cluster of an object of users'. Absent: what `project` gives. */
+  reportedForm?(resource: R): R;
 }
 
 /** The static type of a kind's resources. */

@@ -415,7 +415,7 @@ export const FINDINGS = {
     example: "spec.policy.retries.attempts: -1 must not be negative",
   },
   UserConfigConflict: {
-    meaning: "A user-created Istio object configures the same host.",
+    meaning: "A user-created object of Istio, or a route of the Gateway API, configures the same host.",
     example:
       "host reviews.bookinfo.svc.cluster.local is also configured by VirtualService bookinfo/mine in cluster-1; Istio uses only one of the two: remove that object, or this policy",
   },

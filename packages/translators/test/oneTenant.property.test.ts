@@ -21,7 +21,7 @@ const NAMESPACES = ["aaa", "zzz"];
  * 2. each discovered Mesh, Workload and Destination of other namespaces, and its status;
  * 3. the status of each policy and VirtualMesh of others, but for what it says of targets in that namespace, and for warnings that name it.
  *
- * Left out are Istio's own objects: which hosts those of one namespace may be about, Istio says (`exportTo`).
+ * Left out are the counts of users' objects in the status of a Mesh, which count the tenant's, too, and Istio's own objects: which hosts those of one namespace may be about, Istio says (`exportTo`).
  */
 const KNOWLEDGE = ["after a restart that remembers nothing", "with what was published before"] as const;
 
@@ -100,7 +100,8 @@ function viewOf(world: Translation, tenancy: Tenancy): View {
     const found = ref.kind === Destination.kind ? world.attached.of(Destination).get(ref) : world.attached.of(Workload).get(ref);
     if (found !== undefined && isOf(found, tenancy)) continue;
     if (ref.kind === Mesh.kind && isMeshOf(world.attached.of(Mesh).get(ref), tenancy)) continue;
-    view.set(`status ${formatRef(ref)}`, withoutTargetsOf(world, status, tenancy));
+    const { userObjects: _, ...rest } = status;
+    view.set(`status ${formatRef(ref)}`, withoutTargetsOf(world, rest, tenancy));
   }
   return Object.fromEntries([...view].sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -25,7 +25,7 @@ export const BackendTLSPolicy = defineKind({
     ),
     insertBefore(
       ROLES,
-      'import { AuthorizationPolicy } from "./istio/authorizationPolicy.ts";',
+      'import { KubernetesGateway } from "./gatewayApi/gateway.ts";',
       'import { BackendTLSPolicy } from "./gatewayApi/backendTlsPolicy.ts";\n',
     ),
     insertAfter(

@@ -1,78 +1,71 @@
-import { createFile, insertAfter, insertBefore } from "../edit.ts";
+import { createFile, insertAfter, insertBefore, replaceText } from "../edit.ts";
 import type { Recipe } from "../recipe.ts";
 import { istioDestination } from "./inputs.ts";
 
 const NAMES = {
-  group: "kubernetes",
-  kind: "networkPolicy",
-  translator: "networkPolicies",
-  folder: "networkPolicies",
-  case: "services-with-a-label-are-called-by-the-cluster-only",
+  group: "smi",
+  kind: "udpRoute",
+  translator: "udpRoutes",
+  folder: "udpRoutes",
+  case: "services-with-a-label-have-their-ports-named",
 };
 const ROLES = "packages/api/src/roles.ts";
 const DESTINATIONS = "packages/translators/src/meshes/istio/istio.ts";
 
-/** NetworkPolicy, for services with a label. */
+/** UDPRoute of the Service Mesh Interface, for services with a label. */
 export const writtenKind: Recipe = {
   heading: "Adding a kind that translation writes",
   isNightly: true,
   names: NAMES,
   edits: [
     createFile(
-      "packages/api/src/kubernetes/networkPolicy.ts",
-      `import { defineKind } from "../shared/defineKind.ts";
-import { fields, listOf, stringMap, strings } from "../shared/schema.ts";
+      "packages/api/src/smi/udpRoute.ts",
+      `import { Type } from "@sinclair/typebox";
+import { defineKind } from "../shared/defineKind.ts";
+import { fields } from "../shared/schema.ts";
 
-const labels = fields({ matchLabels: stringMap() });
-const peer = fields({ namespaceSelector: labels });
-
-/** Who may connect to pods. Source: kubernetes.io/docs/concepts/services-networking/network-policies. */
-export const NetworkPolicy = defineKind({
-  apiVersion: "networking.k8s.io/v1",
-  kind: "NetworkPolicy",
-  plural: "networkpolicies",
-  fields: { spec: fields({ podSelector: labels, policyTypes: strings(), ingress: listOf(fields({ from: listOf(peer) })) }) },
+/** Ports of datagrams. Source: github.com/servicemeshinterface/smi-spec, traffic-specs v1alpha4. */
+export const UDPRoute = defineKind({
+  apiVersion: "specs.smi-spec.io/v1alpha4",
+  kind: "UDPRoute",
+  plural: "udproutes",
+  fields: { spec: fields({ matches: fields({ name: Type.String(), ports: Type.Array(Type.Integer()) }) }) },
 });
-export type NetworkPolicy = ReturnType<typeof NetworkPolicy.parse>;
+export type UDPRoute = ReturnType<typeof UDPRoute.parse>;
 `,
     ),
     insertBefore(
       "packages/api/src/index.ts",
-      "export { KIND_NODE_IMAGE, Node }",
-      'export { NetworkPolicy } from "./kubernetes/networkPolicy.ts";\n',
+      'export { type UnsupportedKind, unsupportedKind } from "./unsupportedKinds.ts";',
+      'export { UDPRoute } from "./smi/udpRoute.ts";\n',
     ),
-    insertBefore(ROLES, 'import { Node } from "./kubernetes/node.ts";', 'import { NetworkPolicy } from "./kubernetes/networkPolicy.ts";\n'),
-    insertBefore(ROLES, "  { kind: TrafficSplit,", '  { kind: NetworkPolicy, tasks: ["delivered"] },\n'),
-    insertBefore(
+    insertAfter(ROLES, 'import { TrafficTarget } from "./smi/trafficTarget.ts";', '\nimport { UDPRoute } from "./smi/udpRoute.ts";'),
+    insertAfter(ROLES, '{ kind: TCPRoute, tasks: ["delivered"] },', '\n  { kind: UDPRoute, tasks: ["delivered"] },'),
+    replaceText(
       "docs/reference/rbac.md",
-      "  - { apiGroups: [split.smi-spec.io], resources: [trafficsplits],",
-      "  - { apiGroups: [networking.k8s.io], resources: [networkpolicies], verbs: [get, list, watch, create, update, patch, delete] }\n",
+      "resources: [httproutegroups, tcproutes], verbs: [get, list, watch, create,",
+      "resources: [httproutegroups, tcproutes, udproutes], verbs: [get, list, watch, create,",
     ),
     createFile(
-      "packages/translators/src/meshes/istio/networkPolicies.ts",
-      `import { NetworkPolicy } from "@isthmus/api";
+      "packages/translators/src/meshes/istio/udpRoutes.ts",
+      `import { UDPRoute } from "@isthmus/api";
 import { type DestinationInputs, emptyTranslation, type TargetTranslation } from "../inputs.ts";
 import { type OutputOrigin, outputOf } from "../outputMetadata.ts";
 
-/** The pods of a Service with the label security=strict take connections of pods of their own cluster only. */
-export function networkPolicyFor(inputs: DestinationInputs, origin: OutputOrigin): TargetTranslation {
-  const { ref, labels = {}, workloadSelectorLabels: matchLabels = {} } = inputs.destination.spec?.kubeService ?? {};
+/** The ports of a Service with the label security=strict have a name. */
+export function udpRouteFor(inputs: DestinationInputs, origin: OutputOrigin): TargetTranslation {
+  const { ref, labels = {}, ports: all = [] } = inputs.destination.spec?.kubeService ?? {};
   if (ref === undefined || labels["security"] !== "strict") return emptyTranslation;
   const { name, namespace, clusterName } = ref;
-  const ingress = [{ from: [{ namespaceSelector: {} }] }];
-  const spec = { podSelector: { matchLabels }, policyTypes: ["Ingress"], ingress } satisfies NetworkPolicy["spec"];
-  return { outputs: [outputOf({ name, namespace, clusterName, origin }, NetworkPolicy, spec)], reports: [] };
+  const spec = { matches: { name, ports: all.flatMap(({ port }) => port ?? []) } } satisfies UDPRoute["spec"];
+  return { outputs: [outputOf({ name, namespace, clusterName, origin }, UDPRoute, spec)], reports: [] };
 }
 `,
     ),
-    insertBefore(
-      DESTINATIONS,
-      'import { podsOutsideMesh } from "./podsOutsideMesh.ts";',
-      'import { networkPolicyFor } from "./networkPolicies.ts";\n',
-    ),
-    insertAfter(DESTINATIONS, "\n    envoyFilterFor(inputs, origin),", "\n    networkPolicyFor(inputs, origin),"),
+    insertAfter(DESTINATIONS, 'import { sourceObjects } from "./sourceObjects.ts";', '\nimport { udpRouteFor } from "./udpRoutes.ts";'),
+    insertAfter(DESTINATIONS, "\n    envoyFilterFor(inputs, origin),", "\n    udpRouteFor(inputs, origin),"),
     createFile(`packages/translators/testdata/${NAMES.folder}/${NAMES.case}.in.yaml`, istioDestination),
   ],
   tests: ["packages/translators/test/kindsRead.test.ts", "tests/security/agentRights.test.ts"],
-  golden: { [`packages/translators/testdata/${NAMES.folder}/${NAMES.case}.out.yaml`]: "policyTypes:" },
+  golden: { [`packages/translators/testdata/${NAMES.folder}/${NAMES.case}.out.yaml`]: "kind: UDPRoute" },
 };

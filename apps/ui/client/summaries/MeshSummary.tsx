@@ -19,6 +19,7 @@ export function MeshSummary({ mesh }: { readonly mesh: Mesh }) {
   const { snapshot } = useFleet();
   const { type, installation, gateways } = meshFacts(mesh);
   const { istio, cilium } = mesh.spec ?? {};
+  const { userObjects = [] } = mesh.status ?? {};
   const ref = mesh.status?.appliedVirtualMesh?.ref;
   const virtualMesh =
     ref === undefined ? undefined : { ...VirtualMesh, name: ref.name ?? "", namespace: ref.namespace ?? "", clusterName: "" };
@@ -42,6 +43,18 @@ export function MeshSummary({ mesh }: { readonly mesh: Mesh }) {
                 <Link key="cilium" to="/access/cilium" search={{ q }}>
                   <Name text={[cilium.version, cilium.enforcement].filter(Boolean).join(" · ") || t.meshes.cilium} />
                 </Link>
+              ),
+            ],
+            [
+              t.meshes.userObjects,
+              userObjects.length === 0 ? undefined : (
+                <span key="users" className="inline">
+                  {userObjects.map(({ group = "", kind = "", count = 0 }) => (
+                    <Link key={`${group}/${kind}`} to="/debug/$group/$kind" params={{ group: group || "_", kind }} title={group}>
+                      <Name text={`${kind} ${count}`} />
+                    </Link>
+                  ))}
+                </span>
               ),
             ],
             [

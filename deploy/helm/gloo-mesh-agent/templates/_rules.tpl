@@ -32,7 +32,37 @@
     - watch # changes as they happen
 # reported to the management server
 - apiGroups: ["security.istio.io"]
-  resources: [peerauthentications]
+  resources: [peerauthentications, requestauthentications]
+  verbs:
+    - list # the state at the start, and after a watch has expired
+    - watch # changes as they happen
+# reported to the management server
+- apiGroups: ["gateway.networking.k8s.io"]
+  resources: [gateways, httproutes, grpcroutes, tlsroutes, tcproutes, referencegrants]
+  verbs:
+    - list # the state at the start, and after a watch has expired
+    - watch # changes as they happen
+# reported to the management server
+- apiGroups: ["telemetry.istio.io"]
+  resources: [telemetries]
+  verbs:
+    - list # the state at the start, and after a watch has expired
+    - watch # changes as they happen
+# reported to the management server
+- apiGroups: ["extensions.istio.io"]
+  resources: [wasmplugins]
+  verbs:
+    - list # the state at the start, and after a watch has expired
+    - watch # changes as they happen
+# reported to the management server
+- apiGroups: ["networking.istio.io"]
+  resources: [workloadentries, workloadgroups, proxyconfigs]
+  verbs:
+    - list # the state at the start, and after a watch has expired
+    - watch # changes as they happen
+# reported to the management server
+- apiGroups: ["multicluster.x-k8s.io"]
+  resources: [serviceexports, serviceimports]
   verbs:
     - list # the state at the start, and after a watch has expired
     - watch # changes as they happen

@@ -129,6 +129,17 @@ const meshStatus = fields({
   }),
   appliedVirtualDestinations: Type.Array(fields({ ref: objectRef, observedGeneration: generation, errors: strings() })),
   appliedEastWestIngressGateways: Type.Array(appliedEastWestIngressGateway),
+  userObjects: Type.Array(
+    fields({
+      group: text("API group."),
+      kind: text("Kind."),
+      count: uint32({ description: "Number of objects." }),
+    }),
+    {
+      description:
+        "What users themselves have written for Istio, the Gateway API and multi-cluster Services in the cluster of the mesh, as far as its agent reports it. Kinds without objects are left out.",
+    },
+  ),
   cilium: fields(
     {
       identities: uint32({ description: "Number of CiliumIdentities." }),

@@ -1,5 +1,6 @@
 import type { Resource } from "@isthmus/core";
 import { Type } from "@sinclair/typebox";
+import { namedAlone } from "../shared/countedKind.ts";
 import { defineKind, type Value } from "../shared/defineKind.ts";
 import { fields, int32, listOf, mapOf, oneOfWords } from "../shared/schema.ts";
 import { accessLogPatch, agentClusterPatch } from "./accessLogFilter.ts";
@@ -40,7 +41,7 @@ const writtenForm = defineKind({ ...NAME, fields: { spec: Type.Union([ofWorkload
  * Changes what Istio makes of Envoy's configuration for some pods of its namespace. Users have others, of any form. Istio serves it in
  * this version alone. Source: istio.io/docs/reference/config/networking/envoy-filter.
  */
-export const EnvoyFilter = { ...defineKind({ ...NAME, fields: { spec: fields({}) } }), writtenForm, runsCode };
+export const EnvoyFilter = { ...defineKind({ ...NAME, fields: { spec: fields({}) } }), writtenForm, runsCode, reportedForm: namedAlone };
 /** As it is written. */
 export type EnvoyFilter = ReturnType<typeof writtenForm.parse>;
 

@@ -49,6 +49,9 @@ export interface UpstreamOptions {
 export function upstream(options: UpstreamOptions): Upstream & { view(view: Informer): void } {
   const { link, kinds, userKinds, keepsLastGood, scopedKinds, owners, scope, random, log } = options;
   const sentKinds = new Set(kinds.map(kindKeyOf));
+  const reported = new Map(
+    kinds.flatMap((kind) => (kind.reportedForm === undefined ? [] : [[kindKeyOf(kind), kind.reportedForm] as const])),
+  );
   const users = new Set(userKinds.map(kindKeyOf));
   const isKept = new Set(kinds.filter(keepsLastGood).map(kindKeyOf));
   /** What users ask, as it was reported, by `resourceKeyOf`. */
@@ -87,7 +90,8 @@ export function upstream(options: UpstreamOptions): Upstream & { view(view: Info
 
   /** The object as it is to be reported; undefined when nothing of it is news. */
   function news(resource: Resource): Resource | undefined {
-    if (!users.has(kindKeyOf(resource))) return resource;
+    const kindKey = kindKeyOf(resource);
+    if (!users.has(kindKey)) return reported.get(kindKey)?.(resource) ?? resource;
     const key = resourceKeyOf(refOf(resource));
     const question = questionIn(resource);
     if (equalJson(asked.get(key), question)) return undefined;

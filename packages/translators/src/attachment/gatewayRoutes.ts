@@ -1,4 +1,13 @@
-import { type Destination, Gateway, VirtualDestination, VirtualService } from "@isthmus/api";
+import {
+  type Destination,
+  GATEWAY_API_ROUTES,
+  Gateway,
+  type GatewayApiRoute,
+  ReferenceGrant,
+  Service,
+  VirtualDestination,
+  VirtualService,
+} from "@isthmus/api";
 import { equalJson, keyOf, keyOfResource, type Resource } from "@isthmus/core";
 import { inputKind, join, unionOf } from "../incremental/join.ts";
 import type { Matching } from "../incremental/matching.ts";
@@ -33,6 +42,11 @@ const takenBy: Matching<Destination, VirtualDestination> = {
 export const gatewayRoutes = unionOf<AttachedSources, Destination, Resource>([
   join({ from: destinations, to: inputKind<AttachedSources, VirtualDestination>(VirtualDestination), matching: takenBy }),
   join({ from: destinations, key: byService, to: inputKind<AttachedSources, VirtualService>(VirtualService), index: byRoutedService }),
+  ...GATEWAY_API_ROUTES.map((kind) =>
+    join({ from: destinations, key: byService, to: inputKind<AttachedSources, GatewayApiRoute>(kind), index: byBackend }),
+  ),
+  // By which routes of other namespaces lead here.
+  join({ from: destinations, key: byOwnNamespace, to: inputKind<AttachedSources, ReferenceGrant>(ReferenceGrant), index: byPlace }),
   join({ from: destinations, key: destinationsByCluster, to: inputKind<AttachedSources, Gateway>(Gateway), index: passingByCluster }),
 ]);
 
@@ -59,6 +73,36 @@ function byRoutedService({ metadata, spec = {} }: VirtualService): readonly stri
     return service === undefined ? NONE : [keyOf({ ...service, clusterName: metadata.clusterName ?? "" })];
   });
   return [...new Set(keys)];
+}
+
+/** Routes of users that are of Gateways, by the Services to which they lead. */
+function byBackend({ metadata, spec = {} }: GatewayApiRoute): readonly string[] {
+  if (metadata.labels?.[NETWORKING_OWNER_LABEL] !== undefined) return NONE;
+  const isOfGateway = (spec.parentRefs ?? NONE).some(
+    ({ group = GATEWAY_API, kind = Gateway.kind }) => group === GATEWAY_API && kind === Gateway.kind,
+  );
+  if (!isOfGateway) return NONE;
+  const mirrors = (rule: RouteRule) => (rule.filters ?? NONE).flatMap(({ requestMirror }) => requestMirror?.backendRef ?? NONE);
+  const backends = (spec.rules ?? NONE).flatMap((rule) => [...(rule.backendRefs ?? NONE), ...mirrors(rule)]);
+  const { namespace: own = "", clusterName = "" } = metadata;
+  const keys = backends.flatMap(({ group = "", kind = Service.kind, name = "", namespace = own }): readonly string[] =>
+    BACKENDS.has(`${group}/${kind}`) && name !== "" ? [keyOf({ name, namespace, clusterName })] : NONE,
+  );
+  return [...new Set(keys)];
+}
+
+type RouteRule = NonNullable<NonNullable<GatewayApiRoute["spec"]>["rules"]>[number];
+const GATEWAY_API = "gateway.networking.k8s.io";
+// What a route may name that is a Service in the end: itself, or under its name in all clusters.
+const BACKENDS: ReadonlySet<string> = new Set(["/Service", "multicluster.x-k8s.io/ServiceImport"]);
+
+function byOwnNamespace({ spec }: Destination): readonly string[] {
+  const { namespace, clusterName } = spec?.kubeService?.ref ?? {};
+  return namespace === undefined || clusterName === undefined ? NONE : [`${clusterName}/${namespace}`];
+}
+
+function byPlace({ metadata: { namespace = "", clusterName = "" } }: ReferenceGrant): readonly string[] {
+  return [`${clusterName}/${namespace}`];
 }
 
 /** A name alone is of the own namespace, whatever the domain of the cluster. Source: istio.io, VirtualService, Destination.host. */

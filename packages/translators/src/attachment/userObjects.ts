@@ -1,5 +1,5 @@
 import type { Destination } from "@isthmus/api";
-import { type CooperativeTask, emptyTable, type Kind, type Table } from "@isthmus/core";
+import { type CooperativeTask, emptyTable, type Kind, type Resource, type Table } from "@isthmus/core";
 import { keysOf, recompute } from "../incremental/rows.ts";
 import type { TranslationContext, UserObject } from "../meshes/inputs.ts";
 import type { UserObjects } from "../meshes/meshTranslator.ts";
@@ -85,4 +85,9 @@ export function byWildcardCluster({ object, hosts }: UserObjectHosts): readonly 
 
 function isWildcard(host: string): boolean {
   return host.startsWith("*");
+}
+
+/** Objects of users, by their cluster: those without our label. */
+export function byUsersCluster({ metadata }: Resource): readonly string[] {
+  return metadata.labels?.[NETWORKING_OWNER_LABEL] === undefined ? [metadata.clusterName ?? ""] : NONE;
 }

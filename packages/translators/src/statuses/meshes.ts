@@ -1,23 +1,39 @@
-import { CILIUM_REPORT_NAME, CiliumReport, Mesh } from "@isthmus/api";
-import { type Index, type ResourceRef, refOf } from "@isthmus/core";
+import { CILIUM_REPORT_NAME, CiliumReport, countedKinds, Mesh } from "@isthmus/api";
+import { groupOf, type Index, type ResourceRef, refOf, type Snapshot } from "@isthmus/core";
+import { byUsersCluster } from "../attachment/userObjects.ts";
 import { changesOf, versionsOf } from "../incremental/changes.ts";
 import type { Translation } from "../pipeline/translate.ts";
 import { meshCluster } from "../policy/policyScope.ts";
 
-/** The status of a Mesh: what is in force there, and what is counted of Cilium beside it. */
+/** The status of a Mesh: what is in force there, and what is counted beside it of Cilium's objects and of those that users have written. */
 export function meshStatus(mesh: Mesh, { inputs }: Pick<Translation, "inputs">): object {
-  const status = mesh.status ?? {};
+  const clusterName = meshCluster(mesh);
+  const userObjects = countsOf(inputs, clusterName);
+  const status = { ...mesh.status, ...(userObjects.length === 0 ? {} : { userObjects }) };
   if (mesh.spec?.cilium === undefined) return status;
-  const counted = inputs.of(CiliumReport).get({ name: CILIUM_REPORT_NAME, namespace: "", clusterName: meshCluster(mesh) });
+  const counted = inputs.of(CiliumReport).get({ name: CILIUM_REPORT_NAME, namespace: "", clusterName });
   return counted?.status === undefined ? status : { ...status, cilium: counted.status };
 }
 
-/** The Meshes beside which something else of Cilium is counted than before. */
+/** The Meshes beside which something else is counted than before. */
 export function meshesCountedAnew({ inputs, attached }: Translation, before: Translation | undefined): readonly ResourceRef[] {
   const clusters = new Set(
     [...versionsOf(changesOf(CiliumReport, inputs, before?.inputs))].map(({ metadata }) => metadata.clusterName ?? ""),
   );
+  for (const kind of countedKinds()) {
+    for (const { before: was, after } of changesOf(kind, inputs, before?.inputs)) {
+      const [older, newer] = [was, after].map((object) => (object === undefined ? [] : byUsersCluster(object)));
+      if (older?.[0] !== newer?.[0]) for (const cluster of [...(older ?? []), ...(newer ?? [])]) clusters.add(cluster);
+    }
+  }
   return [...clusters].flatMap((cluster) => attached.of(Mesh).where(byCluster, cluster).map(refOf));
+}
+
+function countsOf(inputs: Snapshot, clusterName: string): readonly object[] {
+  return countedKinds().flatMap((kind) => {
+    const count = inputs.of(kind).where(byUsersCluster, clusterName).length;
+    return count === 0 ? [] : [{ group: groupOf(kind.apiVersion), kind: kind.kind, count }];
+  });
 }
 
 const byCluster: Index<Mesh> = (mesh) => [meshCluster(mesh)];

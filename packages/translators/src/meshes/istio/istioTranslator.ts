@@ -1,4 +1,4 @@
-import { AuthorizationPolicy, DestinationRule, rootNamespaceOf, VirtualService } from "@isthmus/api";
+import { AuthorizationPolicy, DestinationRule, GRPCRoute, HTTPRoute, rootNamespaceOf, VirtualService } from "@isthmus/api";
 import { mergeTranslations } from "../inputs.ts";
 import type { MeshTranslator } from "../meshTranslator.ts";
 import { accessLogsOf } from "./accessLogs/accessLogs.ts";
@@ -51,7 +51,7 @@ export const istioTranslator: MeshTranslator = {
     notedGateways,
     withoutNotedGateways,
   },
-  userObjects: { kinds: [VirtualService, DestinationRule], hostsOf },
+  userObjects: { kinds: [VirtualService, DestinationRule, HTTPRoute, GRPCRoute], hostsOf },
   userAccess: { kind: AuthorizationPolicy, rootNamespaceOf },
   trustDomainOf,
   effectOf: istioDestinationEffect,

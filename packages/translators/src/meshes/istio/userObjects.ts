@@ -1,15 +1,18 @@
-import { DestinationRule, VirtualService } from "@isthmus/api";
+import { DestinationRule, type GatewayApiRoute, GRPCRoute, HTTPRoute, VirtualService } from "@isthmus/api";
 import { formatRef, refOf } from "@isthmus/core";
 import { type Finding, invalidFinding, warningFinding } from "../../findings.ts";
 import { clusterDomainOf, hostnameFrom } from "../../policy/hostnames.ts";
 import type { DestinationInputs, UserObject } from "../inputs.ts";
 import type { Source } from "./source.ts";
 
-/** A kind of Istio object, for one source of requests. */
+/** A kind of object, for one source of requests. */
 interface Place {
-  readonly kind: "VirtualService" | "DestinationRule";
+  readonly kind: "VirtualService" | "DestinationRule" | "HTTPRoute" | "GRPCRoute";
   readonly source: Source;
 }
+
+/** Routes of the Gateway API by which users route calls of sidecars to a Service. */
+export const ROUTES_BEFORE_OURS = [HTTPRoute.kind, GRPCRoute.kind] as readonly ("HTTPRoute" | "GRPCRoute")[];
 
 type Inputs = Pick<DestinationInputs, "destination" | "userObjects" | "translationContext">;
 
@@ -39,8 +42,8 @@ interface Meeting {
   readonly place: Place;
   /** Whether the reader may know the object. */
   readonly isNamed: boolean;
-  /** What comes of it: ours beside it, ours with its settings, none of ours, or none for what this policy says of connections as that one is for some callers alone: nothing of it where its routes lead to subsets of ours. */
-  readonly outcome: "BESIDE" | "CARRIED" | "STANDS" | "FOR_SOME" | "FOR_SOME_WITH_SUBSETS";
+  /** What comes of it: ours beside it, ours after it for callers of its namespace, ours with its settings, none of ours, or none for what this policy says of connections as that one is for some callers alone: nothing of it where its routes lead to subsets of ours. */
+  readonly outcome: "BESIDE" | "BEFORE" | "CARRIED" | "STANDS" | "FOR_SOME" | "FOR_SOME_WITH_SUBSETS";
 }
 
 /**
@@ -71,6 +74,11 @@ export function userConflictFinding(inputs: Inputs, object: UserObject, { place,
         "UserConfigConflict",
         `${what}: the ${place.kind} that is written has its settings, too, but for what policies say: remove that object, or this policy`,
       );
+    case "BEFORE":
+      return warningFinding(
+        "UserConfigConflict",
+        `${what}, which Istio prefers for callers in its namespace, so what this policy says of routes is not in force for these: remove that object, or this policy`,
+      );
     case "BESIDE":
       return warningFinding("UserConfigConflict", `${what}; Istio uses only one of the two: remove that object, or this policy`);
   }
@@ -80,14 +88,24 @@ export function userConflictFinding(inputs: Inputs, object: UserObject, { place,
 export function hostsOf(object: UserObject, clusterDomains: ReadonlyMap<string, string>): readonly string[] {
   const { namespace = "", clusterName = "" } = object.metadata;
   const domain = clusterDomainOf(clusterName, clusterDomains);
-  return rawHostsOf(object).map((host) => (host.includes(".") || host.startsWith("*") ? host : `${host}.${namespace}.svc.${domain}`));
+  return rawHostsOf(object, clusterDomains).map((host) =>
+    host.includes(".") || host.startsWith("*") ? host : `${host}.${namespace}.svc.${domain}`,
+  );
 }
 
-function rawHostsOf(object: UserObject): readonly string[] {
+function rawHostsOf(object: UserObject, clusterDomains: ReadonlyMap<string, string>): readonly string[] {
   if (isVirtualService(object)) {
     // Routes of gateways alone never meet those of sidecars. Source: istio.io VirtualService.gateways, the reserved word `mesh`.
     const { hosts = [], gateways = [] } = object.spec ?? {};
     return gateways.length === 0 || gateways.includes("mesh") ? hosts : [];
+  }
+  if (isRoute(object)) {
+    // Of Gateways alone they never meet calls of sidecars. Source: gateway-api.sigs.k8s.io/mesh, a Service as the parent.
+    const { namespace: own = "", clusterName = "" } = object.metadata;
+    const domain = clusterDomainOf(clusterName, clusterDomains);
+    return (object.spec?.parentRefs ?? []).flatMap(({ group = "", kind, name, namespace = own }) =>
+      group === "" && kind === "Service" && name !== undefined ? [`${name}.${namespace}.svc.${domain}`] : [],
+    );
   }
   const host = isDestinationRule(object) ? object.spec?.host : undefined;
   return host === undefined ? [] : [host];
@@ -95,6 +113,10 @@ function rawHostsOf(object: UserObject): readonly string[] {
 
 function isVirtualService(object: UserObject): object is VirtualService {
   return object.kind === VirtualService.kind;
+}
+
+function isRoute(object: UserObject): object is GatewayApiRoute {
+  return object.kind === HTTPRoute.kind || object.kind === GRPCRoute.kind;
 }
 
 function isDestinationRule(object: UserObject): object is DestinationRule {

@@ -9,7 +9,7 @@ import { connectionFields, routeFields, type SourceContext } from "../policyFiel
 import { referencesIn, routeContext } from "../routeContext.ts";
 import type { Source } from "../source.ts";
 import { asksForSubsetsOf } from "../subsets.ts";
-import { userConflict, userConflictFinding } from "../userObjects.ts";
+import { ROUTES_BEFORE_OURS, userConflict, userConflictFinding } from "../userObjects.ts";
 import { canBeCarried, usersRulesInForce } from "../usersRules.ts";
 import { FieldOwners } from "./fieldOwners.ts";
 
@@ -82,6 +82,7 @@ export class RouteFieldOwners {
     const ofRule = hasRule ? this.#meeting(target, "DestinationRule", { isNamed, shiftsToOwnSubsets }) : [];
     return [
       ...(hasRoutes ? this.#meeting(target, "VirtualService", { isNamed, shiftsToOwnSubsets }) : []),
+      ...(this.#setsRoutes(policy) ? this.#meetingRoutes(target, isNamed) : []),
       // Without a rule of ours, what a policy says of routes is in force all the same, unless they lead to its subsets.
       ...(asksForRule ? ofRule : ofRule.filter(({ finding }) => finding.state !== "INVALID")),
     ];
@@ -104,6 +105,20 @@ export class RouteFieldOwners {
     }
     const outcome = canBeCarried([inForce, ...others]) ? "CARRIED" : shiftsToOwnSubsets ? "FOR_SOME_WITH_SUBSETS" : "FOR_SOME";
     return [{ finding: userConflictFinding(target, inForce, { place, isNamed, outcome }), isOfConnections: outcome === "FOR_SOME" }];
+  }
+
+  #setsRoutes(policy: TrafficPolicy): boolean {
+    return this.#matchesOf(policy) !== undefined && Object.keys(routeFields.fieldsOf(policy, this.#context)).length > 0;
+  }
+
+  /** Routes of the Gateway API come first: ours is written, and is not in force for callers of theirs. */
+  #meetingRoutes(target: PolicyTarget, isNamed: boolean): readonly UserConflict[] {
+    return ROUTES_BEFORE_OURS.flatMap((kind) => {
+      const place = { kind, source: this.#source };
+      const met = userConflict(target, place);
+      if (met === undefined) return [];
+      return [{ finding: userConflictFinding(target, met, { place, isNamed, outcome: "BEFORE" }), isOfConnections: false }];
+    });
   }
 
   /** What a policy sets comes to nothing where one with precedence, which says the same of its sources in other words, sets it for all its requests. */
