@@ -3,7 +3,9 @@ import {
   AccessPolicy,
   Destination,
   Gateway,
+  HTTPRoute,
   KubernetesCluster,
+  KubernetesGateway,
   Mesh,
   Secret,
   ServiceDependency,
@@ -24,7 +26,7 @@ import { startAgent } from "./harness/apps.ts";
 import { anyKind, Namespace } from "./harness/clusters.ts";
 import { describeReal } from "./harness/describeReal.ts";
 import { kubectl } from "./harness/kubectl.ts";
-import { applyAll } from "./harness/manifests.ts";
+import { anyFieldsCrd, applyAll, installCrds } from "./harness/manifests.ts";
 import { shiftPolicy, timeoutPolicy, virtualMesh } from "./harness/policies.ts";
 import { changesBetween, OWNER_LABEL, type Slice, startSlice, written } from "./harness/slice.ts";
 import { waitFor } from "./harness/waitFor.ts";
@@ -139,6 +141,36 @@ describeReal("the main job on real Kubernetes", (components) => {
       ["reviews.bookinfo.svc.cluster.local", 25],
     ]);
     expect([route?.timeout, route?.retries?.attempts]).toEqual(["2s", 3]);
+  });
+
+  it("counts routes of the Gateway API once its CRDs come, and tells the policy that one comes before", async () => {
+    const crds = [KubernetesGateway, HTTPRoute].map(anyFieldsCrd);
+    await installCrds(first, crds);
+    const metadata = { name: "reviews", namespace: "bookinfo" };
+    const { apiVersion, kind } = HTTPRoute;
+    const parentRefs = [{ group: "", kind: "Service", name: "reviews", port: 9080 }];
+    const backendRefs = [{ name: "reviews", port: 9080 }];
+    await applyAll(first, [{ apiVersion, kind, metadata, spec: { parentRefs, rules: [{ backendRefs }] } } as AnyResource]);
+    const countedOf = async () => {
+      const mesh = await management.get(Mesh, { name: "istiod-istio-system-cluster-1", namespace: "gloo-mesh" });
+      return mesh?.status?.userObjects?.find((counted) => counted.kind === kind);
+    };
+    const warningsOf = async () => {
+      const policy = await management.get(TrafficPolicy, { name: "shift", namespace: "gloo-mesh" });
+      return Object.values(policy?.status?.destinations ?? {}).flatMap(({ warnings = [] }) => warnings);
+    };
+    await waitFor("the route to be counted", async () => {
+      expect(await countedOf()).toEqual({ group: "gateway.networking.k8s.io", kind, count: 1 });
+      return true;
+    });
+    await waitFor("the policy to be told", async () =>
+      (await warningsOf()).some((one) => one.includes("HTTPRoute bookinfo/reviews in cluster-1")),
+    );
+    await first.delete(refOf({ apiVersion, kind, metadata } as AnyResource));
+    await waitFor("nothing to be counted and told", async () => {
+      expect([await countedOf(), (await warningsOf()).filter((one) => one.includes(kind))]).toEqual([undefined, []]);
+      return true;
+    });
   });
 
   it("fills the columns of kubectl get", async () => {

@@ -1,4 +1,4 @@
-import { CILIUM_REPORT_NAME, CiliumReport, countedKinds, Mesh } from "@isthmus/api";
+import { CILIUM_REPORT_NAME, CiliumReport, countedKinds, Mesh, Namespace } from "@isthmus/api";
 import { groupOf, type Index, type ResourceRef, refOf, type Snapshot } from "@isthmus/core";
 import { byUsersCluster } from "../attachment/userObjects.ts";
 import { changesOf, versionsOf } from "../incremental/changes.ts";
@@ -8,7 +8,10 @@ import { meshCluster } from "../policy/policyScope.ts";
 /** The status of a Mesh: what is in force there, and what is counted beside it of Cilium's objects and of those that users have written. */
 export function meshStatus(mesh: Mesh, { inputs }: Pick<Translation, "inputs">): object {
   const clusterName = meshCluster(mesh);
-  const userObjects = countsOf(inputs, clusterName);
+  const counts = countsOf(inputs, clusterName);
+  // Of a cluster that nobody has heard of since the start, what was counted last stands: unknown is not none.
+  const isKnown = counts.length > 0 || inputs.of(Namespace).where(byUsersCluster, clusterName).length > 0;
+  const userObjects = isKnown ? counts : (inputs.of(Mesh).get(refOf(mesh))?.status?.userObjects ?? counts);
   const status = { ...mesh.status, ...(userObjects.length === 0 ? {} : { userObjects }) };
   if (mesh.spec?.cilium === undefined) return status;
   const counted = inputs.of(CiliumReport).get({ name: CILIUM_REPORT_NAME, namespace: "", clusterName });
@@ -20,7 +23,7 @@ export function meshesCountedAnew({ inputs, attached }: Translation, before: Tra
   const clusters = new Set(
     [...versionsOf(changesOf(CiliumReport, inputs, before?.inputs))].map(({ metadata }) => metadata.clusterName ?? ""),
   );
-  for (const kind of countedKinds()) {
+  for (const kind of [Namespace, ...countedKinds()]) {
     for (const { before: was, after } of changesOf(kind, inputs, before?.inputs)) {
       const [older, newer] = [was, after].map((object) => (object === undefined ? [] : byUsersCluster(object)));
       if (older?.[0] !== newer?.[0]) for (const cluster of [...(older ?? []), ...(newer ?? [])]) clusters.add(cluster);
