@@ -57,7 +57,7 @@ export function anyFieldsCrd({
   return {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
-    // Groups of k8s.io want to be told that nobody has approved of it.
+    // Groups of k8s.io require to say that nobody has approved of it.
     metadata: { name: `${plural}.${group}`, annotations: { "api-approved.kubernetes.io": "unapproved, of a test" } },
     spec: {
       group,

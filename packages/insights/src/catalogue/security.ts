@@ -68,8 +68,10 @@ export const SECURITY = {
   SEC1008: {
     severity: { rule: "error" },
     title: "Mutual TLS is switched off",
-    meaning: "A DestinationRule switches mutual TLS off for a service that AccessPolicies let callers into.",
-    consequence: "Requests leave the caller as plain text, without its identity: rules that name callers let none of them in.",
+    meaning:
+      "A DestinationRule switches mutual TLS off for a service that AccessPolicies let callers into, or in a namespace whose PeerAuthentication is STRICT.",
+    consequence:
+      "Requests leave the caller as plain text, without its identity: rules that name callers let none of them in, and pods with STRICT refuse them.",
     remedy: "set ISTIO_MUTUAL, or remove tls",
     example:
       "DestinationRule bookinfo/reviews in cluster-1: spec.trafficPolicy.tls.mode: DISABLE sends plain text to reviews, so callers have no identity, and AccessPolicy bookinfo/reviewers lets none of them in by name",

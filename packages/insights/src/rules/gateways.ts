@@ -1,4 +1,4 @@
-import { DaemonSet, Deployment, Gateway, Service, VirtualService } from "@isthmus/api";
+import { DaemonSet, Deployment, Gateway, KubernetesGateway, Service, VirtualService } from "@isthmus/api";
 import { formatRef, type Index, matchesLabels, nearestName, type Resource, refOf } from "@isthmus/core";
 import { defineRule, lookUp, type RuleFinding } from "../rule.ts";
 import { byObjectCluster, isWithoutNamespace } from "./places.ts";
@@ -44,13 +44,18 @@ const gatewayClusters: Index<VirtualService> = (object) => (gatewaysNamed(object
 export const gatewayUnknown = defineRule({
   code: "ING1003",
   of: VirtualService,
-  reads: { all: lookUp(Gateway, { key: gatewayClusters, index: byObjectCluster }) },
+  reads: {
+    all: lookUp(Gateway, { key: gatewayClusters, index: byObjectCluster }),
+    ofGatewayApi: lookUp(KubernetesGateway, { key: gatewayKeys }),
+  },
   find: (object, { lookup }) =>
     gatewaysNamed(object).flatMap(({ i, name, namespace }): readonly RuleFinding[] => {
       const placed = lookup("all").filter((one) => !isWithoutNamespace(one));
       if (namespace === "" || lookup("all").length > placed.length) return [];
       if (placed.some(({ metadata }) => metadata.name === name && metadata.namespace === namespace)) return [];
-      // Gateways of the Gateway API are not known, and any may be elsewhere: only what looks like a slip of the pen is one.
+      // One of the Gateway API is there, whatever a VirtualService may do with it.
+      if (lookup("ofGatewayApi").some(({ metadata }) => metadata.name === name && metadata.namespace === namespace)) return [];
+      // Any may be elsewhere: only what looks like a slip of the pen is one.
       const nearMiss = nearGateway({ name, namespace }, placed);
       if (nearMiss === undefined) return [];
       return [

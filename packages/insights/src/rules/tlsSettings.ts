@@ -1,5 +1,5 @@
-import { type ConnectionPolicy, Destination, DestinationRule, Mesh } from "@isthmus/api";
-import { type Index, keyOf } from "@isthmus/core";
+import { type ConnectionPolicy, Destination, DestinationRule, Mesh, PeerAuthentication } from "@isthmus/api";
+import { formatRef, type Index, keyOf, refOf } from "@isthmus/core";
 import { defineRule, lookUp, type RuleFinding } from "../rule.ts";
 import { istioMinor } from "./federation.ts";
 import { byMeshCluster, byObjectCluster, isInCluster, itsRegistration, serviceKey, serviceOfHost } from "./places.ts";
@@ -10,19 +10,44 @@ const serviceNamed: Index<DestinationRule> = (rule) => {
 };
 const byItsService: Index<Destination> = ({ spec }) => (spec?.kubeService?.ref === undefined ? [] : [keyOf(spec.kubeService.ref)]);
 
+const placeNamed: Index<DestinationRule> = (rule) => {
+  const service = serviceOfHost(rule.spec?.host, rule);
+  return service === undefined ? [] : [`${service.namespace}@${rule.metadata.clusterName ?? ""}`];
+};
+const byPlace: Index<PeerAuthentication> = ({ metadata: { namespace = "", clusterName = "" } }) => [`${namespace}@${clusterName}`];
+
+/**
+ * What of a namespace refuses plain text to all its pods. One of the root namespace may be overruled by others that are not known; and one for some pods may
+ * say otherwise of those in question.
+ */
+function refusal(policies: readonly PeerAuthentication[]): PeerAuthentication | undefined {
+  const isForAll = ({ spec }: PeerAuthentication) => Object.keys(spec?.selector?.matchLabels ?? {}).length === 0;
+  if (policies.some((one) => !isForAll(one))) return undefined;
+  // Of several Istio takes the oldest.
+  return policies.every(({ spec }) => spec?.mtls?.mode === "STRICT") ? policies[0] : undefined;
+}
+
 /** SEC1008. */
 export const mutualTlsSwitchedOff = defineRule({
   code: "SEC1008",
   of: DestinationRule,
-  reads: { destinations: lookUp(Destination, { key: serviceNamed, index: byItsService }), domains: itsRegistration },
+  reads: {
+    destinations: lookUp(Destination, { key: serviceNamed, index: byItsService }),
+    peerAuthentications: lookUp(PeerAuthentication, { key: placeNamed, index: byPlace }),
+    domains: itsRegistration,
+  },
   find(rule, { lookup }) {
     if (!isInCluster(rule.spec?.host, lookup("domains"))) return [];
-    // What PeerAuthentications ask for is not known, and by default plain text is let in. Rules about callers are known.
+    // By default plain text is let in: where no PeerAuthentication is known, none refuses it. Rules about callers are known.
+    const refusing = lookup("destinations").length === 0 ? undefined : refusal(lookup("peerAuthentications"));
     const policy = lookup("destinations").flatMap(({ status }) => status?.appliedAccessPolicies ?? [])[0]?.ref;
-    if (policy === undefined) return [];
+    if (policy === undefined && refusing === undefined) return [];
     return tlsSettings(rule).flatMap(({ field, tls }): readonly RuleFinding[] => {
       if (tls.mode !== "DISABLE") return [];
-      const message = `DISABLE sends plain text to ${rule.spec?.host}, so callers have no identity, and AccessPolicy ${policy.namespace}/${policy.name} lets none of them in by name`;
+      const message =
+        refusing === undefined
+          ? `DISABLE sends plain text to ${rule.spec?.host}, so callers have no identity, and AccessPolicy ${policy?.namespace}/${policy?.name} lets none of them in by name`
+          : `DISABLE sends plain text to ${rule.spec?.host}, which ${formatRef(refOf(refusing))} refuses, as its mode is STRICT`;
       return [{ field: `${field}.mode`, message, remedy: "set ISTIO_MUTUAL, or remove tls" }];
     });
   },
