@@ -144,7 +144,7 @@ const ROLES: readonly Role[] = [
   { kind: EnvoyFilter, tasks: ["watchedByAgent", "inDiscoveryScope", "delivered"], keptFor: CONSOLE },
 
   // Only read.
-  { kind: PeerAuthentication, tasks: READ_ONLY, keptFor: CONSOLE },
+  { kind: PeerAuthentication, tasks: READ_ONLY },
   { kind: KubernetesGateway, tasks: READ_ONLY, keptFor: CONSOLE },
   { kind: HTTPRoute, tasks: READ_ONLY },
   { kind: GRPCRoute, tasks: READ_ONLY },

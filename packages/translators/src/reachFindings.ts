@@ -35,4 +35,10 @@ export const REACH_FINDINGS = {
     meaning: "A TrafficPolicy selects a Service without ports, to which no requests are routed.",
     example: "Service apps/db in east has no ports, so no requests are routed to it: this policy has no effect there",
   },
+  MutualTlsRefused: {
+    meaning:
+      "Mutual TLS is asked for by name, or needed for calls from other clusters, and a PeerAuthentication has the pods of the Service take plain text alone, so calls to it fail.",
+    example:
+      "Destination gloo-mesh/legacy-apps-east: PeerAuthentication apps/legacy in east has its pods take plain text alone, so calls to it fail, as their TLS mode is ISTIO_MUTUAL: set mtls.mode there to STRICT or PERMISSIVE, or remove it",
+  },
 } as const;

@@ -12,6 +12,7 @@ const FOLDERS = [
   "cilium",
   "discovery",
   "osm",
+  "authorizationPolicies",
   "userObjects",
   "routes",
   "virtualDestinations",

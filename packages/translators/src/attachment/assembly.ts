@@ -1,4 +1,14 @@
-import { AccessLogRecord, type Destination, IssuedCertificate, Mesh, Pod, Secret, type VirtualMesh, Workload } from "@isthmus/api";
+import {
+  AccessLogRecord,
+  type Destination,
+  IssuedCertificate,
+  Mesh,
+  PeerAuthentication,
+  Pod,
+  Secret,
+  type VirtualMesh,
+  Workload,
+} from "@isthmus/api";
 import { equalJson, exactly, internList, keyOf, keyOfResource, matchesLabels, type Resource, type Snapshot } from "@isthmus/core";
 import { derived, type RowSources } from "../incremental/derived.ts";
 import { inputKind, inputTable, join, unionOf } from "../incremental/join.ts";
@@ -37,6 +47,7 @@ import {
 import { byFailoverName, failoverPeersOf, isSameEntrance, isSameFromOutside, isSameSpec } from "./failoverPeers.ts";
 import { distinctRoutes, gatewayRoutes } from "./gatewayRoutes.ts";
 import type { AttachedMesh } from "./meshes.ts";
+import { byPeerAuthenticationPlace, ownPeerAuthentications, rootPlaceOf } from "./peerAuthentications.ts";
 import { selectedPods } from "./podSelections.ts";
 import { isSameAccess, isSameOnPods, podSharersOf } from "./podSharers.ts";
 import { referredServiceKeys } from "./policyReferences.ts";
@@ -118,6 +129,14 @@ const destinationJoins = {
   alikeByAlias: join({ from: mesh.source, key: byTakenForOneAnother, ...alike }),
   referred: join({ from: attachedPoliciesJoin.source, key: byReferredServices, to: destinations, index: byService }),
   virtualDestinations,
+  ownPeerAuthentications,
+  rootPeerAuthentications: join({
+    from: mesh.source,
+    key: ({ view }: AttachedMesh) => rootPlaceOf(view),
+    to: inputKind<AttachedSources, PeerAuthentication>(PeerAuthentication),
+    index: byPeerAuthenticationPlace,
+    isShared: true,
+  }),
   meshConfig: unionOf(
     meshTranslators.flatMap(({ type, meshConfig }) => {
       if (meshConfig === undefined) return [];
@@ -173,10 +192,17 @@ export const destinationInputs = derived({
       pods: lookup("pods"),
       meshConfig: lookup("meshConfig")[0],
       userObjects,
+      peerAuthentications: together(lookup("ownPeerAuthentications"), lookup("rootPeerAuthentications")),
       translationContext,
     };
   },
 });
+
+/** Those of two lists, each once; one of them as it is where the other is empty. */
+function together(own: readonly PeerAuthentication[], ofRoot: readonly PeerAuthentication[]): readonly PeerAuthentication[] {
+  if (own.length === 0 || ofRoot.length === 0 || own[0] === ofRoot[0]) return own.length === 0 ? ofRoot : own;
+  return internList([...own, ...ofRoot]);
+}
 
 type DestinationLookup = RowSources<typeof destinationJoins, unknown, unknown>["lookup"];
 

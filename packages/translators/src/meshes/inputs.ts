@@ -5,6 +5,7 @@ import type {
   IssuedCertificate,
   Mesh,
   MeshAgentInfo,
+  PeerAuthentication,
   Secret,
   ServiceDependency,
   ServiceEntry,
@@ -74,7 +75,7 @@ export interface DestinationInputs {
   readonly gatewayWorkloads: readonly Workload[];
   /**
    * What may lead gateways to it beside its federation, where its cluster has Cilium: VirtualDestinations that take it, VirtualServices of users
-   * that gateways read, and Gateways of users that pass connections to the service that they ask for.
+   * that gateways read, routes of the Gateway API with the ReferenceGrants of its namespace, and Gateways of users that pass connections to the service that they ask for.
    */
   readonly gatewayRoutes: readonly Resource[];
   /** Through which other clusters reach it; empty when it is not federated. */
@@ -95,6 +96,8 @@ export interface DestinationInputs {
   readonly meshConfig: Resource | undefined;
   /** Objects of users, of the kinds that the mesh's translator names, of all clusters it is visible in, whose hosts meet its own. */
   readonly userObjects: readonly UserObject[];
+  /** PeerAuthentications of its namespace, and of the root namespace of its mesh. */
+  readonly peerAuthentications: readonly PeerAuthentication[];
   readonly translationContext: TranslationContext;
 }
 
