@@ -39,15 +39,29 @@ kind: AuthorizationPolicy
 metadata: {name: own, namespace: ${place}, clusterName: a}
 spec: ${spec}
 `;
+const DB = "db";
+const ALIASED = "aliased";
+const PEERS = (spec: string, place = "shop", name = "own") => `---
+apiVersion: security.istio.io/v1
+kind: PeerAuthentication
+metadata: {name: ${name}, namespace: ${place}, clusterName: a}
+spec: ${spec}
+`;
 const FRONT = "sourceSelector: [{kubeServiceAccountRefs: {serviceAccounts: [{name: front, namespace: shop, clusterName: a}]}}]";
 const front = { clusterName: "a", namespace: "shop", serviceAccount: "front" };
 
 // Its mesh configuration names another root namespace.
 const ROOTED = FLEET.replace("trustDomain: a}", "trustDomain: a, rootNamespace: istio-config}");
 const ELSEWHERE = "elsewhere";
+const VARIANTS: Readonly<Record<string, string>> = {
+  [ELSEWHERE]: ROOTED,
+  // What its port carries is no HTTP.
+  [DB]: FLEET.replace("name: http,", "name: tcp-db,"),
+  [ALIASED]: FLEET.replace("trustDomain: a}", "trustDomain: a, trustDomainAliases: [old]}"),
+};
 
 function ask(text: string, question: Partial<AccessQuery> = {}, settings = "") {
-  const { resources } = readInput((settings === ELSEWHERE ? ROOTED : FLEET + settings) + text);
+  const { resources } = readInput((VARIANTS[settings] ?? FLEET + settings) + text);
   const translation = soundTranslation(snapshotOf(resources), { namespace: "gloo-mesh", stage: "networking" });
   const cart = resources.find(({ kind }) => kind === "Destination") as Resource;
   return accessEvaluator(translation).verdict(refOf(cart), { caller: front, ...question });
@@ -113,11 +127,64 @@ it.each<[string, string, Partial<AccessQuery>, string]>([
   ["the caller's cluster is not known", "", { caller: { ...front, clusterName: "c" } }, "UNREACHABLE FEDERATION"],
 ])("%s", (_, text, question, expected) => expect(told(text, question)).toBe(expected));
 
+const allowing = (source: string) => USERS(`{rules: [{from: [{source: ${source}}]}]}`);
+
+it.each<[string, string, string, string]>([
+  ["cluster.local is the mesh's own trust domain", "", allowing("{principals: [cluster.local/ns/shop/sa/front]}"), "ALLOWED ALLOW"],
+  ["but only in principals of the full form", "", allowing("{principals: [cluster.local/ns/*]}"), "DENIED NO_RULE"],
+  ["an alias is the mesh's own trust domain", ALIASED, allowing("{principals: [old/ns/shop/sa/front]}"), "ALLOWED ALLOW"],
+  ["what is no alias is another one", "", allowing("{principals: [old/ns/shop/sa/front]}"), "DENIED NO_RULE"],
+  ["a namespace may have stars anywhere", "", allowing("{namespaces: ['s*o*']}"), "ALLOWED ALLOW"],
+  ["a principal has one, at its beginning first", "", allowing("{principals: ['*/ns/shop/sa/fro*']}"), "DENIED NO_RULE"],
+  ["a service account is one of the namespace of the rule", "", allowing("{serviceAccounts: [front]}"), "ALLOWED ALLOW"],
+  ["or of the namespace that it names", "", allowing("{serviceAccounts: [other/front]}"), "DENIED NO_RULE"],
+  ["a condition names the caller's namespace", "", USERS("{rules: [{when: [{key: source.namespace, values: [jobs]}]}]}"), "DENIED NO_RULE"],
+  [
+    "a dry run decides nothing",
+    "",
+    USERS("{action: DENY, rules: [{}]}").replace("name: own,", "name: own, annotations: {istio.io/dry-run: 'true'},"),
+    "ALLOWED NO_OBJECT",
+  ],
+  ["where no HTTP is, a rule about HTTP allows nobody", DB, USERS("{rules: [{to: [{operation: {methods: [GET]}}]}]}"), "DENIED NO_RULE"],
+  ["and denies all that else matches", DB, USERS("{action: DENY, rules: [{to: [{operation: {methods: [PUT]}}]}]}"), "DENIED DENY"],
+])("of Istio's rules, %s", (_, fleet, text, expected) => {
+  const answer = ask(text, { method: "GET", path: "/" }, fleet);
+  expect(`${answer?.verdict} ${answer?.at}`).toBe(expected);
+});
+
+it.each<[string, string, string]>([
+  ["the namespace's", PEERS("{mtls: {mode: DISABLE}}"), "DENIED"],
+  ["the mesh's", PEERS("{mtls: {mode: DISABLE}}", "istio-system"), "DENIED"],
+  ["the namespace's before the mesh's", PEERS("{mtls: {mode: DISABLE}}", "istio-system") + PEERS("{mtls: {mode: PERMISSIVE}}"), "ALLOWED"],
+  [
+    "that of these pods before the namespace's",
+    PEERS("{mtls: {mode: DISABLE}}") + PEERS("{selector: {matchLabels: {app: cart}}, mtls: {mode: STRICT}}", "shop", "pods"),
+    "ALLOWED",
+  ],
+  ["not that of other pods", PEERS("{selector: {matchLabels: {app: other}}, mtls: {mode: DISABLE}}"), "ALLOWED"],
+  [
+    "that of the port before that of these pods",
+    PEERS("{selector: {matchLabels: {app: cart}}, portLevelMtls: {80: {mode: DISABLE}}}"),
+    "DENIED",
+  ],
+  [
+    "none with a selector in the root namespace",
+    PEERS("{selector: {matchLabels: {app: cart}}, mtls: {mode: DISABLE}}", "istio-system"),
+    "ALLOWED",
+  ],
+  ["not what is unset", PEERS("{mtls: {mode: DISABLE}}", "istio-system") + PEERS("{mtls: {mode: UNSET}}"), "DENIED"],
+])("of PeerAuthentications takes %s", (_, peers, verdict) => {
+  expect(ask(ACCESS("p", FRONT) + peers, { port: 80 })).toMatchObject({ verdict, hasIdentity: verdict === "ALLOWED" });
+});
+
 it("knows nobody where connections have no mutual TLS", () => {
   const plain =
     "---\napiVersion: settings.mesh.gloo.solo.io/v1\nkind: Settings\nmetadata: {name: settings, namespace: gloo-mesh}\nspec: {mtls: {istio: {tlsMode: DISABLE}}}\n";
   expect(ask(ACCESS("p", FRONT), {}, plain)).toMatchObject({ verdict: "DENIED", at: "NO_RULE", hasIdentity: false });
   expect(ask(ACCESS("p", "allowedPorts: []"), {}, plain)).toMatchObject({ verdict: "ALLOWED", hasIdentity: false });
+  const strict = ask(PEERS("{mtls: {mode: STRICT}}"), {}, plain);
+  expect(strict).toMatchObject({ verdict: "DENIED", at: "PEER_TLS" });
+  expect(strict?.objects.map(({ kind }) => kind)).toEqual(["PeerAuthentication"]);
 });
 
 it("reads the root namespace that the mesh configuration names, and not that of the control plane", () => {
@@ -139,19 +206,21 @@ const strange = fc.jsonValue({ maxDepth: 4 });
 
 it("never takes what it does not understand for a match", () => {
   const question = { caller: front, port: 80, method: "GET", path: "/" };
-  const identity = { principals: ["a/ns/shop/sa/front"], namespace: "shop" };
+  const identity = { principal: "a/ns/shop/sa/front", namespace: "shop", serviceAccount: "front" };
+  const reading = { own: ["a"], namespace: "shop", allows: true, isHttp: true };
+  const asked = { question, identity, reading };
   fc.assert(
     fc.property(fc.string({ minLength: 1 }), strange, (member, value) => {
       fc.pre(!["from", "to", "when"].includes(member));
-      expect(ruleMatch({ [member]: value, from: [{ source: { namespaces: ["shop"] } }] }, question, identity)).not.toBe("yes");
+      expect(ruleMatch({ [member]: value, from: [{ source: { namespaces: ["shop"] } }] }, asked)).not.toBe("yes");
     }),
   );
   fc.assert(
     fc.property(fc.constantFrom("hosts", "requestPrincipals", "remoteIpBlocks", "notHosts", "x"), strange, (member, value) => {
       fc.pre(!(Array.isArray(value) && value.length === 0));
-      expect(ruleMatch({ from: [{ source: { [member]: value } }] }, question, identity)).not.toBe("yes");
-      expect(ruleMatch({ to: [{ operation: { [member]: value } }] }, question, identity)).not.toBe("yes");
+      expect(ruleMatch({ from: [{ source: { [member]: value } }] }, asked)).not.toBe("yes");
+      expect(ruleMatch({ to: [{ operation: { [member]: value } }] }, asked)).not.toBe("yes");
     }),
   );
-  fc.assert(fc.property(strange, (rule) => void ruleMatch(rule, question, identity)));
+  fc.assert(fc.property(strange, (rule) => void ruleMatch(rule, asked)));
 });

@@ -35,6 +35,8 @@ export const accessStrings = {
   short: { ALLOWED: "yes", RESTRICTED: "partly", DENIED: "no", UNREACHABLE: "no host", UNKNOWN: "unknown", MIXED: "differs" },
   because: {
     FEDERATION: "The caller's mesh has no host for it: it is not federated to that mesh.",
+    NO_PROXY: "Its pods have no proxy, so nothing restricts who may call them.",
+    PEER_TLS: "A PeerAuthentication requires mutual TLS, which these connections do not have.",
     CUSTOM: "Another program is asked, by an AuthorizationPolicy with action CUSTOM.",
     DENY: "An AuthorizationPolicy with action DENY is about it.",
     ALLOW: "A rule that allows is about it.",

@@ -36,7 +36,7 @@ export type IngressGateway = Value<typeof ingressGateway>;
 
 const istioMesh = fields({
   installation: meshInstallation,
-  trustDomain: text("SPIFFE trust domain. Empty: cluster.local."),
+  trustDomain: text("SPIFFE trust domain. Empty: not known."),
   trustDomainAliases: strings({ description: "Trust domains that count as its own in rules." }),
   trustDomainProblem: text("Why the mesh configuration, or its trust domain, is not used. The last known one is used instead."),
   rootNamespace: text(

@@ -1,4 +1,4 @@
-import { AuthorizationPolicy, Mesh } from "@isthmus/api";
+import { AuthorizationPolicy, Mesh, PeerAuthentication } from "@isthmus/api";
 import { isOwnedBy, kindKeyOf, type Resource, type ResourceRef, resourceKeyOf } from "@isthmus/core";
 import type { AccessQuery, AccessVerdict } from "../meshes/access.ts";
 import type { DestinationInputs } from "../meshes/inputs.ts";
@@ -52,6 +52,7 @@ function accessObjects({ inputs, networking, cache }: Translation): ReadonlyMap<
   };
   const owner = networkingOwner(cache.options.namespace);
   for (const resource of inputs.of(AuthorizationPolicy)) if (!isOwnedBy(resource, owner)) add(resource);
+  for (const resource of inputs.of(PeerAuthentication)) add(resource);
   for (const { resource } of networking) if (kindKeyOf(resource) === kindKeyOf(AuthorizationPolicy)) add(resource);
   return byPlace;
 }

@@ -4,7 +4,7 @@ import { type YamlOptions, yamlValue } from "@isthmus/core/yaml";
 
 /** What we read of an Istio MeshConfig. Source: istio.io/docs/reference/config/istio.mesh.v1alpha1. */
 export interface MeshConfig {
-  /** "" when it names none. */
+  /** `cluster.local` when it names none; "" when it says so. */
   readonly trustDomain: string;
   /** Trust domains that count as its own. What is no text is left out. */
   readonly trustDomainAliases: readonly string[];
@@ -55,7 +55,7 @@ function read(text: string | undefined): MeshConfig | MeshConfigProblem {
     const proxyConfig = object("defaultConfig", config["defaultConfig"] ?? config["default_config"] ?? {});
     const proxyMetadata = texts("defaultConfig.proxyMetadata", proxyConfig["proxyMetadata"] ?? proxyConfig["proxy_metadata"] ?? {});
     return {
-      trustDomain: string("trustDomain", config["trustDomain"] ?? config["trust_domain"] ?? ""),
+      trustDomain: string("trustDomain", config["trustDomain"] ?? config["trust_domain"] ?? DEFAULT_TRUST_DOMAIN),
       trustDomainAliases: textsIn(config["trustDomainAliases"] ?? config["trust_domain_aliases"]),
       rootNamespace: namespace("rootNamespace", config["rootNamespace"] ?? config["root_namespace"] ?? DEFAULT_ROOT_NAMESPACE),
       isDnsCaptured: proxyMetadata["ISTIO_META_DNS_CAPTURE"] === "true",
@@ -77,6 +77,9 @@ const DEFAULT_EXPORTS = [
   [VirtualService.kind, "defaultVirtualServiceExportTo", "default_virtual_service_export_to"],
   [DestinationRule.kind, "defaultDestinationRuleExportTo", "default_destination_rule_export_to"],
 ] as const;
+
+// Source: istio.io/istio pkg/config/mesh, DefaultMeshConfig; pkg/config/constants, DefaultClusterLocalDomain.
+const DEFAULT_TRUST_DOMAIN = "cluster.local";
 
 // Whatever the namespace of istiod is. Source: istio.io/istio pkg/config/mesh, DefaultMeshConfig; Istio's charts name that of istiod.
 const DEFAULT_ROOT_NAMESPACE = "istio-system";

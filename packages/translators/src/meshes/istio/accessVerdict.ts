@@ -1,23 +1,30 @@
-import { type AuthorizationPolicy, rootNamespaceOf } from "@isthmus/api";
-import { isOwnedBy, keyOf, matchesLabels, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
+import { AuthorizationPolicy, PeerAuthentication, rootNamespaceOf } from "@isthmus/api";
+import { isOwnedBy, keyOf, kindKeyOf, matchesLabels, type Resource, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
 import { memoizeRow } from "../../incremental/memoizeRow.ts";
 import type { AccessFacts, AccessQuery, AccessVerdict, DecidedAt, Verdict } from "../access.ts";
 import { networkingOwner } from "../outputMetadata.ts";
+import { type AskedPort, askedPorts } from "./askedPorts.ts";
 import { accessRules } from "./authorizationPolicies.ts";
 import { istioDestinationEffect } from "./destinationEffect.ts";
 import { MUTUAL } from "./features/mtls.ts";
+import { peerTlsMode } from "./peerAuthentications.ts";
 import { all, any, type Identity, type Match, ruleMatch } from "./ruleMatches.ts";
 import { trustDomainOf } from "./trustDomainOf.ts";
 
 /**
- * Whether a Destination lets a request in, in the order in which Istio decides: CUSTOM, DENY, ALLOW; without any object that allows, everybody
- * is. Source: istio.io/docs/concepts/security, Implicit enablement. Of Cilium nothing is said.
+ * Whether a Destination lets a request in, in the order in which Istio decides: what its PeerAuthentication refuses, CUSTOM, DENY, ALLOW; without any
+ * object that allows, everybody is. Sources: istio.io/docs/concepts/security, Implicit enablement; istio.io/istio pilot/pkg/security/authz. Of Cilium
+ * nothing is said.
  */
 export function istioAccessVerdict(facts: AccessFacts, question: AccessQuery): AccessVerdict {
   const reach = reachOf(facts);
   if (reach === undefined) return { verdict: "UNREACHABLE", at: "FEDERATION", objects: [], policies: [], hasIdentity: false };
   const identity = reach.isMutual ? identityOf(facts, question) : undefined;
-  const verdicts = labelsBehind(facts).map((labels) => ofPods(labels, { facts, question, identity }));
+  const asked = { facts, question, identity };
+  const ports = askedPorts(facts.inputs.destination, question.port);
+  const verdicts = podsBehind(facts).flatMap((labels) =>
+    labels === WITHOUT_PROXY ? [OPEN] : ports.map((port) => ofPods(labels, port, asked)),
+  );
   const [first, ...others] = verdicts;
   if (first === undefined) return { verdict: "UNKNOWN", at: "NO_OBJECT", objects: [], policies: [], hasIdentity: identity !== undefined };
   const isSame = others.every(({ verdict }) => verdict === first.verdict);
@@ -40,21 +47,24 @@ function reachOf({ inputs, callerMesh }: AccessFacts): { readonly isMutual: bool
 // Asked for each caller.
 const effectOf = memoizeRow(istioDestinationEffect);
 
-/** Istio takes `cluster.local` for the trust domain of the mesh that decides. Source: istio.io, Trust domain migration. */
-function identityOf({ inputs, callerMesh }: AccessFacts, { caller }: AccessQuery): Identity | undefined {
+function identityOf({ callerMesh }: AccessFacts, { caller: { namespace, serviceAccount } }: AccessQuery): Identity | undefined {
   const domain = callerMesh && trustDomainOf(callerMesh)?.trustDomain;
-  if (domain === undefined) return undefined;
-  const domains = domain === trustDomainOf(inputs.mesh)?.trustDomain ? [domain, "cluster.local"] : [domain];
-  return { principals: domains.map((one) => `${one}/ns/${caller.namespace}/sa/${caller.serviceAccount}`), namespace: caller.namespace };
+  return domain === undefined ? undefined : { principal: `${domain}/ns/${namespace}/sa/${serviceAccount}`, namespace, serviceAccount };
 }
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Labels of the pods behind a Service; where none is known, those that it selects. */
-function labelsBehind({ inputs: { destination, workloads } }: AccessFacts): readonly Labels[] {
-  const known = workloads.map(({ spec }) => spec?.kubernetes?.podLabels ?? {});
-  return known.length > 0 ? known : [destination.spec?.kubeService?.workloadSelectorLabels ?? {}];
+/** Labels of the pods behind a Service that have a proxy, and whether others have none; where no pods are known, those that it selects. */
+function podsBehind({ inputs: { destination, workloads } }: AccessFacts): readonly Labels[] {
+  const { outsideMesh = [], workloadSelectorLabels = {} } = destination.spec?.kubeService ?? {};
+  const known = [...workloads.map(({ spec }) => spec?.kubernetes?.podLabels ?? {}), ...(outsideMesh.length > 0 ? [WITHOUT_PROXY] : [])];
+  return known.length > 0 ? known : [workloadSelectorLabels];
 }
+
+const WITHOUT_PROXY: Labels = {};
+
+/** Where there is no proxy, nothing is asked. */
+const OPEN: AccessVerdict = { verdict: "ALLOWED", at: "NO_PROXY", objects: [], policies: [], hasIdentity: false };
 
 interface Asked {
   readonly facts: AccessFacts;
@@ -69,7 +79,12 @@ interface Outcome {
   readonly rules: readonly number[];
 }
 
-function ofPods(labels: Labels, { facts, question, identity }: Asked): AccessVerdict {
+function ofPods(labels: Labels, port: AskedPort, { facts, question, identity: ofCaller }: Asked): AccessVerdict {
+  const { mesh, destination } = facts.inputs;
+  const place = { labels, namespace: destination.spec?.kubeService?.ref?.namespace ?? "", rootNamespace: rootNamespaceOf(mesh) };
+  const tls = peerTlsMode(facts.objects.filter(isPeerAuthentication), place, port.number);
+  // Where it is not taken, sidecars do not send it.
+  const identity = tls.mode === "DISABLE" ? undefined : ofCaller;
   const hasIdentity = identity !== undefined;
   const decided = (verdict: Verdict, at: DecidedAt, outcomes: readonly Outcome[]): AccessVerdict => ({
     verdict,
@@ -78,14 +93,18 @@ function ofPods(labels: Labels, { facts, question, identity }: Asked): AccessVer
     policies: distinct(outcomes.flatMap((outcome) => policiesOf(outcome, facts))),
     hasIdentity,
   });
+  if (tls.mode === "STRICT" && !hasIdentity)
+    return { ...decided("DENIED", "PEER_TLS", []), objects: tls.by === undefined ? [] : [refOf(tls.by)] };
+  const { trustDomain, aliases = [] } = trustDomainOf(mesh) ?? {};
+  const own = trustDomain === undefined ? [] : [trustDomain, ...aliases];
   const outcomes = (action: string) =>
-    facts.objects.flatMap((resource): readonly Outcome[] => {
-      const object = resource as AuthorizationPolicy;
-      if ((object.spec?.action ?? "ALLOW") !== action || !appliesTo(object, labels, facts)) return [];
-      const matches = ((object.spec?.rules ?? []) as readonly unknown[]).map((rule) => ruleMatch(rule, question, identity));
+    facts.objects.filter(isAuthorizationPolicy).flatMap((object): readonly Outcome[] => {
+      if ((object.spec?.action ?? "ALLOW") !== action || isDryRun(object) || !appliesTo(object, labels, facts)) return [];
+      const reading = { own, namespace: object.metadata.namespace ?? "", allows: action === "ALLOW", isHttp: port.isHttp };
+      const matches = ((object.spec?.rules ?? []) as readonly unknown[]).map((rule) => ruleMatch(rule, { question, identity, reading }));
       return [{ object, match: any(matches), rules: matches.flatMap((match, i) => (match === "no" ? [] : [i])) }];
     });
-  const matching = (all: readonly Outcome[], match: Match) => all.filter((one) => one.match === match);
+  const matching = (some: readonly Outcome[], match: Match) => some.filter((one) => one.match === match);
   const [custom, deny, allow] = [outcomes("CUSTOM"), outcomes("DENY"), outcomes("ALLOW")];
   const denied = matching(deny, "yes");
   if (denied.length > 0) return decided("DENIED", "DENY", denied);
@@ -115,6 +134,15 @@ function appliesTo({ metadata, spec }: AuthorizationPolicy, labels: Labels, { in
   return isThere && matchesLabels(spec?.selector?.matchLabels ?? {}, labels);
 }
 
+// Source: istio.io/docs/tasks/security/authorization/authz-dry-run; Go, strconv.ParseBool.
+const DRY_RUN = "istio.io/dry-run";
+const TRUE: ReadonlySet<string> = new Set(["1", "t", "T", "true", "TRUE", "True"]);
+
+/** Whether proxies only count what an object would do. */
+function isDryRun({ metadata }: AuthorizationPolicy): boolean {
+  return TRUE.has(metadata.annotations?.[DRY_RUN] ?? "");
+}
+
 /** The AccessPolicies that matching rules are from: of our own object about the Destination, one rule each. */
 function policiesOf({ object, rules }: Outcome, { inputs }: AccessFacts): readonly ResourceRef[] {
   const { name = "", namespace = "" } = inputs.destination.spec?.kubeService?.ref ?? {};
@@ -123,6 +151,14 @@ function policiesOf({ object, rules }: Outcome, { inputs }: AccessFacts): readon
   if (!isOurs || keyOf({ name: object.metadata.name, namespace: object.metadata.namespace ?? "", clusterName: "" }) !== here) return [];
   const { results } = accessRules(inputs);
   return rules.flatMap((i) => (results[i] === undefined ? [] : [refOf(results[i].policy)]));
+}
+
+function isAuthorizationPolicy(object: Resource): object is AuthorizationPolicy {
+  return kindKeyOf(object) === kindKeyOf(AuthorizationPolicy);
+}
+
+function isPeerAuthentication(object: Resource): object is PeerAuthentication {
+  return kindKeyOf(object) === kindKeyOf(PeerAuthentication);
 }
 
 function distinct(refs: readonly ResourceRef[]): readonly ResourceRef[] {

@@ -1,7 +1,8 @@
-import type { AuthorizationRule, Destination } from "@isthmus/api";
+import type { AuthorizationRule } from "@isthmus/api";
 import { type Finding, invalidFinding, warningFinding } from "../../findings.ts";
 import { isSame } from "../../incremental/rows.ts";
 import type { DestinationInputs, PodSharer } from "../inputs.ts";
+import { containerPorts } from "./containerPorts.ts";
 
 /** Rules of Istio are about pods: on pods of several Services those about one of them are limited to its ports. */
 export interface LimitedRule {
@@ -54,21 +55,6 @@ function isSameAccess(left: Access, right: Access): boolean {
     left.heldAccess.length === right.heldAccess.length &&
     left.heldAccess.every((held, i) => isSameForm(held, right.heldAccess[i]))
   );
-}
-
-interface ContainerPort {
-  readonly name: string;
-  /** Undefined while no endpoint says which one has the name. */
-  readonly number: number | undefined;
-}
-
-function containerPorts({ spec }: Destination): readonly ContainerPort[] {
-  const { ports = [], endpointSubsets = [] } = spec?.kubeService ?? {};
-  return ports.flatMap(({ name = "", port = 0, targetPortName, targetPortNumber }): readonly ContainerPort[] => {
-    if (targetPortName === undefined) return [{ name, number: targetPortNumber || port }];
-    const numbers = endpointSubsets.flatMap((subset) => (subset.ports ?? []).flatMap((one) => (one.name === name ? (one.port ?? []) : [])));
-    return numbers.length === 0 ? [{ name, number: undefined }] : [...new Set(numbers)].map((number) => ({ name, number }));
-  });
 }
 
 function onPorts(rule: AuthorizationRule, ports: readonly string[]): AuthorizationRule | undefined {

@@ -2,6 +2,7 @@ import type { Mesh } from "@isthmus/api";
 import { type Finding, invalidFinding, warningFinding } from "../../findings.ts";
 import type { TrustDomain } from "../../policy/trustDomain.ts";
 import type { DestinationInputs } from "../inputs.ts";
+import { LOCAL_TRUST_DOMAIN } from "./principalPatterns.ts";
 import { trustDomainOf } from "./trustDomainOf.ts";
 
 /** How the mesh that enforces a rule tells callers apart: by the trust domains in their identities, some of which it takes for one another. */
@@ -17,9 +18,6 @@ export interface TrustReading {
   /** Whether callers that cannot be distinguished are let in with those that are named. */
   readonly isSharingAllowed: boolean;
 }
-
-/** Istio's word for the trust domain of the mesh that reads it. Source: istio.io/istio pkg/config/constants, DefaultClusterLocalDomain. */
-const LOCAL = "cluster.local";
 
 /** How the mesh of a Destination reads rules about the callers of `meshes`. */
 export function trustReadingOf({ mesh, alikeMeshes, translationContext }: TrustInputs, meshes: readonly Mesh[]): TrustReading {
@@ -46,7 +44,7 @@ export function isSharingAllowed({ translationContext: { settings } }: Pick<Trus
  * ReplaceTrustDomainAliases.
  */
 function domainsLetIn(trustDomain: string, own: readonly string[]): readonly string[] {
-  return trustDomain === LOCAL || own.includes(trustDomain) ? own : [trustDomain];
+  return trustDomain === LOCAL_TRUST_DOMAIN || own.includes(trustDomain) ? own : [trustDomain];
 }
 
 /** What a principal with the trust domain of one cluster comes to. */
@@ -78,7 +76,7 @@ function pointsElsewhere(
   { named, reading }: { readonly named: ReadonlySet<string>; readonly reading: TrustReading },
 ): DomainVerdict {
   const [own = "unknown"] = reading.own;
-  const reason = `callers of cluster ${clusterName} are not allowed, because its mesh has trust domain ${LOCAL}, which the mesh of the selected destination, with trust domain ${own}, takes for its own`;
+  const reason = `callers of cluster ${clusterName} are not allowed, because its mesh has trust domain ${LOCAL_TRUST_DOMAIN}, which the mesh of the selected destination, with trust domain ${own}, takes for its own`;
   const message = `${path}: ${reason}: set another trustDomain in the mesh configuration of ${clusterName}`;
   // Of every cluster: the others are let in.
   if (named.has("")) return { isSayable: true, findings: [warningFinding("TrustDomainLocal", message)] };
