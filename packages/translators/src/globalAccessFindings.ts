@@ -49,6 +49,18 @@ export const GLOBAL_ACCESS_FINDINGS = {
     example:
       "Service shop/web-admin has the same pods and ports and other AccessPolicies: Istio cannot distinguish calls to the two, so what is allowed on one is allowed on the other: select pods of their own, or write the same AccessPolicies for both",
   },
+  AccessNarrowed: {
+    meaning:
+      "An AccessPolicy allows calls that an AuthorizationPolicy of a user denies, or leaves to another program: what denies comes before what allows.",
+    example:
+      "Destination gloo-mesh/reviews-bookinfo-cluster-1: AuthorizationPolicy bookinfo/no-writes in cluster-1 of a user denies some of the calls that this policy allows, and what denies comes first: remove it, or narrow it",
+  },
+  AccessWidened: {
+    meaning:
+      "An AccessPolicy is about pods that others can call, too: an AuthorizationPolicy of a user allows callers, or pods of the Service have no sidecar.",
+    example:
+      "Destination gloo-mesh/reviews-bookinfo-cluster-1: AuthorizationPolicy bookinfo/probes in cluster-1 of a user lets callers in, too, as rules that allow add up: remove it, or say the same in AccessPolicies alone",
+  },
   TrustDomainLocal: {
     meaning:
       "An AccessPolicy names callers of a mesh with trust domain cluster.local, which Istio takes for that of the mesh that enforces the policy.",

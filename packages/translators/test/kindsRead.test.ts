@@ -9,6 +9,7 @@ import { expect, test } from "vitest";
 // Between them they have an object of each kind that translation reads.
 const FOLDERS = [
   "globalAccess",
+  "authorizationPolicies",
   "cilium",
   "discovery",
   "osm",

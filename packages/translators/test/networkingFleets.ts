@@ -448,15 +448,19 @@ function userRoute(): fc.Arbitrary<AnyResource> {
   }));
 }
 
-/** What says who may call gateways, where access is closed. */
+/** What says who may call: gateways, where access is closed, and where AccessPolicies say it, too. */
 function userAuthorization(): fc.Arbitrary<AnyResource> {
-  const spec = fc.constantFrom({}, { selector: { matchLabels: { app: "cart" } } }, { action: "DENY" });
-  return fc.tuple(fc.constantFrom("shop", "istio-system"), spec, fc.constantFrom(...CLUSTERS)).map(([namespace, ofUser, clusterName]) => ({
-    apiVersion: "security.istio.io/v1",
-    kind: "AuthorizationPolicy",
-    metadata: { name: "mine", namespace, clusterName },
-    spec: ofUser,
-  }));
+  const some = { rules: [{ from: [{ source: { namespaces: ["shop"] } }] }] };
+  const spec = fc.constantFrom({}, { selector: { matchLabels: { app: "cart" } } }, { action: "DENY" }, { action: "DENY", ...some }, some);
+  const rules = spec.map((ofUser) => ({ kind: "AuthorizationPolicy", spec: ofUser }));
+  const peers = fc.constantFrom("DISABLE", "STRICT").map((mode) => ({ kind: "PeerAuthentication", spec: { mtls: { mode } } }));
+  return fc
+    .tuple(fc.constantFrom("shop", "istio-system"), fc.oneof(rules, peers), fc.constantFrom(...CLUSTERS))
+    .map(([namespace, said, clusterName]) => ({
+      apiVersion: "security.istio.io/v1",
+      ...said,
+      metadata: { name: "mine", namespace, clusterName },
+    }));
 }
 
 function userObject(): fc.Arbitrary<AnyResource> {

@@ -141,4 +141,14 @@ export const SECURITY = {
     example:
       "Deployment team-a/istiod-x in cluster-1: not trusted: namespace team-a: no webhook of a mesh in cluster-1 names it, so this is not used as a control plane; if it is, add team-a to spec.systemNamespaces of KubernetesCluster cluster-1",
   },
+  SEC1019: {
+    severity: { status: "warning" },
+    title: "AccessPolicy comes to something else than it says",
+    meaning:
+      "AuthorizationPolicies or PeerAuthentications of users are about the pods of an AccessPolicy, their TLS mode leaves callers without an identity, or pods have no sidecar.",
+    consequence: "Callers that the policy allows are denied, or others are allowed.",
+    remedy: "say in AccessPolicies alone who may call, or narrow the other object; have sidecars injected into all pods of the Service",
+    example:
+      "AccessPolicy bookinfo/readers: Destination gloo-mesh/reviews-bookinfo-cluster-1: AuthorizationPolicy bookinfo/admin in cluster-1 of a user denies some of the calls that this policy allows, and what denies comes first: remove it, or narrow it",
+  },
 } as const satisfies CatalogueEntries;

@@ -52,6 +52,7 @@ import { selectedPods } from "./podSelections.ts";
 import { isSameAccess, isSameOnPods, podSharersOf } from "./podSharers.ts";
 import { referredServiceKeys } from "./policyReferences.ts";
 import { requiredSubsetsOf, type SubsetUsers } from "./requiredSubsets.ts";
+import { userAccessJoin, usersOwn } from "./userAccess.ts";
 import { virtualIpOf } from "./virtualIps.ts";
 import { acceptedByKey, meshKeysOf } from "./virtualMeshes.ts";
 
@@ -125,6 +126,7 @@ const destinationJoins = {
     isSame: equalJson,
   }),
   callingMeshes,
+  userAccess: userAccessJoin,
   alikeMeshes: join({ from: callingMeshes.source, key: byTrustDomain, ...alike }),
   alikeByAlias: join({ from: mesh.source, key: byTakenForOneAnother, ...alike }),
   referred: join({ from: attachedPoliciesJoin.source, key: byReferredServices, to: destinations, index: byService }),
@@ -177,6 +179,7 @@ export const destinationInputs = derived({
       podSharers: isGuarded
         ? podSharersOf(known, workloads, { destinations: lookup("podSharers"), policies: lookup("policiesOfSharers") }, before?.podSharers)
         : NONE,
+      userAccess: isGuarded ? internList(exactly(usersOwn(lookup("userAccess")))) : NONE,
       virtualMesh: lookup("virtualMesh")[0],
       federatedTo,
       joinedBy: hasCilium ? lookup("joinedBy")[0] : undefined,

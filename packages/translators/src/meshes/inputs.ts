@@ -63,6 +63,8 @@ export interface DestinationInputs {
   readonly alikeMeshes: AlikeMeshes;
   /** Other Services with some of its pods, where AccessPolicies bear on it; in key order. */
   readonly podSharers: readonly PodSharer[];
+  /** Objects of users that say who may call, in its namespace and in the root namespace of its mesh, where AccessPolicies bear on it; by kind, in key order. */
+  readonly userAccess: readonly Resource[];
   /** The accepted VirtualMesh of its mesh, for its name alone: what it says of the Destination is in the other inputs. */
   readonly virtualMesh: Resource | undefined;
   /** The meshes it is federated to, in key order. */

@@ -77,7 +77,12 @@ export interface MeshTranslator {
   /** The objects by which users configure such a mesh themselves, about the hosts of Destinations. */
   readonly userObjects?: UserObjects;
   /** The objects by which users of such a mesh say themselves who may call, and where those are about the whole mesh. */
-  readonly userAccess?: { readonly kind: Kind; rootNamespaceOf(mesh: Mesh): string };
+  readonly userAccess?: {
+    readonly kind: Kind;
+    /** Further kinds on which it depends whom those let in. */
+    readonly others: readonly Kind[];
+    rootNamespaceOf(mesh: Mesh): string;
+  };
   /** The object in which such a mesh keeps settings that its translation reads. */
   readonly meshConfig?: MeshConfigObject;
   /** The trust domain in the identities of its workloads; undefined when the mesh names none, or an invalid one. */

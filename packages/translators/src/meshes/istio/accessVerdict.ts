@@ -1,5 +1,5 @@
-import { AuthorizationPolicy, PeerAuthentication, rootNamespaceOf } from "@isthmus/api";
-import { isOwnedBy, keyOf, kindKeyOf, matchesLabels, type Resource, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
+import { type AuthorizationPolicy, rootNamespaceOf } from "@isthmus/api";
+import { isOwnedBy, keyOf, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
 import { memoizeRow } from "../../incremental/memoizeRow.ts";
 import type { AccessFacts, AccessQuery, AccessVerdict, DecidedAt, Verdict } from "../access.ts";
 import { networkingOwner } from "../outputMetadata.ts";
@@ -9,6 +9,15 @@ import { istioDestinationEffect } from "./destinationEffect.ts";
 import { MUTUAL } from "./features/mtls.ts";
 import { peerTlsMode } from "./peerAuthentications.ts";
 import { all, any, type Identity, type Match, ruleMatch } from "./ruleMatches.ts";
+import {
+  isAboutPods,
+  isAuthorizationPolicy,
+  isDryRun,
+  isPeerAuthentication,
+  ownTrustDomains,
+  type PodLabels,
+  podsWithProxy,
+} from "./rulesOnPods.ts";
 import { trustDomainOf } from "./trustDomainOf.ts";
 
 /**
@@ -52,16 +61,13 @@ function identityOf({ callerMesh }: AccessFacts, { caller: { namespace, serviceA
   return domain === undefined ? undefined : { principal: `${domain}/ns/${namespace}/sa/${serviceAccount}`, namespace, serviceAccount };
 }
 
-type Labels = Readonly<Record<string, string>>;
-
-/** Labels of the pods behind a Service that have a proxy, and whether others have none; where no pods are known, those that it selects. */
-function podsBehind({ inputs: { destination, workloads } }: AccessFacts): readonly Labels[] {
-  const { outsideMesh = [], workloadSelectorLabels = {} } = destination.spec?.kubeService ?? {};
-  const known = [...workloads.map(({ spec }) => spec?.kubernetes?.podLabels ?? {}), ...(outsideMesh.length > 0 ? [WITHOUT_PROXY] : [])];
-  return known.length > 0 ? known : [workloadSelectorLabels];
+/** The pods behind a Service; one more where some have no proxy. */
+function podsBehind({ inputs }: AccessFacts): readonly PodLabels[] {
+  const { outsideMesh = [] } = inputs.destination.spec?.kubeService ?? {};
+  return outsideMesh.length === 0 ? podsWithProxy(inputs) : [...podsWithProxy(inputs), WITHOUT_PROXY];
 }
 
-const WITHOUT_PROXY: Labels = {};
+const WITHOUT_PROXY: PodLabels = {};
 
 /** Where there is no proxy, nothing is asked. */
 const OPEN: AccessVerdict = { verdict: "ALLOWED", at: "NO_PROXY", objects: [], policies: [], hasIdentity: false };
@@ -79,7 +85,7 @@ interface Outcome {
   readonly rules: readonly number[];
 }
 
-function ofPods(labels: Labels, port: AskedPort, { facts, question, identity: ofCaller }: Asked): AccessVerdict {
+function ofPods(labels: PodLabels, port: AskedPort, { facts, question, identity: ofCaller }: Asked): AccessVerdict {
   const { mesh, destination } = facts.inputs;
   const place = { labels, namespace: destination.spec?.kubeService?.ref?.namespace ?? "", rootNamespace: rootNamespaceOf(mesh) };
   const tls = peerTlsMode(facts.objects.filter(isPeerAuthentication), place, port.number);
@@ -95,11 +101,10 @@ function ofPods(labels: Labels, port: AskedPort, { facts, question, identity: of
   });
   if (tls.mode === "STRICT" && !hasIdentity)
     return { ...decided("DENIED", "PEER_TLS", []), objects: tls.by === undefined ? [] : [refOf(tls.by)] };
-  const { trustDomain, aliases = [] } = trustDomainOf(mesh) ?? {};
-  const own = trustDomain === undefined ? [] : [trustDomain, ...aliases];
+  const own = ownTrustDomains(facts.inputs);
   const outcomes = (action: string) =>
     facts.objects.filter(isAuthorizationPolicy).flatMap((object): readonly Outcome[] => {
-      if ((object.spec?.action ?? "ALLOW") !== action || isDryRun(object) || !appliesTo(object, labels, facts)) return [];
+      if ((object.spec?.action ?? "ALLOW") !== action || isDryRun(object) || !isAboutPods(object, labels, facts.inputs)) return [];
       const reading = { own, namespace: object.metadata.namespace ?? "", allows: action === "ALLOW", isHttp: port.isHttp };
       const matches = ((object.spec?.rules ?? []) as readonly unknown[]).map((rule) => ruleMatch(rule, { question, identity, reading }));
       return [{ object, match: any(matches), rules: matches.flatMap((match, i) => (match === "no" ? [] : [i])) }];
@@ -125,24 +130,6 @@ function ofPods(labels: Labels, port: AskedPort, { facts, question, identity: of
   return decided(total === "some" ? "RESTRICTED" : "UNKNOWN", doubtful.length > 0 ? "DENY" : at, [...doubtful, ...openTo]);
 }
 
-/** Objects in the root namespace are about every namespace. Those for gateways are about none of these pods. */
-function appliesTo({ metadata, spec }: AuthorizationPolicy, labels: Labels, { inputs: { destination, mesh } }: AccessFacts): boolean {
-  const { targetRef, targetRefs } = (spec ?? {}) as { readonly targetRef?: unknown; readonly targetRefs?: unknown };
-  if (targetRef !== undefined || targetRefs !== undefined) return false;
-  const place = metadata.namespace ?? "";
-  const isThere = place === destination.spec?.kubeService?.ref?.namespace || place === rootNamespaceOf(mesh);
-  return isThere && matchesLabels(spec?.selector?.matchLabels ?? {}, labels);
-}
-
-// Source: istio.io/docs/tasks/security/authorization/authz-dry-run; Go, strconv.ParseBool.
-const DRY_RUN = "istio.io/dry-run";
-const TRUE: ReadonlySet<string> = new Set(["1", "t", "T", "true", "TRUE", "True"]);
-
-/** Whether proxies only count what an object would do. */
-function isDryRun({ metadata }: AuthorizationPolicy): boolean {
-  return TRUE.has(metadata.annotations?.[DRY_RUN] ?? "");
-}
-
 /** The AccessPolicies that matching rules are from: of our own object about the Destination, one rule each. */
 function policiesOf({ object, rules }: Outcome, { inputs }: AccessFacts): readonly ResourceRef[] {
   const { name = "", namespace = "" } = inputs.destination.spec?.kubeService?.ref ?? {};
@@ -151,14 +138,6 @@ function policiesOf({ object, rules }: Outcome, { inputs }: AccessFacts): readon
   if (!isOurs || keyOf({ name: object.metadata.name, namespace: object.metadata.namespace ?? "", clusterName: "" }) !== here) return [];
   const { results } = accessRules(inputs);
   return rules.flatMap((i) => (results[i] === undefined ? [] : [refOf(results[i].policy)]));
-}
-
-function isAuthorizationPolicy(object: Resource): object is AuthorizationPolicy {
-  return kindKeyOf(object) === kindKeyOf(AuthorizationPolicy);
-}
-
-function isPeerAuthentication(object: Resource): object is PeerAuthentication {
-  return kindKeyOf(object) === kindKeyOf(PeerAuthentication);
 }
 
 function distinct(refs: readonly ResourceRef[]): readonly ResourceRef[] {

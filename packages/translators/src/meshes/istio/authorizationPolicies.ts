@@ -12,6 +12,7 @@ import { ciliumNetworkPolicyFor } from "./cilium/networkPolicies.ts";
 import { limitedToService } from "./sharedPods.ts";
 import { trustDomainOf } from "./trustDomainOf.ts";
 import { isSharingAllowed, type TrustReading, trustReadingOf } from "./trustReading.ts";
+import { usersAccess } from "./usersAccess.ts";
 
 /**
  * Allows what the AccessPolicies on a Destination say, one rule each, and with that nothing else: without any rule nobody is let in. What
@@ -40,7 +41,7 @@ export function authorizationPolicyFor(inputs: DestinationInputs, origin: Output
   const withoutIdentity = callersWithoutIdentity(inputs, results);
   const ofMesh = {
     outputs: [outputOf({ name, namespace, clusterName, origin }, AuthorizationPolicy, spec)],
-    reports: [...reports, ...withoutIdentity],
+    reports: [...reports, ...withoutIdentity, ...usersAccess(inputs, results)],
   };
   return mergeTranslations([ofMesh, ciliumNetworkPolicyFor(inputs, access, origin)]);
 }

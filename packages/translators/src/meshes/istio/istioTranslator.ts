@@ -1,4 +1,4 @@
-import { AuthorizationPolicy, DestinationRule, GRPCRoute, HTTPRoute, rootNamespaceOf, VirtualService } from "@isthmus/api";
+import { AuthorizationPolicy, DestinationRule, GRPCRoute, HTTPRoute, PeerAuthentication, rootNamespaceOf, VirtualService } from "@isthmus/api";
 import { mergeTranslations } from "../inputs.ts";
 import type { MeshTranslator } from "../meshTranslator.ts";
 import { accessLogsOf } from "./accessLogs/accessLogs.ts";
@@ -52,7 +52,7 @@ export const istioTranslator: MeshTranslator = {
     withoutNotedGateways,
   },
   userObjects: { kinds: [VirtualService, DestinationRule, HTTPRoute, GRPCRoute], hostsOf },
-  userAccess: { kind: AuthorizationPolicy, rootNamespaceOf },
+  userAccess: { kind: AuthorizationPolicy, others: [PeerAuthentication], rootNamespaceOf },
   trustDomainOf,
   effectOf: istioDestinationEffect,
   accessVerdict: istioAccessVerdict,

@@ -1,0 +1,165 @@
+import { type AccessPolicy, type AuthorizationPolicy, type AuthorizationRule, rootNamespaceOf } from "@isthmus/api";
+import { formatRef, type Report, type Resource, refOf } from "@isthmus/core";
+import { type Finding, reportOf, warningFinding } from "../../findings.ts";
+import type { AccessQuery } from "../access.ts";
+import type { DestinationInputs } from "../inputs.ts";
+import { type AskedPort, askedPorts } from "./askedPorts.ts";
+import { peerTlsMode } from "./peerAuthentications.ts";
+import { any, type Identity, type Match, ruleMatch } from "./ruleMatches.ts";
+import {
+  isAboutPods,
+  isAuthorizationPolicy,
+  isDryRun,
+  isPeerAuthentication,
+  ownTrustDomains,
+  type PodsInputs,
+  podsWithProxy,
+} from "./rulesOnPods.ts";
+
+/** An AccessPolicy and what is written of it. */
+interface Enforced {
+  readonly policy: AccessPolicy;
+  readonly result: { readonly rule: AuthorizationRule };
+}
+
+type Inputs = PodsInputs & Pick<DestinationInputs, "userAccess">;
+
+/**
+ * Warns of AccessPolicies that come to something else than they say, by objects of users about the same pods: rules that let others in, deny what they
+ * allow or leave it to another program, modes that leave callers without an identity; and by pods that have no proxy.
+ */
+export function usersAccess(inputs: Inputs, enforced: readonly Enforced[]): readonly Report[] {
+  const { destination, userAccess } = inputs;
+  const { outsideMesh = [] } = destination.spec?.kubeService ?? {};
+  if (enforced.length === 0 || (userAccess.length === 0 && outsideMesh.length === 0)) return [];
+  const pods = podsWithProxy(inputs);
+  const rules = userAccess
+    .filter(isAuthorizationPolicy)
+    .filter((one) => !isDryRun(one) && pods.some((labels) => isAboutPods(one, labels, inputs)));
+  return enforced.flatMap(({ policy, result: { rule } }) => {
+    const named = nameFor(policy, destination.spec?.kubeService?.ref?.clusterName ?? "");
+    const found = [
+      ...rules.flatMap((object) => ofRule(object, rule, { inputs, named })),
+      ...withoutIdentity(rule, { inputs, named }),
+      ...(outsideMesh.length === 0 ? [] : [openPods(outsideMesh)]),
+    ];
+    return found.map((finding) => reportOf(refOf(policy), about(finding, inputs), refOf(destination)));
+  });
+}
+
+/** How an object is called in what a policy says: whoever writes in one cluster learns no names of another. */
+function nameFor(policy: AccessPolicy, clusterName: string): (object: Resource) => string {
+  const { clusterName: from = "" } = policy.metadata;
+  return (object) => (from === "" || from === clusterName ? `${formatRef(refOf(object))} of a user` : `an object of kind ${object.kind}`);
+}
+
+function about({ code, message }: Finding, { destination }: Inputs): Finding {
+  return warningFinding(code, `${formatRef(refOf(destination))}: ${message}`);
+}
+
+interface Told {
+  readonly inputs: Inputs;
+  readonly named: (object: Resource) => string;
+}
+
+function ofRule(object: AuthorizationPolicy, rule: AuthorizationRule, { inputs, named }: Told): readonly Finding[] {
+  const { action = "ALLOW", rules = [] } = object.spec ?? {};
+  if (action === "ALLOW") {
+    // Who lets everybody in has nothing opened.
+    if (rules.length === 0 || (rule.from === undefined && rule.to === undefined)) return [];
+    const message = `${named(object)} lets callers in, too, as rules that allow add up: remove it, or say the same in AccessPolicies alone`;
+    return [warningFinding("AccessWidened", message)];
+  }
+  if (action !== "DENY" && action !== "CUSTOM") return [];
+  const match = matchOf(object, rule, inputs);
+  if (match !== "yes" && match !== "some") return [];
+  const what = match === "yes" ? "calls that this policy allows" : "some of the calls that this policy allows";
+  const message =
+    action === "DENY"
+      ? `${named(object)} denies ${what}, and what denies comes first: remove it, or narrow it`
+      : `${named(object)} leaves ${what} to another program: remove it, or narrow it`;
+  return [warningFinding("AccessNarrowed", message)];
+}
+
+/** Whether an object is about calls that a rule allows; `some` of them where it is about a part of what the rule leaves open. */
+function matchOf(object: AuthorizationPolicy, allowed: AuthorizationRule, inputs: Inputs): Match {
+  const own = ownTrustDomains(inputs);
+  const rules = (object.spec?.rules ?? []) as readonly unknown[];
+  const matches = askedPorts(inputs.destination, undefined).flatMap((port) =>
+    questionsOf(allowed, port).flatMap((question) =>
+      callersNamed(allowed).map((identity) => {
+        const reading = { own, namespace: object.metadata.namespace ?? "", allows: false, isHttp: port.isHttp };
+        return any(rules.map((rule) => ruleMatch(rule, { question, identity, reading })));
+      }),
+    ),
+  );
+  const found = any(matches);
+  return found === "yes" && matches.some((match) => match !== "yes") ? "some" : found;
+}
+
+const NOBODY = { clusterName: "", namespace: "", serviceAccount: "" };
+const MOST_QUESTIONS = 100;
+
+/** What a rule allows at a port, as far as it names it; texts with stars are left open. */
+function questionsOf({ to = [{}] }: AuthorizationRule, { number }: AskedPort): readonly AccessQuery[] {
+  const exact = (values: readonly string[] | undefined) =>
+    values === undefined || values.some((value) => value.includes("*")) ? [undefined] : values;
+  return to
+    .flatMap(({ operation: { ports, methods, paths } = {} }) => {
+      if (ports !== undefined && number !== undefined && !ports.includes(String(number))) return [];
+      return exact(methods).flatMap((method) =>
+        exact(paths).map(
+          (path): AccessQuery => ({
+            caller: NOBODY,
+            ...(number === undefined ? {} : { port: number }),
+            ...(method === undefined ? {} : { method }),
+            ...(path === undefined ? {} : { path }),
+          }),
+        ),
+      );
+    })
+    .slice(0, MOST_QUESTIONS);
+}
+
+/** The callers that a rule names by their full names; where it names none, somebody in each namespace that it names, else anybody. */
+function callersNamed({ from = [] }: AuthorizationRule): readonly Identity[] {
+  const principals = from.flatMap(({ source }) => source?.principals ?? []);
+  const exact = principals.flatMap((principal): readonly Identity[] => {
+    const [, , namespace = "", , serviceAccount = ""] = principal.split("/");
+    return principal.includes("*") || serviceAccount === "" ? [] : [{ principal, namespace, serviceAccount }];
+  });
+  if (exact.length > 0) return exact;
+  const namespaces = from.flatMap(({ source }) => source?.namespaces ?? []);
+  return (namespaces.length === 0 ? ["-"] : namespaces).map((namespace) => ({
+    principal: `-/ns/${namespace}/sa/-`,
+    namespace,
+    serviceAccount: "-",
+  }));
+}
+
+/** Where mutual TLS is switched off, rules about callers match nobody. */
+function withoutIdentity(rule: AuthorizationRule, { inputs, named }: Told): readonly Finding[] {
+  if (rule.from === undefined) return [];
+  const { destination, mesh, userAccess } = inputs;
+  const place = { namespace: destination.spec?.kubeService?.ref?.namespace ?? "", rootNamespace: rootNamespaceOf(mesh) };
+  const peers = userAccess.filter(isPeerAuthentication);
+  const disabling = podsWithProxy(inputs).flatMap((labels) =>
+    askedPorts(destination, undefined).flatMap(({ number }) => {
+      const { mode, by } = peerTlsMode(peers, { labels, ...place }, number);
+      return mode === "DISABLE" && by !== undefined ? [by] : [];
+    }),
+  );
+  return [...new Set(disabling)].map((by) =>
+    warningFinding(
+      "CallersWithoutIdentity",
+      `callers have no identity at pods or ports for which ${named(by)} switches mutual TLS off, so this policy lets none of them in there: set mode PERMISSIVE or STRICT in it`,
+    ),
+  );
+}
+
+function openPods(controllers: readonly string[]): Finding {
+  return warningFinding(
+    "AccessWidened",
+    `its Service selects pods without a sidecar, of ${controllers.join(", ")}, which every caller can call: have sidecars injected there`,
+  );
+}
