@@ -5,7 +5,7 @@ import type { engineOf, Installation } from "./engineVerdicts.ts";
 import { OTHER_TRUST_DOMAIN } from "./engineVerdicts.ts";
 import { envoyVerdict, type ProxyVerdict } from "./envoyVerdict.ts";
 import type { ProxyPod } from "./proxies.ts";
-import { OTHER, type Surroundings, type World, type WorldCaller, type WorldService } from "./worlds.ts";
+import { OTHER, type Surroundings, type World, type WorldCaller, type WorldService } from "./randomFleets.ts";
 
 /** One question to both. */
 export interface Comparison {
@@ -22,7 +22,7 @@ const REQUESTS = ["GET /", "POST /", "GET /admin/x", "POST /admin/x"].map((line)
 });
 
 /** What is asked about a Service. */
-export function questionsOf({ ports }: WorldService, callers: readonly WorldCaller[]): readonly Required<AccessQuery>[] {
+function questionsOf({ ports }: WorldService, callers: readonly WorldCaller[]): readonly Required<AccessQuery>[] {
   return callers.flatMap((caller) => ports.flatMap((port) => REQUESTS.map((request) => ({ caller, port, ...request }))));
 }
 

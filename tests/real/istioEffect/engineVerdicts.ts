@@ -2,7 +2,7 @@ import { type AnyResource, discoveredName, type Resource, snapshotOf } from "@is
 import { soundTranslation } from "@isthmus/testing";
 import { type AccessQuery, type AccessVerdict, accessEvaluator, type Translation } from "@isthmus/translators";
 import { istioInstallation } from "../harness/istioInstallation.ts";
-import { CLUSTER, OTHER, type Surroundings, type World, type WorldService } from "./worlds.ts";
+import { CLUSTER, OTHER, type Surroundings, type World, type WorldService } from "./randomFleets.ts";
 
 /** The trust domain of the other cluster's mesh. */
 export const OTHER_TRUST_DOMAIN = "other.example";

@@ -10,12 +10,12 @@ import { namespace } from "../harness/istioInstallation.ts";
 import { compared } from "./comparison.ts";
 import { engineOf, type Installation, meshConfigMap, translated, writtenRules } from "./engineVerdicts.ts";
 import { type Istiod, startIstiod } from "./istiod.ts";
-import { plainForm } from "./plainWorlds.ts";
+import { surroundingsOf } from "./meshVariants.ts";
+import { plainForm } from "./plainRules.ts";
 import type { ProxyPod } from "./proxies.ts";
+import { FEATURES, worldForms, worldOf } from "./randomFleets.ts";
 import { listenersIn, write } from "./runningMesh.ts";
-import { surroundingsOf } from "./surroundings.ts";
 import { WITHOUT } from "./withoutRules.ts";
-import { FEATURES, worldForms, worldOf } from "./worlds.ts";
 
 // Of each mesh.
 const [RANDOM_WORLDS, PLAIN_WORLDS] = [10, 8];

@@ -1,6 +1,6 @@
 import type { AnyResource } from "@isthmus/core";
 import fc from "fast-check";
-import type { Surroundings, WorldService } from "./worlds.ts";
+import type { Surroundings, WorldService } from "./randomFleets.ts";
 
 /** The names that rules of a world may use. */
 export interface AccessNames extends Pick<Surroundings, "trustDomain" | "aliases" | "rootNamespace" | "hasRootRules"> {

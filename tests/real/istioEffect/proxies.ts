@@ -1,11 +1,5 @@
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { type Client, type ClientDuplexStream, credentials, makeGenericClientConstructor } from "@grpc/grpc-js";
-import {
-  type DiscoveryRequest,
-  DiscoveryRequestSchema,
-  type DiscoveryResponse,
-  DiscoveryResponseSchema,
-} from "../../../packages/dataplane/src/gen/envoy/service/discovery/v3/discovery_pb.ts";
+import { type ClientHttp2Session, type ClientHttp2Stream, connect } from "node:http2";
+import { discoveryRequest } from "./discoveryRequest.ts";
 import type { Istiod } from "./istiod.ts";
 
 /** The pod that a proxy says it is in. */
@@ -20,23 +14,6 @@ export interface ProxyPod {
 const LISTENERS = "type.googleapis.com/envoy.config.listener.v3.Listener";
 const PATH = "/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources";
 
-const AggregatedDiscovery = makeGenericClientConstructor(
-  {
-    stream: {
-      path: PATH,
-      requestStream: true,
-      responseStream: true,
-      requestSerialize: (request: DiscoveryRequest) => Buffer.from(toBinary(DiscoveryRequestSchema, request)),
-      requestDeserialize: (bytes: Buffer) => fromBinary(DiscoveryRequestSchema, bytes),
-      responseSerialize: (response: DiscoveryResponse) => Buffer.from(toBinary(DiscoveryResponseSchema, response)),
-      responseDeserialize: (bytes: Buffer) => fromBinary(DiscoveryResponseSchema, bytes),
-    },
-  },
-  "AggregatedDiscoveryService",
-);
-
-type Stream = ClientDuplexStream<DiscoveryRequest, DiscoveryResponse>;
-
 /** Proxies that ask istiod for their listeners, as Envoys of these pods would. */
 export interface Proxies {
   /** The listeners of one, in Envoy's JSON, as istiod has them now. */
@@ -46,47 +23,45 @@ export interface Proxies {
 
 /** Connects a proxy for each pod when it is first asked about. */
 export function connectProxies({ xds, debug }: Istiod): Proxies {
-  const client = new AggregatedDiscovery(xds, credentials.createInsecure()) as unknown as Client & { stream(): Stream };
-  const streams = new Map<string, Promise<Stream>>();
-
-  function connect(id: string, pod: ProxyPod): Promise<Stream> {
-    const stream = client.stream();
-    return new Promise((resolve, reject) => {
-      stream.on("error", reject);
-      stream.on("data", ({ typeUrl, versionInfo, nonce }: DiscoveryResponse) => {
-        stream.write(create(DiscoveryRequestSchema, { typeUrl, versionInfo, responseNonce: nonce }));
-        resolve(stream);
-      });
-      stream.write(create(DiscoveryRequestSchema, { typeUrl: LISTENERS, node: nodeOf(id, pod) }));
-    });
-  }
-
+  const session = connect(`http://${xds}`);
+  const streams = new Map<string, Promise<ClientHttp2Stream>>();
   return {
     async listenersOf(pod) {
       const id = `${pod.name}.${pod.namespace}`;
-      const stream = streams.get(id) ?? connect(id, pod);
+      const stream = streams.get(id) ?? connected(session, id, pod);
       streams.set(id, stream);
       await stream;
       const response = await fetch(`${debug}/debug/config_dump?types=LDS&proxyID=${id}`);
       if (!response.ok) throw new Error(`istiod knows nothing of ${id}: ${response.status} ${await response.text()}`);
       return await response.json();
     },
-    close() {
-      for (const stream of streams.values()) void stream.then((one) => one.on("error", () => undefined).cancel());
-      client.close();
-    },
+    close: () => session.destroy(),
   };
 }
 
-function nodeOf(id: string, { ip, namespace, name, serviceAccount, labels }: ProxyPod) {
-  const metadata = {
+/** Resolves with the first answer; it is never acknowledged, which istiod does not wait for. */
+function connected(session: ClientHttp2Session, id: string, pod: ProxyPod): Promise<ClientHttp2Stream> {
+  const stream = session.request({ ":method": "POST", ":path": PATH, "content-type": "application/grpc", te: "trailers" });
+  return new Promise((resolve, reject) => {
+    stream.on("error", reject);
+    stream.on("trailers", (trailers) => reject(new Error(`istiod ended the stream of ${id}: ${JSON.stringify(trailers)}`)));
+    stream.on("data", () => resolve(stream));
+    stream.write(discoveryRequest({ id: nodeId(id, pod), metadata: metadataOf(pod), typeUrl: LISTENERS }));
+  });
+}
+
+function nodeId(id: string, { ip, namespace }: ProxyPod): string {
+  return `sidecar~${ip}~${id}~${namespace}.svc.cluster.local`;
+}
+
+function metadataOf({ ip, namespace, name, serviceAccount, labels }: ProxyPod) {
+  return {
     NAME: name,
     NAMESPACE: namespace,
     SERVICE_ACCOUNT: serviceAccount,
-    LABELS: { ...labels },
+    LABELS: labels,
     CLUSTER_ID: "Kubernetes",
     INSTANCE_IPS: ip,
     ISTIO_VERSION: "1.31.0",
   };
-  return { id: `sidecar~${ip}~${id}~${namespace}.svc.cluster.local`, cluster: id, metadata } as never;
 }

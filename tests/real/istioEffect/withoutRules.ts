@@ -1,7 +1,7 @@
 import type { AnyResource } from "@isthmus/core";
 import type { Installation } from "./engineVerdicts.ts";
 
-/** What the engine is not told, so that a rule of its own decides nothing: each must be noticed. */
+/** What is hidden from the engine, so that a rule of its own decides nothing: each must be noticed. */
 export const WITHOUT: Readonly<Record<string, (installation: Installation) => Installation>> = {
   "objects that deny": objects((one) => (actionOf(one) === "DENY" ? undefined : one)),
   "objects that ask another program": objects((one) => (actionOf(one) === "CUSTOM" ? undefined : one)),

@@ -1,5 +1,5 @@
 import type { Destination } from "@isthmus/api";
-import { containerPorts } from "./containerPorts.ts";
+import { podPorts } from "./podPorts.ts";
 import { portFamily } from "./portProtocol.ts";
 
 /** A port of pods, as the proxy before it treats it. */
@@ -15,7 +15,7 @@ export interface AskedPort {
  * port: there a proxy finds out what it is.
  */
 export function askedPorts(destination: Destination, port: number | undefined): readonly AskedPort[] {
-  const all = containerPorts(destination).flatMap(({ number, hints }): readonly AskedPort[] => {
+  const all = podPorts(destination).flatMap(({ number, hints }): readonly AskedPort[] => {
     const family = portFamily(hints);
     return family === undefined ? [] : [{ number, isHttp: family === "HTTP" || family === "detected" }];
   });

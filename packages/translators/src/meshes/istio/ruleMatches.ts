@@ -13,7 +13,7 @@ export interface Identity {
 }
 
 /** How a proxy reads the rules of one object. */
-export interface RuleReading {
+export interface ProxyReading {
   /** Trust domain and aliases of its mesh. */
   readonly own: readonly string[];
   /** The namespace of the object. */
@@ -27,7 +27,7 @@ export interface RuleReading {
 interface Asked {
   readonly question: AccessQuery;
   readonly identity: Identity | undefined;
-  readonly reading: RuleReading;
+  readonly reading: ProxyReading;
 }
 
 type Members = Readonly<Record<string, unknown>>;

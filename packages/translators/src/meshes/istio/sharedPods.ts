@@ -2,7 +2,7 @@ import type { AuthorizationRule } from "@isthmus/api";
 import { type Finding, invalidFinding, warningFinding } from "../../findings.ts";
 import { isSame } from "../../incremental/rows.ts";
 import type { DestinationInputs, PodSharer } from "../inputs.ts";
-import { containerPorts } from "./containerPorts.ts";
+import { podPorts } from "./podPorts.ts";
 
 /** Rules of Istio are about pods: on pods of several Services those about one of them are limited to its ports. */
 export interface LimitedRule {
@@ -22,16 +22,14 @@ export function limitedToService(rule: AuthorizationRule, inputs: SharingInputs)
   const { destination, podSharers } = inputs;
   const guarded = podSharers.filter((sharer) => isGuarded(sharer) && !isSameAccess(sharer, inputs));
   if (guarded.length === 0) return { rule, findings: [] };
-  const own = containerPorts(destination);
-  const closed = guarded.flatMap((sharer) => containerPorts(sharer.destination)).map(({ number }) => number);
-  const open = podSharers.filter((sharer) => !isGuarded(sharer)).flatMap((sharer) => containerPorts(sharer.destination));
+  const own = podPorts(destination);
+  const closed = guarded.flatMap((sharer) => podPorts(sharer.destination)).map(({ number }) => number);
+  const open = podSharers.filter((sharer) => !isGuarded(sharer)).flatMap((sharer) => podPorts(sharer.destination));
   // A port of an unknown number may be any of them.
   const beside = closed.includes(undefined) ? [] : open.filter(({ number }) => !closed.includes(number));
   const known = [...own, ...beside].flatMap(({ number }) => number ?? []);
   const ports = [...new Set(known)].sort((a, b) => a - b).map(String);
-  const others = guarded.filter((sharer) =>
-    containerPorts(sharer.destination).some(({ number }) => own.some((port) => port.number === number)),
-  );
+  const others = guarded.filter((sharer) => podPorts(sharer.destination).some(({ number }) => own.some((port) => port.number === number)));
   const findings = [
     ...own.flatMap(({ name, number }) => (number === undefined ? [portUnknown(name, nameOf(guarded[0]))] : [])),
     ...others.map((other) => sharesPort(nameOf(other))),

@@ -47,7 +47,7 @@ export function usersAccess(inputs: Inputs, enforced: readonly Enforced[]): read
   });
 }
 
-/** How an object is called in what a policy says: whoever writes in one cluster learns no names of another. */
+/** How an object is called in what a policy says: a user who writes in one cluster learns no names of another. */
 function nameFor(policy: AccessPolicy, clusterName: string): (object: Resource) => string {
   const { clusterName: from = "" } = policy.metadata;
   return (object) => (from === "" || from === clusterName ? `${formatRef(refOf(object))} of a user` : `an object of kind ${object.kind}`);

@@ -1,6 +1,6 @@
 import type { PeerTls } from "./peerTls.ts";
 import type { UserPolicy } from "./policies.ts";
-import { PORTS, type WorldForm } from "./worlds.ts";
+import { PORTS, type WorldForm } from "./randomFleets.ts";
 
 /** The `index`-th world with one rule alone, so that it decides: among many rules, some hardly ever do. */
 export function plainForm(index: number): WorldForm {

@@ -1,6 +1,6 @@
 import type { Installation } from "./engineVerdicts.ts";
 import { peerAuthentication } from "./peerTls.ts";
-import type { Surroundings } from "./worlds.ts";
+import type { Surroundings } from "./randomFleets.ts";
 
 /** The mesh of the `index`-th of several installations, each with a root namespace of its own. */
 export function surroundingsOf(index: number): Pick<Installation, "surroundings" | "meshConfig" | "virtualMesh"> {
