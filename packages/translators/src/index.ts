@@ -4,6 +4,7 @@ export { NEVER_INJECTED } from "./discovery/detectors/istioInjection.ts";
 export { isIstiodPod, proxyContainer } from "./discovery/detectors/istioShape.ts";
 export { istioSidecar } from "./discovery/detectors/istioSidecar.ts";
 export { lastKnownMeshChanges, lastKnownMeshOf, lastKnownMeshRefOf } from "./discovery/detectors/lastKnownMesh.ts";
+export { MESH_CONFIG_FIELDS, type MeshConfigUse } from "./discovery/detectors/meshConfigFields.ts";
 export { DISCOVERY_FINDINGS } from "./discovery/findings.ts";
 export { type ImageVersion, imageVersion } from "./discovery/image.ts";
 export { podsByController, replicaSetsByController } from "./discovery/indexes.ts";

@@ -53,8 +53,10 @@ const front = { clusterName: "a", namespace: "shop", serviceAccount: "front" };
 // Its mesh configuration names another root namespace.
 const ROOTED = FLEET.replace("trustDomain: a}", "trustDomain: a, rootNamespace: istio-config}");
 const ELSEWHERE = "elsewhere";
+const MANUAL = "manual";
 const VARIANTS: Readonly<Record<string, string>> = {
   [ELSEWHERE]: ROOTED,
+  [MANUAL]: FLEET.replace("trustDomain: a}", "trustDomain: a, autoMtlsDisabled: true}"),
   // What its port carries is no HTTP.
   [DB]: FLEET.replace("name: http,", "name: tcp-db,"),
   [ALIASED]: FLEET.replace("trustDomain: a}", "trustDomain: a, trustDomainAliases: [old]}"),
@@ -185,6 +187,14 @@ it("knows nobody where connections have no mutual TLS", () => {
   const strict = ask(PEERS("{mtls: {mode: STRICT}}"), {}, plain);
   expect(strict).toMatchObject({ verdict: "DENIED", at: "PEER_TLS" });
   expect(strict?.objects.map(({ kind }) => kind)).toEqual(["PeerAuthentication"]);
+});
+
+it("knows nobody in the own cluster where the mesh configuration switches auto mTLS off, and nothing says a mode", () => {
+  const disabled = ask(ACCESS("p", FRONT), {}, MANUAL);
+  expect(disabled).toMatchObject({ verdict: "DENIED", at: "NO_RULE", hasIdentity: false });
+  const said =
+    "---\napiVersion: settings.mesh.gloo.solo.io/v1\nkind: Settings\nmetadata: {name: settings, namespace: gloo-mesh}\nspec: {mtls: {istio: {tlsMode: ISTIO_MUTUAL}}}\n";
+  expect(ask(ACCESS("p", FRONT) + said, {}, MANUAL)).toMatchObject({ verdict: "ALLOWED", hasIdentity: true });
 });
 
 it("reads the root namespace that the mesh configuration names, and not that of the control plane", () => {

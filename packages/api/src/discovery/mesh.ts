@@ -45,6 +45,7 @@ const istioMesh = fields({
   istiodServiceAccount: text("Service account of istiod; the identity in its CA certificate."),
   ingressGateways: Type.Array(ingressGateway, { description: "Deprecated: gateways are selected in the VirtualMesh." }),
   smartDnsProxyingEnabled: Type.Boolean({ description: "Whether sidecars proxy DNS for hosts of ServiceEntries." }),
+  autoMtlsDisabled: Type.Boolean({ description: "Whether sidecars use no mutual TLS where nothing says a TLS mode." }),
   ipFamilies: strings({ description: "Address families of the Services of the cluster: IPv4, IPv6. Empty: IPv4 alone." }),
   privateByDefault: strings({
     description: "Kinds whose objects are not seen in all namespaces unless they say so in exportTo, by the mesh configuration.",

@@ -15,6 +15,12 @@ export const DISCOVERY_FINDINGS = {
       "The mesh configuration of an istiod cannot be parsed. The mesh is not managed, or is managed with its last known configuration.",
     example: "ConfigMap istio-system/istio, data.mesh: trustDomain: must be a string, is [1,2]",
   },
+  MeshConfigNotHeeded: {
+    meaning:
+      "The mesh configuration of an istiod has fields that change what policies and federation come to, and that are not considered.",
+    example:
+      "ConfigMap istio-system/istio, data.mesh: pathNormalization: what these say is in force in the mesh, and is not considered here: compare docs/reference/mesh-config.md",
+  },
   TrustDomainInvalid: {
     meaning: "A mesh configuration has no valid trust domain, although the mesh had or needs one.",
     example:

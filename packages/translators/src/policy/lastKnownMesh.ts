@@ -17,6 +17,7 @@ export interface LastKnownMesh extends Resource {
   /** "" for the namespace of the control plane. */
   readonly rootNamespace: string;
   readonly smartDnsProxyingEnabled: boolean;
+  readonly autoMtlsDisabled: boolean;
   readonly privateByDefault: readonly string[];
 }
 

@@ -7,7 +7,7 @@ import { regionOf } from "../nodes.ts";
 import { withoutZeroValues } from "../zeroValues.ts";
 import { type ControlPlaneInputs, type DetectedMesh, installationOf, isReport, type MeshDetector } from "./controlPlane.ts";
 import { ingressGatewaysOf } from "./istioGateways.ts";
-import { type MeshConfig, type MeshConfigProblem, meshConfigOf } from "./istioMeshConfig.ts";
+import { DEFAULT_TRUST_DOMAIN, type MeshConfig, type MeshConfigProblem, meshConfigOf } from "./istioMeshConfig.ts";
 import { istiodContainer } from "./istioShape.ts";
 
 /** On istiod's pods: which revision of the control plane they are. Source: istio.io/docs/setup/upgrade/canary. */
@@ -38,7 +38,7 @@ function detectIstio(inputs: ControlPlaneInputs): DetectedMesh {
   const { config, problem } = "code" in read ? { config: lastConfig(inputs), problem: read } : trusted(read, inputs);
   if (config === undefined) return { reports: problem === undefined ? [] : [problem] };
   const { gateways, reports: ofGateways } = ingressGatewaysOf(inputs);
-  const reports = problem === undefined ? ofGateways : [problem, ...ofGateways];
+  const reports = [...(problem === undefined ? [] : [problem]), ...unheeded(read, inputs), ...ofGateways];
   const istio = withoutZeroValues({
     installation,
     trustDomain: config.trustDomain,
@@ -48,6 +48,7 @@ function detectIstio(inputs: ControlPlaneInputs): DetectedMesh {
     istiodServiceAccount: deployment.spec?.template?.spec?.serviceAccountName,
     ingressGateways: gateways,
     smartDnsProxyingEnabled: config.isDnsCaptured,
+    autoMtlsDisabled: !config.isAutoMtls,
     // IPv4 alone is not noted: nearly all clusters have that.
     ipFamilies: inputs.ipFamilies.includes("IPv6") ? inputs.ipFamilies : [],
     privateByDefault: config.privateByDefault,
@@ -58,7 +59,18 @@ function detectIstio(inputs: ControlPlaneInputs): DetectedMesh {
   return { spec: { istio, ...(agent === undefined ? {} : { agentInfo: agent }) }, reports };
 }
 
-type UsedConfig = Pick<MeshConfig, "trustDomain" | "trustDomainAliases" | "rootNamespace" | "isDnsCaptured" | "privateByDefault">;
+type UsedConfig = Pick<
+  MeshConfig,
+  "trustDomain" | "trustDomainAliases" | "rootNamespace" | "isDnsCaptured" | "isAutoMtls" | "privateByDefault"
+>;
+
+/** What of a configuration is not heeded, once for each mesh. */
+function unheeded(read: MeshConfig | Report, { deployment, configMap }: ControlPlaneInputs): readonly Report[] {
+  if ("code" in read || read.unheeded.length === 0) return [];
+  const { name, namespace = "" } = configMap?.metadata ?? { name: MESH_CONFIG_NAME };
+  const message = `ConfigMap ${displayName({ name, namespace })}, data.${MESH_CONFIG_KEY}: ${read.unheeded.join(", ")}: what these say is in force in the mesh, and is not considered here: compare docs/reference/mesh-config.md`;
+  return [finding(refOf(deployment), "WARNING", "MeshConfigNotHeeded", message)];
+}
 
 /** Of a mesh that is known: a mistake in its configuration takes nothing away that others rely on. */
 function lastConfig({ lastKnown }: ControlPlaneInputs): UsedConfig | undefined {
@@ -68,6 +80,7 @@ function lastConfig({ lastKnown }: ControlPlaneInputs): UsedConfig | undefined {
       trustDomainAliases: lastKnown.trustDomainAliases,
       rootNamespace: lastKnown.rootNamespace,
       isDnsCaptured: lastKnown.smartDnsProxyingEnabled,
+      isAutoMtls: !lastKnown.autoMtlsDisabled,
       privateByDefault: lastKnown.privateByDefault,
     }
   );
@@ -77,10 +90,13 @@ function lastConfig({ lastKnown }: ControlPlaneInputs): UsedConfig | undefined {
  * The configuration with a trust domain that principals can be made of. It stays one that meshes of the cluster were first seen with: another one is the word of a user who may
  * write a ConfigMap there, and counts once the management cluster says so.
  */
-function trusted(config: MeshConfig, inputs: ControlPlaneInputs): { readonly config: UsedConfig; readonly problem?: Report } {
+function trusted(read: MeshConfig, inputs: ControlPlaneInputs): { readonly config: UsedConfig; readonly problem?: Report } {
   const { deployment, configMap, acceptedTrustDomain, knownTrustDomains } = inputs;
-  const { trustDomain } = config;
   const last = lastTrustDomain(inputs);
+  // One that was named before may be lost by mistake, and with it who all callers are.
+  const isDefault = !read.namesTrustDomain && (last === "" || last === DEFAULT_TRUST_DOMAIN);
+  const config = isDefault ? { ...read, trustDomain: DEFAULT_TRUST_DOMAIN } : read;
+  const { trustDomain } = config;
   // Without a registration there is no other cluster of which the trust domain could be.
   const isKnown = knownTrustDomains.length === 0 ? acceptedTrustDomain === "" : knownTrustDomains.includes(trustDomain);
   const isExpected = acceptedTrustDomain === undefined || trustDomain === acceptedTrustDomain || isKnown;

@@ -1,17 +1,24 @@
 import { type ConfigMap, DestinationRule, MESH_CONFIG_KEY, ServiceEntry, VirtualService } from "@isthmus/api";
 import { isClusterName, type LabelRequirement, type LabelSelector, messageOf } from "@isthmus/core";
 import { type YamlOptions, yamlValue } from "@isthmus/core/yaml";
+import { unheededFields } from "./meshConfigFields.ts";
 
 /** What we read of an Istio MeshConfig. Source: istio.io/docs/reference/config/istio.mesh.v1alpha1. */
 export interface MeshConfig {
-  /** `cluster.local` when it names none; "" when it says so. */
+  /** "" when it names none, or names that. */
   readonly trustDomain: string;
+  /** Whether it names one: without, Istio takes `DEFAULT_TRUST_DOMAIN`. */
+  readonly namesTrustDomain: boolean;
   /** Trust domains that count as its own. What is no text is left out. */
   readonly trustDomainAliases: readonly string[];
   /** Where policies are about the whole mesh. */
   readonly rootNamespace: string;
   /** Whether sidecars answer DNS for hosts of ServiceEntries. */
   readonly isDnsCaptured: boolean;
+  /** Whether sidecars use mutual TLS with one another where nothing says a mode. */
+  readonly isAutoMtls: boolean;
+  /** Fields that change what our objects come to, and that nothing here heeds. */
+  readonly unheeded: readonly string[];
   /** Kinds whose objects other namespaces do not see unless they say exportTo. */
   readonly privateByDefault: readonly string[];
   /** The namespaces that istiod looks into; empty: all. */
@@ -54,11 +61,15 @@ function read(text: string | undefined): MeshConfig | MeshConfigProblem {
     // Both spellings of a field are right, as everywhere in protobuf's JSON.
     const proxyConfig = object("defaultConfig", config["defaultConfig"] ?? config["default_config"] ?? {});
     const proxyMetadata = texts("defaultConfig.proxyMetadata", proxyConfig["proxyMetadata"] ?? proxyConfig["proxy_metadata"] ?? {});
+    const trustDomain = config["trustDomain"] ?? config["trust_domain"];
     return {
-      trustDomain: string("trustDomain", config["trustDomain"] ?? config["trust_domain"] ?? DEFAULT_TRUST_DOMAIN),
+      trustDomain: string("trustDomain", trustDomain ?? ""),
+      namesTrustDomain: trustDomain !== undefined && trustDomain !== null,
       trustDomainAliases: textsIn(config["trustDomainAliases"] ?? config["trust_domain_aliases"]),
       rootNamespace: namespace("rootNamespace", config["rootNamespace"] ?? config["root_namespace"] ?? DEFAULT_ROOT_NAMESPACE),
       isDnsCaptured: proxyMetadata["ISTIO_META_DNS_CAPTURE"] === "true",
+      isAutoMtls: (config["enableAutoMtls"] ?? config["enable_auto_mtls"]) !== false,
+      unheeded: unheededFields(config),
       privateByDefault: DEFAULT_EXPORTS.flatMap(([kind, ...names]) => {
         const wanted = textsIn(names.map((name) => config[name]).find((value) => value !== undefined));
         return wanted.length === 0 || wanted.includes("*") ? [] : [kind];
@@ -78,8 +89,8 @@ const DEFAULT_EXPORTS = [
   [DestinationRule.kind, "defaultDestinationRuleExportTo", "default_destination_rule_export_to"],
 ] as const;
 
-// Source: istio.io/istio pkg/config/mesh, DefaultMeshConfig; pkg/config/constants, DefaultClusterLocalDomain.
-const DEFAULT_TRUST_DOMAIN = "cluster.local";
+/** Of a mesh configuration without one. Source: istio.io/istio pkg/config/mesh, DefaultMeshConfig; pkg/config/constants, DefaultClusterLocalDomain. */
+export const DEFAULT_TRUST_DOMAIN = "cluster.local";
 
 // Whatever the namespace of istiod is. Source: istio.io/istio pkg/config/mesh, DefaultMeshConfig; Istio's charts name that of istiod.
 const DEFAULT_ROOT_NAMESPACE = "istio-system";

@@ -13,6 +13,7 @@ export function lastKnownMeshOf(published: Resource): LastKnownMesh | undefined 
     trustDomainAliases = [],
     rootNamespace = "",
     smartDnsProxyingEnabled = false,
+    autoMtlsDisabled = false,
     privateByDefault = [],
     installation,
   } = spec?.istio ?? {};
@@ -31,6 +32,7 @@ export function lastKnownMeshOf(published: Resource): LastKnownMesh | undefined 
     trustDomainAliases,
     rootNamespace,
     smartDnsProxyingEnabled,
+    autoMtlsDisabled,
     privateByDefault,
   };
 }

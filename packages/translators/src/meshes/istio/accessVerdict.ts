@@ -50,7 +50,8 @@ function reachOf({ inputs, callerMesh }: AccessFacts): { readonly isMutual: bool
   const from = effectOf(inputs)?.sources.find(({ cluster }) => cluster === (installation?.cluster ?? ""));
   const tls = from?.connection.find(({ field }) => field === "tls")?.value as { readonly mode?: string } | undefined;
   // Without a mode, between sidecars, Istio's auto mTLS.
-  return from === undefined ? undefined : { isMutual: tls?.mode === undefined || tls.mode === MUTUAL };
+  const mode = tls?.mode ?? (callerMesh.spec?.istio?.autoMtlsDisabled === true ? undefined : MUTUAL);
+  return from === undefined ? undefined : { isMutual: mode === MUTUAL };
 }
 
 // Asked for each caller.

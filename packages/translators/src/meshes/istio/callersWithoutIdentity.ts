@@ -27,10 +27,13 @@ export function callersWithoutIdentity(inputs: DestinationInputs, enforced: read
     return naming.map(({ policy }) => reportOf(refOf(policy), warningFinding("CallersWithoutIdentity", message), refOf(destination)));
   }
   const mode = connectionPolicyFrom(inputs, localSource(destination)).tls?.mode;
-  if (mode === undefined || mode === MUTUAL) return [];
+  const isAuto = inputs.mesh.spec?.istio?.autoMtlsDisabled !== true;
+  if (mode === MUTUAL || (mode === undefined && isAuto)) return [];
+  const reason =
+    mode === undefined ? "nothing says a TLS mode and enableAutoMtls of their mesh configuration is false" : `their TLS mode is ${mode}`;
   const finding = warningFinding(
     "CallersWithoutIdentity",
-    `${formatRef(refOf(destination))}: callers in its cluster have no identity, because their TLS mode is ${mode}, so this policy lets none of them in: set mtls.istio.tlsMode: ISTIO_MUTUAL, or remove it, in the Settings or the TrafficPolicy that sets it`,
+    `${formatRef(refOf(destination))}: callers in its cluster have no identity, because ${reason}, so this policy lets none of them in: ${mode === undefined ? "set mtls.istio.tlsMode: ISTIO_MUTUAL in the Settings" : "set mtls.istio.tlsMode: ISTIO_MUTUAL, or remove it, in the Settings or the TrafficPolicy that sets it"}`,
   );
   return naming.map(({ policy }) => reportOf(refOf(policy), finding, refOf(destination)));
 }
