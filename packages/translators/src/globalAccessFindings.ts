@@ -53,7 +53,7 @@ export const GLOBAL_ACCESS_FINDINGS = {
     meaning:
       "An AccessPolicy allows calls that an AuthorizationPolicy of a user denies, or leaves to another program: what denies comes before what allows.",
     example:
-      "Destination gloo-mesh/reviews-bookinfo-cluster-1: AuthorizationPolicy bookinfo/no-writes in cluster-1 of a user denies some of the calls that this policy allows, and what denies comes first: remove it, or narrow it",
+      "Destination gloo-mesh/reviews-bookinfo-cluster-1: AuthorizationPolicy bookinfo/no-writes in cluster-1 of a user denies the calls that this policy allows, and what denies comes first: remove it, or narrow it",
   },
   AccessWidened: {
     meaning:

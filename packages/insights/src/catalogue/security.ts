@@ -149,6 +149,6 @@ export const SECURITY = {
     consequence: "Callers that the policy allows are denied, or others are allowed.",
     remedy: "say in AccessPolicies alone who may call, or narrow the other object; have sidecars injected into all pods of the Service",
     example:
-      "AccessPolicy bookinfo/readers: Destination gloo-mesh/reviews-bookinfo-cluster-1: AuthorizationPolicy bookinfo/admin in cluster-1 of a user denies some of the calls that this policy allows, and what denies comes first: remove it, or narrow it",
+      "AccessPolicy bookinfo/readers: Destination gloo-mesh/reviews-bookinfo-cluster-1: AuthorizationPolicy bookinfo/admin in cluster-1 of a user denies the calls that this policy allows, and what denies comes first: remove it, or narrow it",
   },
 } as const satisfies CatalogueEntries;

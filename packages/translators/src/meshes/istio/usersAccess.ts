@@ -5,7 +5,8 @@ import type { AccessQuery } from "../access.ts";
 import type { DestinationInputs } from "../inputs.ts";
 import { type AskedPort, askedPorts } from "./askedPorts.ts";
 import { peerTlsMode } from "./peerAuthentications.ts";
-import { any, type Identity, type Match, ruleMatch } from "./ruleMatches.ts";
+import { expandedPrincipals } from "./principalPatterns.ts";
+import { any, type Identity, ruleMatch } from "./ruleMatches.ts";
 import {
   isAboutPods,
   isAuthorizationPolicy,
@@ -39,7 +40,7 @@ export function usersAccess(inputs: Inputs, enforced: readonly Enforced[]): read
   return enforced.flatMap(({ policy, result: { rule } }) => {
     const named = nameFor(policy, destination.spec?.kubeService?.ref?.clusterName ?? "");
     const found = [
-      ...rules.flatMap((object) => ofRule(object, rule, { inputs, named })),
+      ...rules.flatMap((object) => ofRule(object, rule, { inputs, named, enforced })),
       ...withoutIdentity(rule, { inputs, named }),
       ...(outsideMesh.length === 0 ? [] : [openPods(outsideMesh)]),
     ];
@@ -62,18 +63,23 @@ interface Told {
   readonly named: (object: Resource) => string;
 }
 
-function ofRule(object: AuthorizationPolicy, rule: AuthorizationRule, { inputs, named }: Told): readonly Finding[] {
+function ofRule(
+  object: AuthorizationPolicy,
+  rule: AuthorizationRule,
+  { inputs, named, enforced }: Told & { readonly enforced: readonly Enforced[] },
+): readonly Finding[] {
   const { action = "ALLOW", rules = [] } = object.spec ?? {};
   if (action === "ALLOW") {
     // Who lets everybody in has nothing opened.
-    if (rules.length === 0 || (rule.from === undefined && rule.to === undefined)) return [];
+    if (rule.from === undefined && rule.to === undefined) return [];
+    if (rules.every((one) => isCovered(one, object, { inputs, enforced }))) return [];
     const message = `${named(object)} lets callers in, too, as rules that allow add up: remove it, or say the same in AccessPolicies alone`;
     return [warningFinding("AccessWidened", message)];
   }
   if (action !== "DENY" && action !== "CUSTOM") return [];
-  const match = matchOf(object, rule, inputs);
-  if (match !== "yes" && match !== "some") return [];
-  const what = match === "yes" ? "calls that this policy allows" : "some of the calls that this policy allows";
+  const share = shareOf(object, rule, inputs);
+  if (share === "none") return [];
+  const what = share === "all" ? "the calls that this policy allows" : "some of the calls that this policy allows";
   const message =
     action === "DENY"
       ? `${named(object)} denies ${what}, and what denies comes first: remove it, or narrow it`
@@ -81,8 +87,11 @@ function ofRule(object: AuthorizationPolicy, rule: AuthorizationRule, { inputs, 
   return [warningFinding("AccessNarrowed", message)];
 }
 
-/** Whether an object is about calls that a rule allows; `some` of them where it is about a part of what the rule leaves open. */
-function matchOf(object: AuthorizationPolicy, allowed: AuthorizationRule, inputs: Inputs): Match {
+/**
+ * How many of the calls that a rule allows an object is about, as far as the rule names them: a guard on what it leaves open, such as some paths for
+ * everybody, is usually meant.
+ */
+function shareOf(object: AuthorizationPolicy, allowed: AuthorizationRule, inputs: Inputs): "all" | "some" | "none" {
   const own = ownTrustDomains(inputs);
   const rules = (object.spec?.rules ?? []) as readonly unknown[];
   const matches = askedPorts(inputs.destination, undefined).flatMap((port) =>
@@ -93,8 +102,32 @@ function matchOf(object: AuthorizationPolicy, allowed: AuthorizationRule, inputs
       }),
     ),
   );
-  const found = any(matches);
-  return found === "yes" && matches.some((match) => match !== "yes") ? "some" : found;
+  if (!matches.includes("yes")) return "none";
+  return matches.every((match) => match === "yes") ? "all" : "some";
+}
+
+/** Whether AccessPolicies name all callers that a rule of a user lets in. */
+function isCovered(
+  rule: AuthorizationRule,
+  object: AuthorizationPolicy,
+  { inputs, enforced }: { readonly inputs: Inputs; readonly enforced: readonly Enforced[] },
+): boolean {
+  const { from = [] } = rule;
+  // Of what else a source may say, nobody knows whom it leaves out.
+  const isNamed = ({ source = {} }: (typeof from)[number]) =>
+    Object.keys(source).every((member) => member === "principals" || member === "namespaces");
+  const principals = from.flatMap(({ source }) => source?.principals ?? []);
+  if (from.length === 0 || !from.every(isNamed) || principals.some((principal) => principal.includes("*"))) return false;
+  const namespaces = from.flatMap(({ source }) => source?.namespaces ?? []);
+  if (namespaces.some((namespace) => namespace.includes("*"))) return false;
+  const reading = { own: ownTrustDomains(inputs), namespace: object.metadata.namespace ?? "", allows: true, isHttp: true };
+  const callers = [
+    ...principals.flatMap((principal) => expandedPrincipals(principal, reading.own)).flatMap(identityOf),
+    ...namespaces.map(somebodyIn),
+  ];
+  return callers.every((identity) =>
+    enforced.some(({ result }) => ruleMatch(result.rule, { question: { caller: NOBODY }, identity, reading }) !== "no"),
+  );
 }
 
 const NOBODY = { clusterName: "", namespace: "", serviceAccount: "" };
@@ -124,17 +157,20 @@ function questionsOf({ to = [{}] }: AuthorizationRule, { number }: AskedPort): r
 /** The callers that a rule names by their full names; where it names none, somebody in each namespace that it names, else anybody. */
 function callersNamed({ from = [] }: AuthorizationRule): readonly Identity[] {
   const principals = from.flatMap(({ source }) => source?.principals ?? []);
-  const exact = principals.flatMap((principal): readonly Identity[] => {
-    const [, , namespace = "", , serviceAccount = ""] = principal.split("/");
-    return principal.includes("*") || serviceAccount === "" ? [] : [{ principal, namespace, serviceAccount }];
-  });
+  const exact = principals.flatMap(identityOf);
   if (exact.length > 0) return exact;
   const namespaces = from.flatMap(({ source }) => source?.namespaces ?? []);
-  return (namespaces.length === 0 ? ["-"] : namespaces).map((namespace) => ({
-    principal: `-/ns/${namespace}/sa/-`,
-    namespace,
-    serviceAccount: "-",
-  }));
+  return (namespaces.length === 0 ? ["-"] : namespaces).map(somebodyIn);
+}
+
+/** Of a principal that names one service account. */
+function identityOf(principal: string): readonly Identity[] {
+  const [, , namespace = "", , serviceAccount = ""] = principal.split("/");
+  return principal.includes("*") || serviceAccount === "" ? [] : [{ principal, namespace, serviceAccount }];
+}
+
+function somebodyIn(namespace: string): Identity {
+  return { principal: `-/ns/${namespace}/sa/-`, namespace, serviceAccount: "-" };
 }
 
 /** Where mutual TLS is switched off, rules about callers match nobody. */
