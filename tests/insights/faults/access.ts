@@ -4,6 +4,7 @@ const FROM_OUTSIDE = "AuthorizationPolicy bookinfo/from-outside in east";
 const PAGE_CALLS = "AccessPolicy gloo-mesh/page-calls";
 const GATEWAYS_CALL = "AccessPolicy gloo-mesh/gateways-call";
 const POLICY = "CiliumNetworkPolicy istio-gateways/gateway in east";
+const UNNAMED = "callers by the misspelt name are those of no AccessPolicy";
 const OPEN = "what nobody may call by this policy, all may call";
 
 /** Mistakes in who may call whom. */
@@ -22,6 +23,7 @@ export const accessFaults: readonly Fault[] = [
     change: patch(FROM_OUTSIDE, "spec: {rules: [{from: [{source: {namespaces: [istio-gateway]}}]}]}"),
     code: "SEC1007",
     on: FROM_OUTSIDE,
+    also: { [`SEC1019 ${GATEWAYS_CALL}`]: UNNAMED },
   },
   {
     title: "the namespace in a principal is misspelt",
@@ -31,6 +33,7 @@ export const accessFaults: readonly Fault[] = [
     ),
     code: "SEC1007",
     on: FROM_OUTSIDE,
+    also: { [`SEC1019 ${GATEWAYS_CALL}`]: UNNAMED },
   },
   {
     title: "a policy is for pods that do not exist",
@@ -43,6 +46,18 @@ export const accessFaults: readonly Fault[] = [
     change: patch("AuthorizationPolicy istio-system/no-admin in east", "spec: {selector: {matchLabels: {app: productpag}}}"),
     code: "SEC1004",
     on: "AuthorizationPolicy istio-system/no-admin in east",
+  },
+  {
+    title: "a policy of the root namespace denies callers whom an AccessPolicy names",
+    change: patch("AuthorizationPolicy istio-system/no-admin in east", "spec: {rules: [{from: [{source: {namespaces: [shop]}}]}]}"),
+    code: "SEC1019",
+    on: GATEWAYS_CALL,
+  },
+  {
+    title: "a policy lets in callers whom no AccessPolicy names",
+    change: patch(FROM_OUTSIDE, "spec: {rules: [{from: [{source: {namespaces: [bookinfo]}}]}]}"),
+    code: "SEC1019",
+    on: GATEWAYS_CALL,
   },
   {
     title: "an AccessPolicy names a service account that does not exist",

@@ -91,6 +91,6 @@ spec: {hosts: [ratings], exportTo: [.], http: [{route: [{destination: {host: rat
     change: policy("mtls: {istio: {tlsMode: DISABLE}}"),
     code: "SEC1006",
     on: "VirtualMesh gloo-mesh/all",
-    also: { "CFG1103 AccessPolicy gloo-mesh/*": "callers have no identity, so that policies let none of them in" },
+    also: { "SEC1019 AccessPolicy gloo-mesh/*": "callers have no identity, so that policies let none of them in" },
   },
 ];

@@ -58,7 +58,7 @@ spec: {selector: {istio: ingressgateway}, servers: [{port: {number: 80, name: ht
     title: "callers are of a trust domain outside of the fleet",
     change: patch(
       "AuthorizationPolicy bookinfo/from-outside in east",
-      "spec: {rules: [{from: [{source: {principals: [partner.example/ns/bookinfo/sa/visitor, partner.example/ns/orders/sa/orders]}}]}]}",
+      "spec: {action: DENY, rules: [{from: [{source: {principals: [partner.example/ns/bookinfo/sa/visitor, partner.example/ns/orders/sa/orders]}}]}]}",
     ),
   },
   {
@@ -130,7 +130,7 @@ spec:
     title: "an AuthorizationPolicy names the account of a CronJob, which agents do not send",
     change: patch(
       "AuthorizationPolicy bookinfo/from-outside in east",
-      "spec: {rules: [{from: [{source: {principals: [east.example/ns/bookinfo/sa/nightly]}}]}]}",
+      "spec: {action: DENY, rules: [{from: [{source: {principals: [east.example/ns/bookinfo/sa/nightly]}}]}]}",
     ),
   },
   {
