@@ -148,6 +148,7 @@ export {
   onDemandKinds,
   ownKinds,
   ownWrittenKinds,
+  proxyKinds,
   publishedKinds,
   referredKinds,
   scopedKinds,

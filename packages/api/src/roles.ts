@@ -87,6 +87,8 @@ type Task =
   | "hasUserStatus"
   /** Users may write it in workload clusters too: agents send it where its CRD is served, and write its status there. */
   | "contributed"
+  /** Changes what proxies do with every request, before access control: of a workload cluster for its own namespace, unless the Settings say more. */
+  | "changesProxies"
   /** It keeps callers out: an object that can't be read must not count as gone, as its last good form stays in use. */
   | "keepsLastGood"
   /** Made by discovery. */
@@ -189,8 +191,8 @@ const ROLES: readonly Role[] = [
   { kind: VirtualMesh, tasks: ["watchedByServer", "hasUserStatus", "contributed", "comparedByAge"] },
   { kind: VirtualDestination, tasks: ["watchedByServer", "hasUserStatus", "contributed", "comparedByAge"] },
   { kind: ServiceDependency, tasks: ["watchedByServer", "hasUserStatus", "contributed"] },
-  { kind: AccessLogRecord, tasks: ["watchedByServer", "hasUserStatus", "contributed"] },
-  { kind: WasmDeployment, tasks: ["watchedByServer", "hasUserStatus", "contributed", "comparedByAge"] },
+  { kind: AccessLogRecord, tasks: ["watchedByServer", "hasUserStatus", "contributed", "changesProxies"] },
+  { kind: WasmDeployment, tasks: ["watchedByServer", "hasUserStatus", "contributed", "changesProxies", "comparedByAge"] },
   // Never sent by agents. Of those of the management plane, `project` leaves out all but public certificates. Translation
   // asks for a generated root by a Secret with placeholders: that is an order for the one who makes keys, and never written as it is.
   { kind: Secret, tasks: ["watchedByServer", "inPlaneNamespace"] },
@@ -261,6 +263,11 @@ export function scopedKinds(): readonly Kind[] {
 /** What users may write in workload clusters to ask something of the plane. */
 export function contributedKinds(): readonly Kind[] {
   return kindsWith("contributed");
+}
+
+/** What users write of that, and reaches into proxies. */
+export function proxyKinds(): readonly Kind[] {
+  return kindsWith("changesProxies");
 }
 
 /** Of what agents report, the kinds whose objects' ages count. */

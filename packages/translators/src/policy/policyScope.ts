@@ -1,13 +1,12 @@
 import {
-  AccessLogRecord,
   type AccessPolicy,
   type Destination,
   type DestinationSelector,
   type Mesh,
   meshClusters,
+  proxyKinds,
   type Settings,
   type TrafficPolicy,
-  WasmDeployment,
   type Workload,
   type WorkloadSelector,
 } from "@isthmus/api";
@@ -38,7 +37,7 @@ export interface PolicyScope {
   limitOfVirtualMesh(virtualMesh: Resource): string | "refused" | undefined;
 }
 
-const IN_PROXIES: ReadonlySet<string> = new Set([AccessLogRecord.kind, WasmDeployment.kind]);
+const IN_PROXIES: ReadonlySet<string> = new Set(proxyKinds().map(({ kind }) => kind));
 
 /** Nothing out of reach. */
 const UNLIMITED: PolicyLimit = { clusterName: undefined, namespace: undefined };
