@@ -71,7 +71,7 @@ function stepOf(stack: string): string {
 
 /** Some reads of all, the first and the last among them. */
 function someOf(count: number): readonly number[] {
-  const places = runs(24);
+  const places = runs(30);
   const step = Math.max(1, Math.floor(count / places));
   return [...new Set([1, 2, ...Array.from({ length: places }, (_, i) => 1 + i * step), count])].filter((one) => one >= 1 && one <= count);
 }
