@@ -37,7 +37,11 @@ export function startWasmFilters(
       ...sources,
       registries: {
         insecure: new Set(insecureRegistries),
-        allowance: { privateHosts: new Set([...privateHosts, ...insecureRegistries.map(withoutPort)].map((host) => host.toLowerCase())) },
+        allowance: {
+          privateHosts: new Set(
+            [...privateHosts, ...insecureRegistries.filter(isRegistry).map(withoutPort)].map((host) => host.toLowerCase()),
+          ),
+        },
       },
       async userOf(registry) {
         if (registryCredentials === undefined) return undefined;
@@ -67,7 +71,12 @@ export function startWasmFilters(
   };
 }
 
-/** A registry's host. The operator has named it. */
+/** A registry's host, which the operator has named; an IPv6 address without its brackets. */
 function withoutPort(registry: string): string {
-  return registry.replace(/:\d+$/, "");
+  return new URL(`http://${registry}`).hostname.replace("[", "").replace("]", "");
+}
+
+/** What is none is never asked. */
+function isRegistry(registry: string): boolean {
+  return URL.canParse(`http://${registry}`);
 }
