@@ -204,6 +204,11 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
     "/[[\\]\\n\"']/g": { bound: OBJECT, worst: filled("a[") },
     "/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/": { bound: OBJECT, worst: filled("a") },
   },
+  "packages/kubernetes/src/apiServer.ts": {
+    // Of an answer of at most 1 MiB.
+    "/^\\d+$/": { bound: OBJECT, worst: ended("1", "a") },
+    "/^\\d+\\+?$/": { bound: OBJECT, worst: ended("1", "a") },
+  },
   "packages/kubernetes/src/connection.ts": {
     // Quadratic, where slashes stand before something else: a Secret's server has at most 2,048 characters.
     "/\\/+$/": { bound: 2_048, worst: ended("/", "a") },
@@ -297,6 +302,7 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
       worst: (length) => `Last error: ${filled("a")(length)}\n`,
     },
   },
+  "packages/translators/src/discovery/detectors/meshConfigFields.ts": { "/[A-Z]/g": { trusted: "names of fields that we look for" } },
   "packages/translators/src/discovery/detectors/istioShape.ts": {
     "/(^|[/-])proxyv2(-[^/:@]*)?([:@]|$)/": { bound: 512, worst: filled("-proxyv2") },
     "/(^|[/-])pilot(-[^/:@]*)?([:@]|$)/": { bound: 512, worst: filled("-pilot") },
@@ -397,6 +403,10 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
     "new RegExp(`^(?:${DNS_LABEL}(?:\\\\.${DNS_LABEL})*/)?${QUALIFIED}$`)": { bound: OBJECT, worst: ended("a.a-", "!") },
     "new RegExp(`^(?:${QUALIFIED})?$`)": { bound: OBJECT, worst: ended("a", "!") },
     "new RegExp(`^${DNS_LABEL}$`)": { bound: 63, worst: ended("a", "-") },
+  },
+  "packages/translators/src/meshes/istio/ruleMatches.ts": {
+    "/[?#]/": { bound: OBJECT, worst: filled("a") },
+    "/^not[A-Z]/": { bound: OBJECT, worst: filled("n") },
   },
   "packages/translators/src/meshes/istio/subsets.ts": {
     "/[^a-z0-9-]/g": { bound: 253, worst: filled(".") },

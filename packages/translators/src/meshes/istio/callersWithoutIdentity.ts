@@ -4,7 +4,6 @@ import { reportOf, warningFinding } from "../../findings.ts";
 import type { DestinationInputs } from "../inputs.ts";
 import { connectionPolicyFrom } from "./destinationRules.ts";
 import { MUTUAL } from "./features/mtls.ts";
-import { plainTextAlone } from "./plainTextAlone.ts";
 import { localSource } from "./source.ts";
 
 /** An AccessPolicy and what is written of it. */
@@ -14,18 +13,13 @@ interface Enforced {
 }
 
 /**
- * Warns of AccessPolicies that name callers, where a TLS mode that somebody wrote, or a PeerAuthentication, takes the identities of those in its own cluster away: none of them is
- * let in. Calls from other meshes don't arrive at all with such a mode, which `reachabilityFindings` says.
+ * Warns of AccessPolicies that name callers, where a TLS mode that somebody wrote takes the identities of those in its own cluster away: none of them is
+ * let in. PeerAuthentications that do so are reported by `usersAccess`. Calls from other meshes don't arrive at all with such a mode, which `reachabilityFindings` says.
  */
 export function callersWithoutIdentity(inputs: DestinationInputs, enforced: readonly Enforced[]): readonly Report[] {
   const naming = enforced.filter(({ result }) => result.rule.from !== undefined);
   if (naming.length === 0) return [];
   const { destination } = inputs;
-  const plain = plainTextAlone(inputs);
-  if (plain !== undefined) {
-    const message = `${formatRef(refOf(destination))}: its callers have no identity, because ${formatRef(refOf(plain))} has its pods take plain text alone, so this policy lets none of them in: set mtls.mode there to STRICT or PERMISSIVE, or remove it`;
-    return naming.map(({ policy }) => reportOf(refOf(policy), warningFinding("CallersWithoutIdentity", message), refOf(destination)));
-  }
   const mode = connectionPolicyFrom(inputs, localSource(destination)).tls?.mode;
   const isAuto = inputs.mesh.spec?.istio?.autoMtlsDisabled !== true;
   if (mode === MUTUAL || (mode === undefined && isAuto)) return [];
