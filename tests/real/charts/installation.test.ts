@@ -27,7 +27,7 @@ import { type Fleet, startFleet } from "../harness/fleet.ts";
 import { type ChartValues, helm } from "../harness/helm.ts";
 import { namespace as namespaceOf } from "../harness/istioInstallation.ts";
 import { kubectl } from "../harness/kubectl.ts";
-import { anyFieldsCrd, applyAll, installCrds, objectsIn } from "../harness/manifests.ts";
+import { anyFieldsCrd, applyAll, installCrds, kubernetesProjectCrds, objectsIn } from "../harness/manifests.ts";
 import { fillIstioCluster, fillMeshCluster } from "../harness/meshCluster.ts";
 import { osmCrds, osmInstallation } from "../harness/osmInstallation.ts";
 import { type RealRedis, startRedis } from "../harness/redis.ts";
@@ -89,7 +89,12 @@ describeReal("charts that are installed with Helm, their programs with the token
     west = clusterOf(fleet.servers.west, "west");
     redis = await startRedis(components.redis, `${fleet.directory}/redis`, { password: PASSWORD });
     ends.push((await fillMeshCluster(east, components, controllers.signal)).ended);
-    await installCrds(east, [...osmCrds(components, { own: true }), ...ciliumCrds(components), anyFieldsCrd(AppMesh)]);
+    await installCrds(east, [
+      ...osmCrds(components, { own: true }),
+      ...ciliumCrds(components),
+      anyFieldsCrd(AppMesh),
+      ...kubernetesProjectCrds(),
+    ]);
     await applyAll(east, [...osmInstallation(), ciliumInstallation()]);
     serverValues = {
       replicas: 2,

@@ -10,7 +10,7 @@ import { clusterOf } from "../harness/clusters.ts";
 import { describeReal } from "../harness/describeReal.ts";
 import { type Fleet, startFleet } from "../harness/fleet.ts";
 import { namespace as namespaceOf } from "../harness/istioInstallation.ts";
-import { anyFieldsCrd, applyAll, installCrds, objectsIn } from "../harness/manifests.ts";
+import { anyFieldsCrd, applyAll, installCrds, kubernetesProjectCrds, objectsIn } from "../harness/manifests.ts";
 import { fillIstioCluster } from "../harness/meshCluster.ts";
 import { osmCrds, osmInstallation } from "../harness/osmInstallation.ts";
 import { waitFor } from "../harness/waitFor.ts";
@@ -42,7 +42,12 @@ describeReal("roles for other values of the charts", (components) => {
       await release({ components, server: servers[name], directory }, "gloo-mesh-crds");
       const named = name === "east" ? cluster : clusterOf(servers.management, "mgmt");
       ends.push((await fillIstioCluster(named, components, controllers.signal)).ended);
-      await installCrds(cluster, [...osmCrds(components, { own: true }), ...ciliumCrds(components), anyFieldsCrd(AppMesh)]);
+      await installCrds(cluster, [
+        ...osmCrds(components, { own: true }),
+        ...ciliumCrds(components),
+        anyFieldsCrd(AppMesh),
+        ...kubernetesProjectCrds(),
+      ]);
       await applyAll(cluster, [namespaceOf(namespace), ...osmInstallation(), ciliumInstallation()]);
     }
     const values = { singleCluster: "mgmt", redis: { deployment: { enabled: false } }, serviceType: "ClusterIP", adminTokenReviews: false };

@@ -1,4 +1,5 @@
-import type { AnyResource, Kind } from "@isthmus/core";
+import { countedKinds } from "@isthmus/api";
+import { type AnyResource, groupOf, type Kind } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
 import { readDocuments } from "@isthmus/testing";
 import { CustomResourceDefinition } from "./clusters.ts";
@@ -66,6 +67,14 @@ export function anyFieldsCrd({
       versions: [{ name, served: true, storage: true, schema }],
     },
   } as unknown as AnyResource;
+}
+
+/** CRDs of the kinds that users have from Kubernetes' own projects beside it: the Gateway API and multi-cluster Services. */
+export function kubernetesProjectCrds(): readonly AnyResource[] {
+  const groups = ["gateway.networking.k8s.io", "multicluster.x-k8s.io"];
+  return countedKinds()
+    .filter(({ apiVersion }) => groups.includes(groupOf(apiVersion)))
+    .map(anyFieldsCrd);
 }
 
 async function servedTypes(cluster: Cluster): Promise<ReadonlySet<string>> {
