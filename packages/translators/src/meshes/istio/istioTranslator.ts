@@ -1,4 +1,12 @@
-import { AuthorizationPolicy, DestinationRule, GRPCRoute, HTTPRoute, PeerAuthentication, rootNamespaceOf, VirtualService } from "@isthmus/api";
+import {
+  AuthorizationPolicy,
+  DestinationRule,
+  GRPCRoute,
+  HTTPRoute,
+  PeerAuthentication,
+  rootNamespaceOf,
+  VirtualService,
+} from "@isthmus/api";
 import { mergeTranslations } from "../inputs.ts";
 import type { MeshTranslator } from "../meshTranslator.ts";
 import { accessLogsOf } from "./accessLogs/accessLogs.ts";
