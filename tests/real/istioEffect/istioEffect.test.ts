@@ -1,8 +1,8 @@
 import { randomInt } from "node:crypto";
 import type { AnyResource } from "@isthmus/core";
+import { isNight } from "@isthmus/testing/atNight";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { isNight } from "@isthmus/testing/atNight";
 import { clusterOf } from "../harness/clusters.ts";
 import { describeReal } from "../harness/describeReal.ts";
 import { type Fleet, startFleet } from "../harness/fleet.ts";

@@ -35,7 +35,7 @@ export const accessStrings = {
   short: { ALLOWED: "yes", RESTRICTED: "partly", DENIED: "no", UNREACHABLE: "no host", UNKNOWN: "unknown", MIXED: "differs" },
   because: {
     FEDERATION: "The caller's mesh has no host for it: it is not federated to that mesh.",
-    NO_PROXY: "Its pods have no proxy, so nothing restricts who may call them.",
+    NO_PROXY: "Its pods have no sidecar: nothing restricts who may call them, unless they are in ambient mode.",
     PEER_TLS: "A PeerAuthentication requires mutual TLS, which these connections do not have.",
     CUSTOM: "Another program is asked, by an AuthorizationPolicy with action CUSTOM.",
     DENY: "An AuthorizationPolicy with action DENY is about it.",

@@ -33,7 +33,7 @@ export interface AccessFacts {
  */
 export type Verdict = "ALLOWED" | "RESTRICTED" | "DENIED" | "UNREACHABLE" | "UNKNOWN";
 
-/** Where it is decided, in the order in which it is. PEER_TLS: without mutual TLS nothing is let in. NO_PROXY: pods have none, so that nothing decides. */
+/** Where it is decided, in the order in which it is. PEER_TLS: without mutual TLS nothing is let in. NO_PROXY: pods have none, so that nothing decides, or the proxy of their node, ztunnel, does. */
 export type DecidedAt = "FEDERATION" | "NO_PROXY" | "PEER_TLS" | "CUSTOM" | "DENY" | "ALLOW" | "NO_RULE" | "NO_OBJECT";
 
 /** Whether a request is let in, and by what. */

@@ -11,6 +11,7 @@ import { peerTlsMode } from "./peerAuthentications.ts";
 import { all, any, type Identity, type Match, ruleMatch } from "./ruleMatches.ts";
 import {
   isAboutPods,
+  isAmbient,
   isAuthorizationPolicy,
   isDryRun,
   isPeerAuthentication,
@@ -32,7 +33,7 @@ export function istioAccessVerdict(facts: AccessFacts, question: AccessQuery): A
   const asked = { facts, question, identity };
   const ports = askedPorts(facts.inputs.destination, question.port);
   const verdicts = podsBehind(facts).flatMap((labels) =>
-    labels === WITHOUT_PROXY ? [OPEN] : ports.map((port) => ofPods(labels, port, asked)),
+    labels === WITHOUT_PROXY ? [isAmbient(facts.inputs) ? IN_AMBIENT : OPEN] : ports.map((port) => ofPods(labels, port, asked)),
   );
   const [first, ...others] = verdicts;
   if (first === undefined) return { verdict: "UNKNOWN", at: "NO_OBJECT", objects: [], policies: [], hasIdentity: identity !== undefined };
@@ -72,6 +73,9 @@ const WITHOUT_PROXY: PodLabels = {};
 
 /** Where there is no proxy, nothing is asked. */
 const OPEN: AccessVerdict = { verdict: "ALLOWED", at: "NO_PROXY", objects: [], policies: [], hasIdentity: false };
+
+/** What the proxy of a node makes of rules is not computed. */
+const IN_AMBIENT: AccessVerdict = { ...OPEN, verdict: "UNKNOWN" };
 
 interface Asked {
   readonly facts: AccessFacts;

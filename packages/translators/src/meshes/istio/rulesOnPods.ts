@@ -16,6 +16,11 @@ export function podsWithProxy({ destination, workloads }: PodsInputs): readonly 
   return workloads.map(({ spec }) => spec?.kubernetes?.podLabels ?? {});
 }
 
+/** Whether pods of a Service without a sidecar are in ambient mode, by their namespace: their node's proxy checks who calls them. */
+export function isAmbient({ destination, mesh }: Pick<PodsInputs, "destination" | "mesh">): boolean {
+  return mesh.spec?.istio?.ambientNamespaces?.includes(destination.spec?.kubeService?.ref?.namespace ?? "") === true;
+}
+
 /** Whether an object is about pods. Those in the root namespace are about every namespace. Those for gateways are about none of these pods. */
 export function isAboutPods({ metadata, spec }: AuthorizationPolicy, labels: PodLabels, { destination, mesh }: PodsInputs): boolean {
   const { targetRef, targetRefs } = (spec ?? {}) as { readonly targetRef?: unknown; readonly targetRefs?: unknown };

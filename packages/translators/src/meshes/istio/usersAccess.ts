@@ -9,6 +9,7 @@ import { expandedPrincipals } from "./principalPatterns.ts";
 import { any, type Identity, ruleMatch } from "./ruleMatches.ts";
 import {
   isAboutPods,
+  isAmbient,
   isAuthorizationPolicy,
   isDryRun,
   isPeerAuthentication,
@@ -42,7 +43,7 @@ export function usersAccess(inputs: Inputs, enforced: readonly Enforced[]): read
     const found = [
       ...rules.flatMap((object) => ofRule(object, rule, { inputs, named, enforced })),
       ...withoutIdentity(rule, { inputs, named }),
-      ...(outsideMesh.length === 0 ? [] : [openPods(outsideMesh)]),
+      ...(outsideMesh.length === 0 ? [] : isAmbient(inputs) ? ambientPods(rule, outsideMesh) : [openPods(outsideMesh)]),
     ];
     return found.map((finding) => reportOf(refOf(policy), about(finding, inputs), refOf(destination)));
   });
@@ -191,6 +192,16 @@ function withoutIdentity(rule: AuthorizationRule, { inputs, named }: Told): read
       `callers have no identity at pods or ports for which ${named(by)} switches mutual TLS off, so this policy lets none of them in there: set mode PERMISSIVE or STRICT in it`,
     ),
   );
+}
+
+/** The proxy of a node checks who calls, and knows nothing of HTTP: a rule that asks for it denies all callers. Source: istio.io/docs/ambient/usage/l4-policy. */
+function ambientPods({ to = [] }: AuthorizationRule, controllers: readonly string[]): readonly Finding[] {
+  const asksForHttp = to.some(({ operation = {} }) => Object.keys(operation).some((member) => member !== "ports" && member !== "notPorts"));
+  if (!asksForHttp) return [];
+  const message =
+    `its Service selects pods in ambient mode, of ${controllers.join(", ")}, where no paths and methods can be checked, so this policy denies all callers there: ` +
+    "have sidecars injected there, or name ports alone";
+  return [warningFinding("AccessNarrowed", message)];
 }
 
 function openPods(controllers: readonly string[]): Finding {
