@@ -147,6 +147,12 @@ it.each<[string, string, string, string]>([
     USERS("{action: DENY, rules: [{}]}").replace("name: own,", "name: own, annotations: {istio.io/dry-run: 'true'},"),
     "ALLOWED NO_OBJECT",
   ],
+  [
+    "but one that another program decides is not known",
+    "",
+    USERS("{action: CUSTOM, provider: {name: ext}, rules: [{}]}").replace("name: own,", "name: own, annotations: {istio.io/dry-run: 'true'},"),
+    "UNKNOWN CUSTOM",
+  ],
   ["where no HTTP is, a rule about HTTP allows nobody", DB, USERS("{rules: [{to: [{operation: {methods: [GET]}}]}]}"), "DENIED NO_RULE"],
   ["and denies all that else matches", DB, USERS("{action: DENY, rules: [{to: [{operation: {methods: [PUT]}}]}]}"), "DENIED DENY"],
 ])("of Istio's rules, %s", (_, fleet, text, expected) => {

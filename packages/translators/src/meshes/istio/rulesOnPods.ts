@@ -40,9 +40,9 @@ export function ownTrustDomains({ mesh }: Pick<PodsInputs, "mesh">): readonly st
 const DRY_RUN = "istio.io/dry-run";
 const TRUE: ReadonlySet<string> = new Set(["1", "t", "T", "true", "TRUE", "True"]);
 
-/** Whether proxies only count what an object would do. */
-export function isDryRun({ metadata }: AuthorizationPolicy): boolean {
-  return TRUE.has(metadata.annotations?.[DRY_RUN] ?? "");
+/** Whether proxies only count what an object would do. Of what leaves the decision to another program, versions of Istio make different things. */
+export function isDryRun({ metadata, spec }: AuthorizationPolicy): boolean {
+  return spec?.action !== "CUSTOM" && TRUE.has(metadata.annotations?.[DRY_RUN] ?? "");
 }
 
 /** Whether it is an AuthorizationPolicy. */
