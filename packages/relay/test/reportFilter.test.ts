@@ -51,7 +51,7 @@ function hearing(reportFilter: Partial<ReportFilter> = {}, ledger?: ServerUp["le
   return {
     quota: (now: Partial<Quota>) => Object.assign(quota, now),
     taken: () => [...taken.values()].map(({ metadata }) => metadata.name).sort(),
-    excess: () => quotaExcessOf(up, hears.reportFilter),
+    excess: () => quotaExcessOf(up, hears.reportFilter.quota(CLUSTER)),
     get up() {
       return up;
     },

@@ -111,7 +111,7 @@ const relay = userFields(
       {
         description:
           "How much one agent may report. Objects above the quota are refused one by one, which the KubernetesCluster's conditions show; objects " +
-          "accepted before are kept.",
+          "accepted before are kept. All agents of a server together may report half of its heap; above that, the largest are refused first.",
       },
     ),
   },

@@ -318,8 +318,14 @@ function overQuota(state: ClusterState | undefined): Condition {
       ? { type, status: "False", reason: "WithinQuota", message: "all objects that the agent reports are accepted" }
       : { type, status: "Unknown", reason: "AgentAway", message: "the agent is not connected" };
   }
-  const { limit, quota, kinds } = excess;
+  const { limit, quota, kinds, isShared = false } = excess;
   const known = kinds.map((kind) => kind.slice(kind.indexOf("/") + 1)).join(", ");
+  if (isShared) {
+    const message =
+      `all agents together report more than the server keeps, and this one is among the largest with ${quota} bytes: objects of ${known} are refused, and their last accepted versions are used. ` +
+      "Narrow discovery.selectors, or give the server more memory";
+    return { type, status: "True", reason: "TooManyBytesTogether", message };
+  }
   return {
     type,
     status: "True",

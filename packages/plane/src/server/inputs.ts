@@ -8,6 +8,7 @@ import { publishedOf } from "./lastKnownObjects.ts";
 import { managementEventFilter } from "./managementEventFilter.ts";
 import type { ServerEventHub } from "./serverEvents.ts";
 import type { ServerOptions } from "./serverOptions.ts";
+import { sharedQuota } from "./sharedQuota.ts";
 import type { Telemetry } from "./telemetry.ts";
 
 /** What the server knows of all clusters: the management cluster by its own watches, workload clusters by what their agents report. */
@@ -103,9 +104,12 @@ export function startServerInputs(options: ServerInputsOptions, signal: AbortSig
     for (const { metadata } of view.snapshot.of(kinds.registration)) store.registered(metadata.name);
   });
 
+  const shared = sharedQuota();
+  const { heapBytes = USUAL_HEAP_BYTES } = options;
+  events.on("clusterRemoved", shared.forget);
   const reportFilter: ReportFilter = {
     isAccepted: kinds.isReported,
-    quota: () => options.agentQuota(view.snapshot, options.heapBytes ?? USUAL_HEAP_BYTES),
+    quota: () => shared.of(options.agentQuota(view.snapshot, heapBytes), heapBytes * SHARE_OF_AGENTS),
     heldObjects: (name) => countObjects(store.snapshotIn(name)),
     isHeld: (ref) => store.snapshotIn(ref.clusterName).collections().get(kindKeyOf(ref))?.get(ref) !== undefined,
   };
@@ -130,6 +134,7 @@ export function startServerInputs(options: ServerInputsOptions, signal: AbortSig
       store.disconnected(name);
       events.emit("clusterChanged", name);
     },
+    booked: shared.booked,
     exceeded(name, excess) {
       store.exceeded(name, excess);
       events.emit("clusterChanged", name);
@@ -138,5 +143,7 @@ export function startServerInputs(options: ServerInputsOptions, signal: AbortSig
   return { view, store, reportFilter, handler, isRegistered };
 }
 
+// Of the heap of the server: objects take at least as much of it as their JSON has bytes, and what follows from them the rest.
+const SHARE_OF_AGENTS = 0.5;
 // With the chart's memory limit: for servers that are no process of their own, as in a browser.
 const USUAL_HEAP_BYTES = 1536 * 1024 ** 2;

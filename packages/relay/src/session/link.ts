@@ -190,6 +190,8 @@ export interface ServerLinkHandler {
   disconnected(clusterName: string, reason: string): void;
   /** An agent reports more than its quota, and what is above it is refused; undefined: no longer. Of an agent that connects: no longer. */
   exceeded?(clusterName: string, excess: QuotaExcess | undefined): void;
+  /** How large the objects are that have been taken of an agent, as bytes of JSON. */
+  booked?(clusterName: string, bytes: number): void;
 }
 
 /** A Service in the agent's namespace. */

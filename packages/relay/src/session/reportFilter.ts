@@ -5,8 +5,8 @@ import type { Rejection } from "./link.ts";
 export interface ReportFilter {
   /** Whether agents report objects of a kind (`kindKeyOf`) at all. */
   readonly isAccepted: (kindKey: string) => boolean;
-  /** How much one agent may have reported. It may change at any time. */
-  readonly quota: () => Quota;
+  /** How much the agent of a cluster may have reported. It may change at any time. */
+  readonly quota: (clusterName: string) => Quota;
   /** How many objects of a cluster the loops hold. */
   readonly heldObjects: (clusterName: string) => number;
   /** Whether the loops hold an object: what was taken once is not refused as one too many. */
@@ -18,6 +18,8 @@ export interface Quota {
   readonly objects: number;
   /** Of their JSON. */
   readonly bytes: number;
+  /** Whether `bytes` is less than the agent's own quota, as those of all agents together are too many. Default: it is its own. */
+  readonly isShared?: boolean;
 }
 
 /** Takes everything: for links without loops that make anything of it. */
@@ -28,10 +30,15 @@ export const ACCEPT_ALL: ReportFilter = {
   isHeld: () => false,
 };
 
+/** What of a quota is exceeded. */
+export type QuotaLimit = "objects" | "bytes";
+
 /** That an agent has reported more than its quota. */
 export interface QuotaExcess {
-  readonly limit: keyof Quota;
+  readonly limit: QuotaLimit;
   readonly quota: number;
+  /** Whether it is what all agents together leave of its own quota. */
+  readonly isShared?: boolean;
   /** The kinds (`kindKeyOf`) of which something was refused. */
   readonly kinds: readonly string[];
 }
@@ -74,7 +81,11 @@ export function refusalOf(
 }
 
 /** What is reported of an object one too many; `limit` is the one that it exceeds. */
-export function overQuota(ref: ResourceRef, limit: keyof Quota, quota: Quota): Refusal {
+export function overQuota(ref: ResourceRef, limit: QuotaLimit, quota: Quota): Refusal {
+  if (limit === "bytes" && quota.isShared === true) {
+    const problem = `all agents together report more than the server keeps, and this one is among the largest with ${quota.bytes} bytes of objects: narrow discovery.selectors, or give the server more memory`;
+    return refusalOfObject(ref, "Quota", problem);
+  }
   const what = limit === "objects" ? `${quota.objects} objects` : `${quota.bytes} bytes of objects`;
   return refusalOfObject(ref, "Quota", `the quota of this agent, ${what}, is exceeded: raise relay.agentQuota.${limit} in the Settings`);
 }

@@ -110,6 +110,9 @@ export function startServerLink(options: ServerLinkOptions, signal: AbortSignal)
       case "exceeded":
         handler.exceeded?.(clusterName, effect.excess);
         return;
+      case "booked":
+        handler.booked?.(clusterName, effect.bytes);
+        return;
       case "resync":
         noteResync({ log, counters }, clusterName, effect);
         return;

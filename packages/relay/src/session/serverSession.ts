@@ -90,6 +90,8 @@ export type ServerEffect =
   | { readonly type: "refused"; readonly objects: ReadonlyMap<RefusalReason, number> }
   /** The agent has reported more than its quota; undefined: no longer. */
   | { readonly type: "exceeded"; readonly excess: QuotaExcess | undefined }
+  /** The objects that have been taken of the agent, in bytes. */
+  | { readonly type: "booked"; readonly bytes: number }
   | { readonly type: "resync"; readonly direction: "up" | "down"; readonly kinds: readonly string[] }
   /** The stream must end. */
   | { readonly type: "end"; readonly code: "Protocol" | "Unreachable" | "CertificateRefused"; readonly reason: string };
@@ -307,7 +309,9 @@ function heardUp(session: ServerSession, { up, observation, ack, refused, resync
   if (broken !== undefined) return [session, [end(broken)]];
   const effects: ServerEffect[] = [];
   if (refused !== undefined) effects.push({ type: "refused", objects: refused });
-  if (up.excess !== session.up.excess) effects.push({ type: "exceeded", excess: quotaExcessOf(up, session.reportFilter) });
+  if (up.excess !== session.up.excess)
+    effects.push({ type: "exceeded", excess: quotaExcessOf(up, session.reportFilter.quota(session.clusterName)) });
+  if (up.ledger.bytes !== session.up.ledger.bytes) effects.push({ type: "booked", bytes: up.ledger.bytes });
   if (observation !== undefined) effects.push({ type: "observed", observation });
   // After the loops have taken it: an acknowledged message is not sent again within the epoch.
   if (ack !== undefined) effects.push(send(session, { case: "upAck", value: ack }));

@@ -27,6 +27,7 @@ import {
   overQuota,
   type Quota,
   type QuotaExcess,
+  type QuotaLimit,
   type Refusal,
   type RefusalReason,
   type ReportFilter,
@@ -47,7 +48,7 @@ export interface ServerUp {
   /** Kinds that the agent was asked to send again. */
   readonly resyncs: Resyncs;
   /** Kinds of which something was refused as one too many: they are not compared, and nothing of them counts as gone. */
-  readonly excess: ReadonlyMap<string, keyof Quota>;
+  readonly excess: ReadonlyMap<string, QuotaLimit>;
   /** Whether every kind has been complete once. */
   readonly isSynced: boolean;
   /** Kinds that are complete and wait for the others. */
@@ -104,7 +105,7 @@ export function takeUp(up: ServerUp, message: Up, hearing: ReceivedReport): UpSt
 function excessAfter(
   excess: ServerUp["excess"],
   kind: string,
-  { isAnew, limit }: { readonly isAnew: boolean; readonly limit: keyof Quota | undefined },
+  { isAnew, limit }: { readonly isAnew: boolean; readonly limit: QuotaLimit | undefined },
 ): ServerUp["excess"] {
   if (limit === undefined && !(isAnew && excess.has(kind))) return excess;
   const next = new Map(excess);
@@ -122,7 +123,7 @@ interface Sorted {
   readonly changes: InventoryChange[];
   readonly booked: Booking;
   /** What was exceeded, if anything was. */
-  limit: keyof Quota | undefined;
+  limit: QuotaLimit | undefined;
 }
 
 function sorted(
@@ -132,7 +133,7 @@ function sorted(
 ): Sorted {
   const booked = booking(ledger, kind);
   const result: Sorted = { put: [], remove: [], withheld: [], rejected: [], refused: new Map(), changes: [], booked, limit: undefined };
-  const quota = reportFilter.quota();
+  const quota = reportFilter.quota(clusterName);
   const isAccepted = reportFilter.isAccepted(kind);
   /** Of the loops' objects some may not have come since this server started, and of what came some may not have been taken. */
   let most = Math.max(inventorySize(held), booked.objects, reportFilter.heldObjects(clusterName));
@@ -231,11 +232,11 @@ export function takeSyncComplete(
 export function checkReported(
   up: ServerUp,
   claimed: readonly KindDigest[],
-  { reportFilter }: Pick<ReceivedReport, "reportFilter">,
+  { clusterName, reportFilter }: Pick<ReceivedReport, "clusterName" | "reportFilter">,
 ): UpStep {
   const accepted = claimed.filter(({ kind }) => reportFilter.isAccepted(kind));
   const differing = differingIn(up, accepted).filter((kind) => !up.resyncs.has(kind));
-  return askFor(up, [...differing, ...roomAgain(up, reportFilter)]);
+  return askFor(up, [...differing, ...roomAgain(up, reportFilter.quota(clusterName))]);
 }
 
 function differingIn({ held, excess }: ServerUp, claimed: readonly KindDigest[]): readonly string[] {
@@ -243,15 +244,17 @@ function differingIn({ held, excess }: ServerUp, claimed: readonly KindDigest[])
 }
 
 /** Kinds of which something was refused and for which there is room by now, as objects are gone or the quota was raised. */
-function roomAgain({ excess, resyncs, ledger, isSynced }: ServerUp, reportFilter: ReportFilter): readonly string[] {
-  if (excess.size === 0 || !isSynced || !hasRoom(ledger, reportFilter.quota())) return [];
+function roomAgain({ excess, resyncs, ledger, isSynced }: ServerUp, quota: Quota): readonly string[] {
+  if (excess.size === 0 || !isSynced || !hasRoom(ledger, quota)) return [];
   return [...excess.keys()].filter((kind) => !resyncs.has(kind)).sort();
 }
 
 /** What of an agent's reports exceeds its quota; undefined: nothing. */
-export function quotaExcessOf({ excess }: ServerUp, reportFilter: ReportFilter): QuotaExcess | undefined {
+export function quotaExcessOf({ excess }: ServerUp, quota: Quota): QuotaExcess | undefined {
   const [limit] = excess.values();
-  return limit === undefined ? undefined : { limit, quota: reportFilter.quota()[limit], kinds: [...excess.keys()].sort() };
+  if (limit === undefined) return undefined;
+  const isShared = limit === "bytes" && quota.isShared === true;
+  return { limit, quota: quota[limit], ...(isShared ? { isShared } : {}), kinds: [...excess.keys()].sort() };
 }
 
 function askFor(up: ServerUp, kinds: readonly string[]): UpStep {
