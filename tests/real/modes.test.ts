@@ -25,7 +25,7 @@ import type { Program } from "./harness/childProcess.ts";
 import { anyKind, clusterOf } from "./harness/clusters.ts";
 import { describeReal } from "./harness/describeReal.ts";
 import { type Fleet, startFleet } from "./harness/fleet.ts";
-import { anyFieldsCrd, applyAll, installCrds } from "./harness/manifests.ts";
+import { anyFieldsCrd, applyAll, installCrds, kubernetesProjectCrds } from "./harness/manifests.ts";
 import { fillMeshCluster } from "./harness/meshCluster.ts";
 import { osmCrds, osmInstallation } from "./harness/osmInstallation.ts";
 import { virtualMesh } from "./harness/policies.ts";
@@ -59,7 +59,12 @@ describeReal("the modes without agents, on real Kubernetes", (components) => {
     const meshes = [clusterOf(fleet.servers.management, "cluster-1"), second];
     const filled = await Promise.all(meshes.map((cluster) => fillMeshCluster(cluster, components, controllers.signal)));
     ends.push(...filled.map(({ ended }) => ended));
-    await installCrds(second, [...osmCrds(components, { own: true }), ...ciliumCrds(components), anyFieldsCrd(AppMesh)]);
+    await installCrds(second, [
+      ...osmCrds(components, { own: true }),
+      ...ciliumCrds(components),
+      anyFieldsCrd(AppMesh),
+      ...kubernetesProjectCrds(),
+    ]);
     await applyAll(second, [...osmInstallation(), ciliumInstallation()]);
   });
   afterAll(async () => {
