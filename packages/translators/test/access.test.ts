@@ -150,7 +150,10 @@ it.each<[string, string, string, string]>([
   [
     "but one that another program decides is not known",
     "",
-    USERS("{action: CUSTOM, provider: {name: ext}, rules: [{}]}").replace("name: own,", "name: own, annotations: {istio.io/dry-run: 'true'},"),
+    USERS("{action: CUSTOM, provider: {name: ext}, rules: [{}]}").replace(
+      "name: own,",
+      "name: own, annotations: {istio.io/dry-run: 'true'},",
+    ),
     "UNKNOWN CUSTOM",
   ],
   ["where no HTTP is, a rule about HTTP allows nobody", DB, USERS("{rules: [{to: [{operation: {methods: [GET]}}]}]}"), "DENIED NO_RULE"],
