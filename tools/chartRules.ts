@@ -52,7 +52,8 @@ export function agentRules(): ChartRules {
         verbs: { update: "stores a renewed certificate; one that a user provided is never changed" },
       },
       {
-        about: "its certificate, and keys of meshes; Kubernetes cannot limit this verb to a name",
+        about:
+          "its certificate, and keys of meshes; roles cannot limit this verb to a name, the ValidatingAdmissionPolicy of the chart does",
         apiGroup: "",
         resources: ["secrets"],
         verbs: { create: "stores the first certificate in relay-client-tls-secret, the first key in mesh-certificate-keys" },
@@ -62,7 +63,7 @@ export function agentRules(): ChartRules {
     standardNamespaceRules: [
       ...own,
       {
-        about: "keys of meshes; Kubernetes cannot limit this verb to a name",
+        about: "keys of meshes; roles cannot limit this verb to a name, the ValidatingAdmissionPolicy of the chart does",
         apiGroup: "",
         resources: ["secrets"],
         verbs: { create: "stores the first key in mesh-certificate-keys" },
@@ -108,7 +109,7 @@ const CERTIFICATE_RULES: ChartRules = {
       verbs: { get: "proxies must trust it until none has a certificate of it" },
     },
     {
-      about: "the CA; Kubernetes cannot limit this verb to a name",
+      about: "the CA; roles cannot limit this verb to a name, the ValidatingAdmissionPolicy of the chart does",
       apiGroup: "",
       resources: ["secrets"],
       verbs: { create: "the first cacerts of a mesh" },
@@ -214,6 +215,14 @@ export function serverRules(): ChartRules {
     electionRules: [LEASES],
     adminRules: ADMIN_RULES,
     consoleRules: CONSOLE_RULES,
+    consoleNamespaceRules: [
+      {
+        about: "which namespaces bear the label that lets rights in them count for other clusters",
+        apiGroup: "",
+        resources: ["namespaces"],
+        verbs: { list: "each minute, while users follow" },
+      },
+    ],
   };
 }
 

@@ -4,14 +4,17 @@ import { systemClock } from "@isthmus/plane";
 import { type SimulatedCluster, simulatedCluster } from "@isthmus/simulator";
 import { describe, expect, it } from "vitest";
 import { agentComplaint } from "../src/cluster/register/agentComplaint.ts";
+import { agentObjects } from "../src/cluster/register/agentManifest.ts";
 import { clockAhead, clockOffsets, clockWarning } from "../src/cluster/register/clocks.ts";
 import { completeRegistration, isTaken, reserveName } from "../src/cluster/register/clusterNames.ts";
 import { type GateFailure, gateKeeper, type Look } from "../src/cluster/register/gates.ts";
 import { gateText } from "../src/cluster/register/gateText.ts";
 import { hintsFor } from "../src/cluster/register/hints.ts";
+import { withoutUnservedPolicies } from "../src/cluster/register/ownObjects.ts";
 import { addressText, findRelayAddress, readAddress } from "../src/cluster/register/relayAddress.ts";
 import { mintToken } from "../src/cluster/register/relaySecrets.ts";
 import { removeRegistration } from "../src/cluster/register/removeRegistration.ts";
+import { refuseServersNamespace } from "../src/cluster/register/serversNamespace.ts";
 import { WaitTimeout } from "../src/cluster/waitTimeout.ts";
 
 const namespace = "gloo-mesh";
@@ -380,5 +383,56 @@ describe("the end of a registration", () => {
     expect(problems).toEqual([
       "VirtualService gloo-mesh/reviews was written again after it was deleted: stop what writes it, and run this command again",
     ]);
+  });
+});
+
+describe("the namespace of an agent", () => {
+  const deployment = (name: string): Resource =>
+    ({ apiVersion: "apps/v1", kind: "Deployment", metadata: { name, namespace }, spec: {} }) as Resource;
+
+  it.each(["gloo-mesh-mgmt-server", "enterprise-networking"])("is not that of %s", async (server) => {
+    const remote = cluster("remote");
+    await expect(refuseServersNamespace(remote, namespace)).resolves.toBeUndefined();
+    remote.load([deployment(server)]);
+    await expect(refuseServersNamespace(remote, namespace)).rejects.toThrow(`${server}), whose Secrets`);
+    await expect(refuseServersNamespace(remote, "gloo-mesh-agent")).resolves.toBeUndefined();
+  });
+
+  it("stays what it is, where an agent is there already", async () => {
+    const remote = cluster("remote");
+    remote.load([deployment("gloo-mesh-mgmt-server"), deployment("gloo-mesh-agent")]);
+    await expect(refuseServersNamespace(remote, namespace)).resolves.toBeUndefined();
+  });
+});
+
+describe("the admission policy of an agent", () => {
+  const settings = {
+    clusterName: "east",
+    namespace: "agents",
+    managementNamespace: namespace,
+    relay: { host: "mgmt.example", port: 9900, authority: "gloo-mesh-mgmt-server.gloo-mesh" },
+  };
+
+  it("limits the account in the agent's namespace, and comes before its rights", () => {
+    const objects = agentObjects(settings);
+    const kinds = objects.map(({ kind }) => kind);
+    expect(kinds.indexOf("ValidatingAdmissionPolicy")).toBeGreaterThan(-1);
+    expect(kinds.indexOf("ValidatingAdmissionPolicyBinding")).toBeLessThan(kinds.indexOf("Role"));
+    const policy = JSON.stringify(objects.find(({ kind }) => kind === "ValidatingAdmissionPolicy"));
+    expect(policy).toContain("system:serviceaccount:agents:gloo-mesh-agent");
+    expect(policy).not.toContain("serviceaccount:gloo-mesh:");
+  });
+
+  it("is left out where the API server has none", async () => {
+    const remote = cluster("remote");
+    const old = {
+      ...remote,
+      servedKinds: async () => (await remote.servedKinds()).filter(({ kind }) => !kind.startsWith("ValidatingAdmission")),
+    };
+    const objects = agentObjects(settings);
+    expect(await withoutUnservedPolicies(remote, objects)).toEqual(objects);
+    const left = await withoutUnservedPolicies(old, objects);
+    expect(left).toHaveLength(objects.length - 2);
+    expect(left.some(({ kind }) => kind.startsWith("ValidatingAdmission"))).toBe(false);
   });
 });

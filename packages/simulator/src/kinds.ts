@@ -69,6 +69,14 @@ export const builtInKinds: readonly SimulatedKind[] = [
     "cluster-scoped",
     "no-status",
   ),
+  builtIn("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy", "validatingadmissionpolicies", "cluster-scoped"),
+  builtIn(
+    "admissionregistration.k8s.io/v1",
+    "ValidatingAdmissionPolicyBinding",
+    "validatingadmissionpolicybindings",
+    "cluster-scoped",
+    "no-status",
+  ),
   builtIn("apiextensions.k8s.io/v1", "CustomResourceDefinition", "customresourcedefinitions", "cluster-scoped"),
 ];
 

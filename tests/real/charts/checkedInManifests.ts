@@ -12,12 +12,14 @@ export const manifests: readonly CheckedInManifest[] = [
   {
     file: "gloo-mesh-agent.yaml",
     chart: "gloo-mesh-agent",
+    kubeVersion: "1.30.0",
     // No name that the schema admits could be mistaken for one of these.
     skipsSchema: true,
     values: { relay: { cluster: "CLUSTER_NAME", serverAddress: "RELAY_ADDRESS", authority: "RELAY_AUTHORITY" } },
     about: `The agent, for its own cluster: replace CLUSTER_NAME (the name of the cluster), RELAY_ADDRESS (host:port of the management server) and
 RELAY_AUTHORITY (a DNS name in the server's certificate, by default gloo-mesh-mgmt-server.gloo-mesh). The namespace gloo-mesh, the CRDs and the
-Secrets relay-root-tls-secret and relay-identity-token-secret are not part of it; meshctl cluster token prints those Secrets.`,
+Secrets relay-root-tls-secret and relay-identity-token-secret are not part of it; meshctl cluster token prints those Secrets. Kubernetes before 1.30 has no
+ValidatingAdmissionPolicies: leave them out there.`,
   },
   {
     file: "gloo-mesh-mgmt-server.yaml",

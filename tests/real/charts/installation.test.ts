@@ -291,7 +291,7 @@ describeReal("charts that are installed with Helm, their programs with the token
     const asked = { server: fleet.servers.east, cluster: east, kubeconfig };
     const ours = ["relay-client-tls-secret", "mesh-certificate-keys", ...names];
     const allowed = await rightsOnNamed(asked, { resource: "secrets", namespace, names: ours });
-    // To create one is no right to anything that exists, and cannot be limited to a name.
+    // To create one is no right to anything that exists, and no role limits it to a name: the case below is about that.
     const [created, others] = [allowed.filter((right) => right.endsWith(" create")), allowed.filter((right) => !right.endsWith(" create"))];
     expect(created).toHaveLength(new Set(ours).size);
     expect(others).toEqual([...agentSecretRights].sort());
@@ -491,6 +491,32 @@ describeReal("charts that are installed with Helm, their programs with the token
     expect(notRefused).toEqual([]);
     expect(tried).toBeGreaterThan(50);
     expect(server.planeRefusals().length).toBeGreaterThan(before + 50);
+  });
+
+  it("the agent may create the Secrets that it needs, and of no other name or type", async () => {
+    const kubeconfig = await accountKubeconfig(fleet.servers.east, fleet.directory, { name: "gloo-mesh-agent", namespace });
+    const created = async (where: string, name: string, type: string) => {
+      const annotations = { "kubernetes.io/service-account.name": "default" };
+      const object = { apiVersion: "v1", kind: "Secret", metadata: { name, namespace: where, annotations }, type };
+      const args = ["create", "--dry-run=server", "--validate=false", "-f", "-"];
+      const { code, stderr } = await kubectl({ components, server: { kubeconfig } }, args, object);
+      return code === 0 ? "created" : /may only create the Secrets/.test(stderr) ? "refused" : stderr;
+    };
+    const token = "kubernetes.io/service-account-token";
+    const issued = "certificates.mesh.gloo.solo.io/issued_certificate";
+    for (const [where, name, type, answer] of [
+      [namespace, "vault-token", token, "refused"],
+      [namespace, "vault-token", "Opaque", "refused"],
+      [namespace, "anything", "Opaque", "refused"],
+      [namespace, "relay-client-tls-secret", token, "refused"],
+      [namespace, "mesh-certificate-keys", token, "refused"],
+      ["istio-system", "cacerts", token, "refused"],
+      ["istio-system", "cacerts", "Opaque", "refused"],
+      ["istio-system", "istio-ca-secret", "istio.io/ca-root", "refused"],
+    ] as const)
+      expect([where, name, type, await created(where, name, type)]).toEqual([where, name, type, answer]);
+    // What it may create is there, but for `cacerts`, where it says so.
+    expect(await created("istio-system", "cacerts", issued)).toMatch(/already exists/);
   });
 
   it("are uninstalled: what users wrote stays, with the CRDs and the Secrets", async () => {

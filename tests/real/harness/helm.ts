@@ -63,6 +63,8 @@ export interface RenderOptions {
   readonly chart: ChartName;
   readonly values?: ChartValues;
   readonly namespace?: string;
+  /** Of the cluster. Default: the oldest that the charts support. */
+  readonly kubeVersion?: string;
   /** Takes values that the schema would refuse, such as placeholders. */
   readonly skipsSchema?: boolean;
 }
@@ -73,9 +75,10 @@ export function renderChart({
   chart,
   values = {},
   namespace = "gloo-mesh",
+  kubeVersion = "1.28.0",
   skipsSchema = false,
 }: RenderOptions): Promise<HelmAnswer> {
-  const args = ["template", chart, chartFolder(chart), `--namespace=${namespace}`, "--kube-version=1.28.0"];
+  const args = ["template", chart, chartFolder(chart), `--namespace=${namespace}`, `--kube-version=${kubeVersion}`];
   return helm({ components }, [...args, ...(skipsSchema ? ["--skip-schema-validation"] : [])], values);
 }
 

@@ -8,9 +8,9 @@ export interface KubectlAnswer {
   readonly stderr: string;
 }
 
-/** Runs kubectl as a person would, with the administrator's kubeconfig. `input` goes to its standard input, as JSON. */
+/** Runs kubectl as a person would, with this kubeconfig. `input` goes to its standard input, as JSON. */
 export function kubectl(
-  { components, server }: { readonly components: Components; readonly server: ApiServer },
+  { components, server }: { readonly components: Components; readonly server: Pick<ApiServer, "kubeconfig"> },
   args: readonly string[],
   input?: unknown,
 ): Promise<KubectlAnswer> {

@@ -38,11 +38,19 @@ function inNamespace(object: AnyResource, namespace: string): AnyResource {
     place.namespace === RENDERED_NAMESPACE ? { ...place, namespace } : place;
   const { subjects } = object as { readonly subjects?: readonly { readonly namespace?: string }[] };
   const isNamespace = object.kind === "Namespace" && object.metadata.name === RENDERED_NAMESPACE;
+  if (object.kind === "ValidatingAdmissionPolicy") return accountMoved(object, namespace);
   return {
     ...object,
     metadata: { ...moved(object.metadata), ...(isNamespace ? { name: namespace } : {}) },
     ...(subjects === undefined ? {} : { subjects: subjects.map(moved) as readonly JsonObject[] }),
   };
+}
+
+/** An admission policy names the account that it limits in an expression. */
+function accountMoved(object: AnyResource, namespace: string): AnyResource {
+  const text = JSON.stringify(object["spec"]);
+  const spec = text.replaceAll(`system:serviceaccount:${RENDERED_NAMESPACE}:`, `system:serviceaccount:${namespace}:`);
+  return { ...object, spec: JSON.parse(spec) as JsonObject };
 }
 
 function rankOf({ kind }: AnyResource): number {
@@ -53,6 +61,9 @@ function rankOf({ kind }: AnyResource): number {
 const ORDER = [
   "CustomResourceDefinition",
   "Namespace",
+  // Before the rights that it limits.
+  "ValidatingAdmissionPolicy",
+  "ValidatingAdmissionPolicyBinding",
   "ServiceAccount",
   "ClusterRole",
   "Role",

@@ -273,7 +273,7 @@
   resourceNames: [relay-client-tls-secret]
   verbs:
     - update # stores a renewed certificate; one that a user provided is never changed
-# its certificate, and keys of meshes; Kubernetes cannot limit this verb to a name
+# its certificate, and keys of meshes; roles cannot limit this verb to a name, the ValidatingAdmissionPolicy of the chart does
 - apiGroups: [""]
   resources: [secrets]
   verbs:
@@ -316,7 +316,7 @@
     - create # server-side apply of the first request
     - patch # server-side apply of changes
     - delete # its own, when it is answered, with UID and resourceVersion as preconditions
-# keys of meshes; Kubernetes cannot limit this verb to a name
+# keys of meshes; roles cannot limit this verb to a name, the ValidatingAdmissionPolicy of the chart does
 - apiGroups: [""]
   resources: [secrets]
   verbs:
@@ -353,7 +353,7 @@
   resourceNames: [istio-ca-secret]
   verbs:
     - get # proxies must trust it until none has a certificate of it
-# the CA; Kubernetes cannot limit this verb to a name
+# the CA; roles cannot limit this verb to a name, the ValidatingAdmissionPolicy of the chart does
 - apiGroups: [""]
   resources: [secrets]
   verbs:

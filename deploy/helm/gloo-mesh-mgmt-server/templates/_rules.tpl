@@ -158,6 +158,14 @@
     - create # a review is a request that is created
 {{- end }}
 
+{{- define "gloo-mesh-mgmt-server.consoleNamespaceRules" -}}
+# which namespaces bear the label that lets rights in them count for other clusters
+- apiGroups: [""]
+  resources: [namespaces]
+  verbs:
+    - list # each minute, while users follow
+{{- end }}
+
 {{- define "gloo-mesh-mgmt-server.ownClusterRules" -}}
 # the UID of kube-system, which identifies the cluster
 - apiGroups: [""]

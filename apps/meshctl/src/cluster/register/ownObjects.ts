@@ -1,4 +1,4 @@
-import { type AnyResource, equalJson, formatRef, type Kind, kindKeyOf, type Resource, refOf, UsageError } from "@isthmus/core";
+import { type AnyResource, equalJson, formatRef, groupOf, type Kind, kindKeyOf, type Resource, refOf, UsageError } from "@isthmus/core";
 import { type Cluster, ClusterError } from "@isthmus/plane/ports";
 import { untyped } from "../remoteAccess.ts";
 
@@ -37,6 +37,14 @@ export async function kindsOf(cluster: Cluster, objects: readonly Resource[]): P
     return kind;
   };
 }
+
+/** Without admission policies where the API server has none, before Kubernetes 1.30, as the chart leaves them out there. */
+export async function withoutUnservedPolicies(cluster: Cluster, objects: readonly AnyResource[]): Promise<readonly AnyResource[]> {
+  const served = new Set((await cluster.servedKinds()).map(kindKeyOf));
+  return objects.filter((object) => groupOf(object.apiVersion) !== ADMISSION || served.has(kindKeyOf(object)));
+}
+
+const ADMISSION = "admissionregistration.k8s.io";
 
 /**
  * Applies objects of ours, in their order; none, when one of them stands there and is somebody else's: that throws UsageError

@@ -20,7 +20,7 @@ import {
 import { GateFailure, type GateKeeper, type GateResult, gateKeeper, type Look } from "./gates.ts";
 import type { Hints } from "./hints.ts";
 import { lookAtCertificate, lookAtPods, lookAtSnapshot } from "./looks.ts";
-import { applyObjects, type Change, takeBack } from "./ownObjects.ts";
+import { applyObjects, type Change, takeBack, withoutUnservedPolicies } from "./ownObjects.ts";
 import { addressText, findRelayAddress, type RelayAddress } from "./relayAddress.ts";
 import {
   agentSecretsToApply,
@@ -36,6 +36,7 @@ import {
 } from "./relaySecrets.ts";
 import { removeFoundations } from "./removeFoundations.ts";
 import { removeRegistration } from "./removeRegistration.ts";
+import { refuseServersNamespace } from "./serversNamespace.ts";
 
 /** Connects to a server as an agent would. What it finds, in words; undefined when all is well. */
 export type Probe = (relay: RelayAddress, root: string) => Promise<ProbeProblem | undefined>;
@@ -147,6 +148,7 @@ async function planOf(registration: AgentRegistration): Promise<Plan> {
   const { management, remote, managementNamespace: namespace, clusterName, clock, say } = registration;
   const naming = { clusterName, namespace, uid: await uidOfCluster(remote) };
   const existing = await checkClusterName(management, naming);
+  if (existing?.status?.clusterUid !== naming.uid) await refuseServersNamespace(remote, registration.remoteNamespace);
   const { missing, namespace: missingNamespace } = await missingFoundations(registration);
   await refuseForgottenValues(registration);
   const problems = await registration.precheck({ namespace: missingNamespace !== undefined, definitions: missing.length > 0 });
@@ -202,7 +204,11 @@ async function throughGates(registration: AgentRegistration, plan: Plan, { writt
   await gates.pass("pods", [hints.remote("get", "all")], async () => {
     await ensureFoundations(registration, changed);
     const secrets = await agentSecretsToApply(registration, clientCertificates ? token : "shared");
-    await applyObjects(remote, [...secrets, ...objects.filter((object) => !isAgent(object)), ...objects.filter(isAgent)], changed);
+    const others = await withoutUnservedPolicies(
+      remote,
+      objects.filter((object) => !isAgent(object)),
+    );
+    await applyObjects(remote, [...secrets, ...others, ...objects.filter(isAgent)], changed);
     return `Deployment ${remoteNamespace}/${AGENT} is applied`;
   });
   if (registration.isDryRun) return void (await pruneAgent(registration, agent));

@@ -4,7 +4,7 @@ import { RELAY_SECRETS } from "@isthmus/plane/installation";
 import { type Cluster, ClusterError } from "@isthmus/plane/ports";
 import { AGENT, agentObjects, isAgent } from "./agentManifest.ts";
 import { moreOfAgent } from "./agentWithValues.ts";
-import { deleteIfSame, isMadeByMeshctl, kindsOf, placeOf } from "./ownObjects.ts";
+import { deleteIfSame, isMadeByMeshctl, kindsOf, placeOf, withoutUnservedPolicies } from "./ownObjects.ts";
 import { purgeConfiguration } from "./purgeConfiguration.ts";
 import { CLIENT_SECRET, isIssued } from "./relaySecrets.ts";
 
@@ -77,7 +77,10 @@ async function inManagement(
 async function inCluster({ remote, ...removal }: Removal & { readonly remote: Cluster }, drop: Drop): Promise<void> {
   const { remoteNamespace: namespace, clusterName } = removal;
   const names = { clusterName, namespace, managementNamespace: namespace, relay: { host: "localhost", port: 0, authority: "localhost" } };
-  const objects = [...agentObjects(names)].reverse().filter(({ kind }) => !KEPT.has(kind));
+  const objects = await withoutUnservedPolicies(
+    remote,
+    [...agentObjects(names)].reverse().filter(({ kind }) => !KEPT.has(kind)),
+  );
   const kindOf = await kindsOf(remote, objects);
   const ours = async (wanted: readonly AnyResource[]): ReturnType<typeof moreOfAgent> => {
     const found = await Promise.all(wanted.map((object) => remote.get(kindOf(object), placeOf(object))));

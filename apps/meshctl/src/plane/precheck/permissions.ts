@@ -8,11 +8,14 @@ export interface NeededPermission {
 }
 
 const RBAC = "rbac.authorization.k8s.io";
+const ADMISSION = "admissionregistration.k8s.io";
 
 /** What the agent's manifest holds. */
 export const INSTALLING: readonly NeededPermission[] = [
   { verb: "create", group: "", resource: "namespaces", isNamespaced: false },
   { verb: "create", group: "apiextensions.k8s.io", resource: "customresourcedefinitions", isNamespaced: false },
+  { verb: "create", group: ADMISSION, resource: "validatingadmissionpolicies", isNamespaced: false },
+  { verb: "create", group: ADMISSION, resource: "validatingadmissionpolicybindings", isNamespaced: false },
   { verb: "create", group: RBAC, resource: "clusterroles", isNamespaced: false },
   { verb: "create", group: RBAC, resource: "clusterrolebindings", isNamespaced: false },
   { verb: "create", group: "", resource: "serviceaccounts", isNamespaced: true },
