@@ -1,9 +1,10 @@
 import { isLoopback } from "@isthmus/console";
-import { UsageError } from "@isthmus/core";
+import { type LabelSelector, UsageError } from "@isthmus/core";
 import { parsedOptions, portNumber, type TlsFiles } from "@isthmus/process";
 import { addStoreOptions, type StoreConfig, type StoreFlags, storeConfig } from "@isthmus/store/options";
 import { Command, Option } from "commander";
 import { version } from "../package.json";
+import { labelIn } from "./labelledNamespaces.ts";
 
 /** The settings of a console; the command line wins over the environment. */
 export interface UiConfig {
@@ -32,6 +33,8 @@ export interface LoginConfig {
   readonly isEncrypted: boolean;
   readonly kubeconfig: string | undefined;
   readonly context: string | undefined;
+  /** Rights in namespaces with this label alone count for other clusters; undefined: in all. */
+  readonly namespaceLabel: LabelSelector | undefined;
 }
 
 interface Options extends Pick<UiConfig, "namespace" | "host" | "port" | "adminHost" | "adminPort">, StoreFlags {
@@ -39,6 +42,7 @@ interface Options extends Pick<UiConfig, "namespace" | "host" | "port" | "adminH
   readonly disallowIntersectingConfig?: boolean;
   readonly login: "none" | "kubernetes";
   readonly publicUrl?: string;
+  readonly namespaceLabel?: string;
   readonly tlsCert?: string;
   readonly tlsKey?: string;
   readonly kubeconfig?: string;
@@ -69,6 +73,12 @@ export function readUiConfig(argv: readonly string[]): UiConfig {
       new Option("--public-url <url>", "with a login: where browsers see the console, such as https://console.example.com").env(
         "CONSOLE_URL",
       ),
+    )
+    .addOption(
+      new Option(
+        "--namespace-label <label>",
+        "with a login: rights in a namespace of the management cluster count for that namespace of other clusters only if it has this label, as KEY or KEY=VALUE; default: always",
+      ).env("CONSOLE_NAMESPACE_LABEL"),
     )
     .option("--tls-cert <file>", "PEM certificate of the console's port, which then uses TLS; without it, a proxy before the console must")
     .option("--tls-key <file>", "PEM private key of that certificate")
@@ -123,7 +133,7 @@ function tlsIn({ tlsCert: certificate, tlsKey: key }: Options): TlsFiles | undef
   return { certificate, key, option: "--tls" };
 }
 
-function loginIn({ login, host, publicUrl, kubeconfig, context }: Options, isEncrypted: boolean): LoginConfig | undefined {
+function loginIn({ login, host, publicUrl, kubeconfig, context, namespaceLabel }: Options, isEncrypted: boolean): LoginConfig | undefined {
   if (login === "none") {
     if (isLoopback(host)) return undefined;
     throw new UsageError(
@@ -140,5 +150,6 @@ function loginIn({ login, host, publicUrl, kubeconfig, context }: Options, isEnc
     throw new UsageError(
       `--public-url ${publicUrl} is not encrypted: use https, by --tls-cert and --tls-key or a proxy before the console`,
     );
-  return { publicUrl: url, isEncrypted, kubeconfig, context };
+  const label = namespaceLabel === undefined || namespaceLabel === "" ? undefined : labelIn(namespaceLabel);
+  return { publicUrl: url, isEncrypted, kubeconfig, context, namespaceLabel: label };
 }

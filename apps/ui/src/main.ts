@@ -11,11 +11,12 @@ import {
   storeSource,
 } from "@isthmus/console";
 import { type Log, type Metric, UsageError } from "@isthmus/core";
-import { kubernetesAccessReviews, loadKubeconfig } from "@isthmus/kubernetes";
+import { kubernetesAccessReviews, kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
 import { type Store, serverRoles, systemClock } from "@isthmus/plane";
 import { createLog, type Metrics, readTlsFiles, runProgram, startAdmin, startMetrics, watchTlsFiles } from "@isthmus/process";
 import { openStore } from "@isthmus/store/options";
 import { type LoginConfig, readUiConfig, type UiConfig } from "./config.ts";
+import { labelledNamespaces } from "./labelledNamespaces.ts";
 import { storeKeyFiles } from "./storeKeyFiles.ts";
 
 async function run(config: UiConfig, signal: AbortSignal): Promise<void> {
@@ -114,17 +115,19 @@ interface Reading {
 
 /** Users are who the management cluster's Kubernetes API says they are, and see what it lets them list. */
 function accessBy(
-  { publicUrl, isEncrypted, kubeconfig: path, context }: LoginConfig,
+  { publicUrl, isEncrypted, kubeconfig: path, context, namespaceLabel: labels }: LoginConfig,
   reading: Reading,
   signal: AbortSignal,
 ): ConsoleAccess {
   const clock = systemClock;
   const kubeconfig = loadKubeconfig({ ...(path === undefined ? {} : { path }), ...(context === undefined ? {} : { context }) });
   const reviews = kubernetesAccessReviews({ kubeconfig, clock });
+  const cluster = kubernetesCluster({ name: "", kubeconfig, clock, random: Math.random });
+  const counted = labels === undefined ? {} : { countedNamespaces: labelledNamespaces(cluster, { labels, clock }) };
   return {
     publicUrl,
     login: startLogin({ reviews, publicUrl, isEncrypted, clock, log: reading.log }, signal),
-    viewers: startViewerHubs({ ...reading, reviews, clock }, signal),
+    viewers: startViewerHubs({ ...reading, ...counted, reviews, clock }, signal),
   };
 }
 

@@ -63,6 +63,20 @@ describe("the settings of the console", () => {
   });
 
   it.each([
+    ["fleet", { matchExpressions: [{ key: "fleet", operator: "Exists" }] }],
+    ["example.com/fleet=yes", { matchLabels: { "example.com/fleet": "yes" } }],
+    ["", undefined],
+  ])("has the label %j of namespaces that count for other clusters", (label, labels) => {
+    const login = ["--store-path", "x", "--login", "kubernetes", "--public-url", "https://console.example.com"];
+    expect(readUiConfig([...login, "--namespace-label", label]).login?.namespaceLabel).toEqual(labels);
+  });
+
+  it.each(["=yes", "a b", "a=b=c", "a=b c", "-a"])("refuses the label %j", (label) => {
+    const login = ["--store-path", "x", "--login", "kubernetes", "--public-url", "https://console.example.com"];
+    expect(() => readUiConfig([...login, "--namespace-label", label])).toThrow(/KEY or KEY=VALUE/);
+  });
+
+  it.each([
     [["--store-path", "x", "--tls-cert", "c"], /must be set together/],
     [["--store-path", "x", "--login", "ldap"], /ldap/],
     [[], /nothing to show/],

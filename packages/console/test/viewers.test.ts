@@ -59,7 +59,12 @@ function momentOf(objects: readonly Resource[], generated: readonly Resource[] =
 
 function viewed(
   rules: readonly Rule[],
-  { most, mostOfCluster = most, moment }: { most?: number; mostOfCluster?: number; moment?: FleetMoment } = {},
+  {
+    most,
+    mostOfCluster = most,
+    moment,
+    countedNamespaces,
+  }: { most?: number; mostOfCluster?: number; moment?: FleetMoment; countedNamespaces?: () => Promise<ReadonlySet<string>> } = {},
 ) {
   reviews.rules.set("alice", rules);
   const clock = movedClock();
@@ -87,7 +92,12 @@ function viewed(
         ];
   const asked = { user: { username: "alice" }, reviews, namespace, kindOf, registration: KubernetesCluster, places, clock, log: silent };
   const rights = currentRights(
-    { ...asked, ...(most === undefined ? {} : { most }), ...(mostOfCluster === undefined ? {} : { mostOfCluster }) },
+    {
+      ...asked,
+      ...(countedNamespaces === undefined ? {} : { countedNamespaces }),
+      ...(most === undefined ? {} : { most }),
+      ...(mostOfCluster === undefined ? {} : { mostOfCluster }),
+    },
     stop.signal,
   );
   const source = viewerSource({ username: "alice", rights, discovery: discoveryKinds(), hub, clock });
@@ -167,6 +177,32 @@ describe("what a user sees", () => {
       "services",
       "trafficpolicies.networking.mesh.gloo.solo.io",
       "virtualservices.networking.istio.io",
+    ]);
+  });
+
+  it("with counted namespaces is of other clusters what is in those, and of the management cluster as before", async () => {
+    let counted = new Set(["other"]);
+    const rules = [{ namespace: "bookinfo" }, { resource: CLUSTERS }];
+    const { clock, read } = viewed(rules, { moment: FLEET, countedNamespaces: async () => counted });
+    const ofManagement = [policy({ name: "p" }), registered("cluster-1"), registered("cluster-2")].map((one) => resourceKeyOf(refOf(one)));
+    expect(keysIn(await read()).objects.sort()).toEqual(ofManagement.sort());
+    counted = new Set(["bookinfo"]);
+    await clock.move(60_000);
+    const elsewhere = [service({ name: "a" }), service({ name: "c", clusterName: "cluster-2" })].map((one) => resourceKeyOf(refOf(one)));
+    expect(keysIn(await read()).objects.sort()).toEqual([...ofManagement, ...elsewhere].sort());
+    counted = new Set();
+    await clock.move(60_000);
+    expect(keysIn(await read()).objects.sort()).toEqual(ofManagement.sort());
+  });
+
+  it("with counted namespaces that cannot be asked is not known", async () => {
+    const countedNamespaces = () => Promise.reject(new Error("down"));
+    await expect(viewed([{ namespace: "bookinfo" }, { resource: CLUSTERS }], { moment: FLEET, countedNamespaces }).read()).rejects.toThrow(
+      "cannot be asked",
+    );
+    // They are not asked for while no other cluster is seen.
+    expect(keysIn(await viewed([{ namespace: "other" }], { moment: FLEET, countedNamespaces }).read()).objects).toEqual([
+      resourceKeyOf(refOf(policy({ name: "q", namespace: "other" }))),
     ]);
   });
 

@@ -232,6 +232,10 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
     "/^[a-z0-9]([-a-z0-9]*[a-z0-9])?\\/[a-z0-9]([-.a-z0-9]*[a-z0-9])?$/": { bound: 317, worst: ended("a", "-") },
   },
   "packages/plane/src/identity/joinTokens.ts": { "/^[a-z0-9]{12}$/": { bound: OBJECT, worst: filled("a") } },
+  "apps/ui/src/labelledNamespaces.ts": {
+    "/^((?:[a-z0-9][a-z0-9.-]{0,252}\\/)?[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)(?:=([A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?))?$/":
+      flag,
+  },
   "apps/ui/src/config.ts": { "/^\\[|\\]$/g": flag },
   "packages/console/src/events/hub.ts": { "/^([\\w]{1,64})-(\\d{1,15})$/": { bound: HEADERS, worst: filled("a-1") } },
   "packages/console/src/login/login.ts": {

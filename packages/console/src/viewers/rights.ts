@@ -7,7 +7,7 @@ export type Place = Pick<ResourceRef, "apiVersion" | "kind" | "namespace" | "clu
 /**
  * What one user may see. Kubernetes decides: an object of the management cluster is seen by those who may `list` its resource in its namespace there; one of another cluster
  * by those who may in that namespace of the management cluster, as namespaces of one name are one in all clusters, and may also `get` the KubernetesCluster.
- * What was not asked yet, and what cannot be asked, is not seen.
+ * What was not asked yet, and what cannot be asked, is not seen. With `countedNamespaces`, other namespaces of the management cluster say nothing of those of other clusters.
  */
 export interface ViewerRights {
   /** Asks what is not known yet about these. Rejects when it cannot be asked. */
@@ -33,17 +33,23 @@ export interface ViewerRightsOptions {
   readonly namespace: string;
   /** Answers, at most. Default: 5,000. */
   readonly most?: number;
+  /**
+   * The namespaces of the management cluster whose rights count for objects of other clusters; where users make their own namespaces there, not all of them. Rejects when it cannot be asked. Undefined: all count.
+   */
+  readonly countedNamespaces?: (signal: AbortSignal) => Promise<ReadonlySet<string>>;
   /** Answers that are needed because of one cluster, at most: an agent invents as many namespaces as it likes. Default: 1,000. */
   readonly mostOfCluster?: number;
 }
 
 /** Knows nothing yet. */
 export function viewerRights(options: ViewerRightsOptions): ViewerRights {
-  const { user, reviews, kindOf, registration, namespace, most = MOST, mostOfCluster = MOST_OF_CLUSTER } = options;
+  const { user, reviews, kindOf, registration, namespace, countedNamespaces, most = MOST, mostOfCluster = MOST_OF_CLUSTER } = options;
   const answers = new Map<string, boolean>();
   const general = new Map<string, string>();
   /** How many answers each cluster has needed. */
   const needed = new Map<string, number>();
+  /** Whether rights in a namespace count for other clusters, of those that were looked for. */
+  const counting = new Map<string, boolean>();
   let isExhausted = false;
   const asking = semaphore(AT_A_TIME);
   const allClusters = accessTo(registration, namespace);
@@ -73,6 +79,15 @@ export function viewerRights(options: ViewerRightsOptions): ViewerRights {
     return answers.get(keyOfAccess(access)) === true;
   }
 
+  function isUncounted({ namespace: of, clusterName }: Place): boolean {
+    return clusterName !== "" && of !== "" && !counting.has(of) && seesCluster(clusterName);
+  }
+
+  /** What is in other clusters is of the namespace of that name, if it counts. */
+  function isCounted(of: string, clusterName: string): boolean {
+    return of !== "" && (clusterName === "" || countedNamespaces === undefined || counting.get(of) === true);
+  }
+
   function seesCluster(name: string): boolean {
     return name === "" || isAllowed(allClusters) || isAllowed(clusterAccess(name));
   }
@@ -100,9 +115,13 @@ export function viewerRights(options: ViewerRightsOptions): ViewerRights {
       await ask(about, signal);
       if (!isAllowed(allClusters)) for (const { clusterName } of all) if (clusterName !== "") add(clusters, clusterAccess(clusterName), "");
       await ask(clusters, signal);
+      if (countedNamespaces !== undefined && all.some(isUncounted)) {
+        const counted = await countedNamespaces(AbortSignal.any([signal, AbortSignal.timeout(ASK_MS)]));
+        for (const place of all) if (isUncounted(place)) counting.set(place.namespace, counted.has(place.namespace));
+      }
       for (const { apiVersion, kind: name, namespace: of, clusterName } of all) {
         const kind = kindOf(apiVersion, name);
-        if (kind === undefined || of === "" || !seesCluster(clusterName) || isAllowed(accessTo(kind, ""))) continue;
+        if (kind === undefined || !isCounted(of, clusterName) || !seesCluster(clusterName) || isAllowed(accessTo(kind, ""))) continue;
         add(namespaces, accessTo(kind, of), clusterName);
       }
       await ask(namespaces, signal);
@@ -110,7 +129,7 @@ export function viewerRights(options: ViewerRightsOptions): ViewerRights {
     sees({ apiVersion, kind: name, namespace: of, clusterName }) {
       const kind = kindOf(apiVersion, name);
       if (kind === undefined || !seesCluster(clusterName)) return false;
-      return isAllowed(accessTo(kind, "")) || (of !== "" && isAllowed(accessTo(kind, of)));
+      return isAllowed(accessTo(kind, "")) || (isCounted(of, clusterName) && isAllowed(accessTo(kind, of)));
     },
     seesCluster,
     get seesAllClusters() {
@@ -122,7 +141,9 @@ export function viewerRights(options: ViewerRightsOptions): ViewerRights {
     get isExhausted() {
       return isExhausted;
     },
-    answers,
+    get answers() {
+      return new Map([...answers, ...[...counting].map(([of, counts]) => [`counts ${of}`, counts] as const)]);
+    },
   };
 }
 

@@ -7,7 +7,7 @@ import { type ConsoleHub, startConsoleHub } from "../events/hub.ts";
 import { identityOf, withoutCredential } from "../login/identity.ts";
 import { type CurrentRights, currentRights } from "./currentRights.ts";
 import { clusterPlace, discoveredPlaces, hasActivity, objectPlace, placesIn } from "./places.ts";
-import type { Place } from "./rights.ts";
+import type { Place, ViewerRightsOptions } from "./rights.ts";
 import { viewerSource } from "./viewerSource.ts";
 
 /** What one user may see. */
@@ -33,6 +33,8 @@ export interface ViewerHubsOptions {
   /** Of those who see everything. */
   readonly hub: ConsoleHub;
   readonly reviews: Pick<AccessReviews, "may">;
+  /** See ViewerRightsOptions. */
+  readonly countedNamespaces?: ViewerRightsOptions["countedNamespaces"];
   readonly kinds: {
     readonly kindOf: (apiVersion: string, kind: string) => Kind | undefined;
     readonly registration: Kind;
@@ -64,7 +66,7 @@ interface Kept {
 
 /** One hub for each user who follows now; users who are one to the Kubernetes API share it. */
 export function startViewerHubs(options: ViewerHubsOptions, signal: AbortSignal): ViewerHubs {
-  const { hub: all, reviews, kinds, namespace, clock, log, most = MOST, keptMs = KEPT_MS, refreshMs, readMs } = options;
+  const { hub: all, reviews, countedNamespaces, kinds, namespace, clock, log, most = MOST, keptMs = KEPT_MS, refreshMs, readMs } = options;
   const hubs = new Map<string, Kept>();
   let isExpiring = false;
 
@@ -118,6 +120,7 @@ export function startViewerHubs(options: ViewerHubsOptions, signal: AbortSignal)
       places,
       clock,
       log,
+      ...(countedNamespaces === undefined ? {} : { countedNamespaces }),
       ...(refreshMs === undefined ? {} : { refreshMs }),
     };
     const rights = currentRights(asked, until);
