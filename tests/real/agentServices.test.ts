@@ -3,7 +3,7 @@ import { createRoot, issueServerCertificate } from "@isthmus/certificates";
 import type { AnyResource } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type AgentReplicas, addressOfThisMachine, sliceOf, startAgentReplicas } from "./harness/agentReplicas.ts";
+import { type AgentReplicas, addressOfThisMachine, runPod, sliceOf, startAgentReplicas } from "./harness/agentReplicas.ts";
 import { type ApiDocuments, serveApiDocuments } from "./harness/apiDocuments.ts";
 import { type ManagementServer, startManagementServer } from "./harness/apps.ts";
 import { clusterOf } from "./harness/clusters.ts";
@@ -78,7 +78,12 @@ describeReal("the services of two replicas of an agent", (components) => {
 
   it("have one that reads the OpenAPI documents of Services: good ones are listed for portals, of others the reason", async () => {
     const annotated = { good: "/openapi.json", yaml: "/openapi.yaml", ...BAD };
-    for (const [name, path] of Object.entries(annotated)) await applyAll(first, service(name, { [SOURCE]: path, [ATTEMPTS]: "1" }));
+    for (const [name, path] of Object.entries(annotated)) {
+      await runPod(first, `${name}-1`, "shop", name);
+      await applyAll(first, service(name, { [SOURCE]: path, [ATTEMPTS]: "1" }));
+    }
+    // Only the slice says that there is a pod at this address.
+    await applyAll(first, service("claimed", { [SOURCE]: "/claimed", [ATTEMPTS]: "1" }));
     const { apiVersion, kind } = ApiSchemaDiscovery;
     const discovery = (name: string, url: string) => ({
       apiVersion,
@@ -96,6 +101,8 @@ describeReal("the services of two replicas of an agent", (components) => {
       await waitFor(`${name}: ${reason}`, async () => (await docOf(`${name}-service`)).reason === reason);
       expect((await docOf(`${name}-service`)).title).toBe(title);
     }
+    await waitFor("the claimed address to be refused", async () => (await docOf("claimed-service")).reason === "Refused");
+    expect(documents?.asked).not.toContain("GET /claimed");
     await waitFor("the ApiSchemaDiscovery", async () => (await docOf("by-discovery")).title === "Reviews");
     const refused = await waitFor("the refusal", () => conditionOf("elsewhere"));
     expect(refused).toMatchObject({ status: "False", reason: "Refused" });
@@ -134,6 +141,7 @@ describeReal("the services of two replicas of an agent", (components) => {
     await applyAll(first, [ca as unknown as AnyResource]);
     const port = { name: "https", port: secured.port };
     const annotations = { [SOURCE]: "/openapi.json", [ATTEMPTS]: "1" };
+    for (const name of ["secured", "trusting", "other"]) await runPod(first, `${name}-1`, "shop", name);
     await applyAll(first, service("secured", { ...annotations, "isthmus.mesh/schema-ca": "shop-ca" }, port));
     // Without the CA, and where the certificate is for another name.
     await applyAll(first, service("trusting", annotations, port));

@@ -1,4 +1,4 @@
-import { ApiDoc, ApiSchemaDiscovery, ConfigMap, EndpointSlice, Namespace, Service } from "@isthmus/api";
+import { ApiDoc, ApiSchemaDiscovery, ConfigMap, EndpointSlice, Namespace, Pod, Service } from "@isthmus/api";
 import { type AnyResource, keyOfResource } from "@isthmus/core";
 import { simulatedCluster } from "@isthmus/simulator";
 import { afterEach, describe, expect, it } from "vitest";
@@ -10,7 +10,7 @@ import { type HttpClient, HttpError, type HttpRequest } from "../src/ports/httpP
 import { recordingLog } from "./recordingLog.ts";
 import { clock, eventually, meanwhile, quiet } from "./virtualTime.ts";
 
-const KINDS = [ApiDoc, ApiSchemaDiscovery, ConfigMap, EndpointSlice, Namespace, Service];
+const KINDS = [ApiDoc, ApiSchemaDiscovery, ConfigMap, EndpointSlice, Namespace, Pod, Service];
 const SOURCE = "gloo.solo.io/scrape-openapi-source";
 const ended: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -37,6 +37,7 @@ function service(name: string, { source = "/openapi.json", namespace = "shop" } 
       spec: { clusterIP: addressOf(name, namespace), selector: { app: name }, ports: [{ port: 80 }] },
     },
     slice(name, { namespace }),
+    pod(name, { namespace }),
   ];
 }
 
@@ -44,6 +45,18 @@ function slice(name: string, { namespace = "shop", pod = `${name}-1` } = {}): An
   const endpoints = [{ addresses: ["10.1.0.1"], conditions: { ready: true }, targetRef: { kind: "Pod", name: pod } }];
   const { apiVersion, kind } = EndpointSlice;
   return { apiVersion, kind, metadata: { name: `${name}-abc`, namespace, labels: { "kubernetes.io/service-name": name } }, endpoints };
+}
+
+/** With the address that slices of it have. */
+function pod(name: string, { namespace = "shop", address = "10.1.0.1" } = {}): AnyResource {
+  const status = { podIP: address, podIPs: [{ ip: address }] };
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: `${name}-1`, namespace, labels: { app: name } },
+    spec: { containers: [] },
+    status,
+  } as AnyResource;
 }
 
 function discovery(name: string, url: string, spec: object = {}): AnyResource {
@@ -152,6 +165,32 @@ describe("API discovery", () => {
     cluster.load([slice("reviews", { pod: "reviews-2" }), slice("ratings", { pod: "ratings-2" })]);
     await eventually(async () => expect(await doc("reviews-service")).toMatchObject({ title: "Reviews", reason: "NotOpenApi" }));
     await eventually(async () => expect(await doc("ratings-service")).toMatchObject({ title: "Ratings", reason: "Read" }));
+  });
+
+  it("calls no address that no pod has which the Service selects, whatever its EndpointSlices say", async () => {
+    const claimed = (name: string, address: string) => ({
+      ...slice(name),
+      endpoints: [{ addresses: ["10.1.0.1", address], conditions: { ready: true }, targetRef: { kind: "Pod", name: `${name}-1` } }],
+    });
+    const { lead, doc, called, cluster } = world([
+      ...service("reviews"),
+      // Of a pod of another Service, of another namespace, and of none.
+      ...service("ratings"),
+      pod("pay", { namespace: "payments", address: "10.1.0.9" }),
+    ]);
+    cluster.load([pod("details", { address: "10.1.0.7" }), claimed("ratings", "10.1.0.7") as AnyResource]);
+    lead();
+    await eventually(async () => expect(await doc("reviews-service")).toMatchObject({ reason: "Read" }));
+    await eventually(async () => expect(await doc("ratings-service")).toMatchObject({ title: undefined, reason: "Refused" }));
+    for (const address of ["10.1.0.9", "10.96.0.1"]) {
+      cluster.load([claimed("ratings", address) as AnyResource]);
+      await quiet(11 * 60_000);
+      expect(await doc("ratings-service")).toMatchObject({ title: undefined, reason: "Refused" });
+    }
+    expect(called.some((one) => one.startsWith("ratings"))).toBe(false);
+    cluster.load([slice("ratings")]);
+    await quiet(11 * 60_000);
+    expect(await doc("ratings-service")).toMatchObject({ title: "Reviews", reason: "Read" });
   });
 
   it("makes three attempts, with growing pauses, and has an ApiDoc without a schema say what is wrong", async () => {

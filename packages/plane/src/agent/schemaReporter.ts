@@ -25,6 +25,7 @@ import { SchemaProblem } from "./openApiDocument.ts";
 import { fetchSchema, fetchSchemaWithRetries } from "./schemaFetch.ts";
 import { schemaRoots } from "./schemaRoots.ts";
 import { type SchemaSource, schemaSources } from "./schemaSources.ts";
+import { checkEndpoints } from "./servicePods.ts";
 
 /** Reads the OpenAPI documents that Services and ApiSchemaDiscoveries of this cluster ask for, and keeps an ApiDoc for each. */
 export interface SchemaReporter {
@@ -150,6 +151,7 @@ export function startSchemaReporter(options: SchemaReporterOptions, signal: Abor
         inAll.run(async () => {
           if (!isOn()) throw OFF;
           const roots = target.ca === undefined ? undefined : await schemaRoots(cluster, target.ca, signal);
+          await checkEndpoints(cluster, target.said, signal);
           return fetchSchema(http, { ...target, ...(roots === undefined ? {} : { roots }) }, signal);
         }),
       );

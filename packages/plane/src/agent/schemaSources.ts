@@ -5,6 +5,7 @@ import { SchemaProblem } from "./openApiDocument.ts";
 import { SCHEMA_CA, type SchemaAttempts, type SchemaTarget } from "./schemaFetch.ts";
 import { type CaRef, caRefIn } from "./schemaRoots.ts";
 import { readableAddress, serviceNamed } from "./schemaTarget.ts";
+import type { SaidEndpoints } from "./servicePods.ts";
 
 /** The annotation of a Service that says where its OpenAPI document is: a path, or an http URL of the Service. Source: Gloo Platform 2.x. */
 const SCRAPE_SOURCE = "gloo.solo.io/scrape-openapi-source";
@@ -17,6 +18,8 @@ export interface SourceTarget extends Omit<SchemaTarget, "roots"> {
   readonly state: string;
   /** Undefined: the CAs of the system count. */
   readonly ca: CaRef | undefined;
+  /** What the API server is asked about before each call. */
+  readonly said: SaidEndpoints;
 }
 
 /** One document that somebody asks for. */
@@ -118,6 +121,12 @@ function targetOf(
   return {
     ...target,
     ca: named,
+    said: {
+      service: service.metadata.name,
+      namespace: service.metadata.namespace ?? "",
+      selector: service.spec?.selector ?? {},
+      addresses: ready.flatMap(({ addresses = [] }) => addresses),
+    },
     state: [target.url, target.address, service.metadata.uid ?? "", ca ?? "", names.length, ...names.slice(0, MOST_NAMES)].join(" "),
   };
 }
