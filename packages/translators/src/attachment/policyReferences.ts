@@ -25,20 +25,18 @@ export function referredVirtualDestinations(policy: TrafficPolicy): readonly Clu
   return referencesIn(policy).flatMap((reference) => ("service" in reference ? [] : [{ ...reference.virtualDestination, clusterName }]));
 }
 
-/** The keys of those Services. */
-export function referredServiceKeys(policy: TrafficPolicy): readonly string[] {
-  return referredServices(policy).map(keyOf);
-}
+/** The keys of those Services, each once. Remembered: tables and joins ask for each Destination that the policy applies to. */
+export const referredServiceKeys = memoizeRow((policy: TrafficPolicy): readonly string[] => distinct(referredServices(policy).map(keyOf)));
 
 /** The keys under which those VirtualDestinations may be. */
 export function referredVirtualDestinationKeys(policy: TrafficPolicy): readonly string[] {
   return referredVirtualDestinations(policy).flatMap(virtualDestinationKeys);
 }
 
-/** The Services of which a policy refers to a part of the pods, by key. */
-function subsetServices(policy: TrafficPolicy): readonly string[] {
-  return referencesIn(policy).flatMap((reference) => ("service" in reference && reference.isPart ? [keyOf(reference.service)] : []));
-}
+/** The Services of which a policy refers to a part of the pods, by key, each once. */
+const subsetServices = memoizeRow((policy: TrafficPolicy): readonly string[] =>
+  distinct(referencesIn(policy).flatMap((reference) => ("service" in reference && reference.isPart ? [keyOf(reference.service)] : []))),
+);
 
 /** Whether a policy refers to a part of the pods of a Service. */
 export function asksForSubsetsOfService(policy: TrafficPolicy, service: string): boolean {
