@@ -28,6 +28,13 @@ it("has agents of all clusters read no schemas, from their start, and read them 
       spec: { clusterIP: "10.96.0.77", selector: { app: "apis" }, ports: [{ port: 80 }] },
     },
     {
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { ...at, name: "apis-1", labels: { app: "apis" } },
+      spec: { containers: [] },
+      status: { podIPs: [{ ip: "10.1.0.1" }] },
+    },
+    {
       apiVersion: EndpointSlice.apiVersion,
       kind: EndpointSlice.kind,
       metadata: { ...at, labels: { "kubernetes.io/service-name": "apis" } },

@@ -145,11 +145,15 @@ async function holding(
   return { cluster, down, acknowledged: () => last, names, infos: log.infos, mode };
 }
 
-function removals(count: number, input: Pick<ResourceRef, "apiVersion" | "kind">): readonly DeleteRequest[] {
+function removals(
+  count: number,
+  input: Pick<ResourceRef, "apiVersion" | "kind">,
+  reason: DeleteRequest["evidence"]["reason"] = "InputRemoved",
+): readonly DeleteRequest[] {
   return range(0, count).map((i) => ({
     ref: refOf(entry(i)),
     evidence: {
-      reason: "InputRemoved",
+      reason,
       inputs: [{ apiVersion: input.apiVersion, kind: input.kind, name: `cause-${i}`, namespace: "gloo-mesh", clusterName: "" }],
     },
   }));
@@ -186,9 +190,16 @@ describe("an agent that is to remove sixty objects at once", () => {
     await eventually(async () => expect(await names()).toBe(0));
   });
 
-  it("removes them when a user's object asked for it", async () => {
+  it("holds them when what they came from is discovered otherwise: a user of the cluster may have had it so", async () => {
+    const { down, acknowledged, names } = await holding(60);
+    down.desired({ revision: 2, complete: false, put: [], remove: removals(60, Destination, "InputChanged") });
+    await eventually(() => expect(acknowledged()?.rejected.map(({ code }) => code)).toEqual(range(0, 60).map(() => "Held")));
+    expect(await names()).toBe(60);
+  });
+
+  it.each(["InputRemoved", "InputChanged"] as const)("removes them when a user's object asked for it: %s", async (reason) => {
     const { down, names } = await holding(60);
-    down.desired({ revision: 2, complete: false, put: [], remove: removals(60, VirtualMesh) });
+    down.desired({ revision: 2, complete: false, put: [], remove: removals(60, VirtualMesh, reason) });
     await eventually(async () => expect(await names()).toBe(0));
   });
 

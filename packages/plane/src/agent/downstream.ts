@@ -224,7 +224,8 @@ export function downstream(options: DownstreamOptions, signal: AbortSignal): Dow
   function planned(removal: DeleteRequest): PlannedRemoval {
     const { ref, evidence } = removal;
     removals.set(resourceKeyOf(ref), removal);
-    const isUnseen = evidence.reason === "InputRemoved" && evidence.inputs.every((input) => discovered.has(kindKeyOf(input)));
+    // What is discovered otherwise, as in another mesh, is no more anybody's wish than what is gone: a tenant may have had it so.
+    const isUnseen = evidence.inputs.every((input) => discovered.has(kindKeyOf(input)));
     return { ref, reason: deletionReason(evidence), isOnPurpose: !isUnseen };
   }
 
