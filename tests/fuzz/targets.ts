@@ -13,11 +13,13 @@ import { practice } from "./targets/practice.ts";
 import { redis } from "./targets/redis.ts";
 import { joining, relay, streams } from "./targets/relay.ts";
 import { storeFiles, storeMemory } from "./targets/stores.ts";
+import { tenant } from "./targets/tenant.ts";
 import { tlsPort } from "./targets/tlsPort.ts";
 
 /** Every entryPoint. Those that need no socket come first. */
 export const TARGETS: readonly Target[] = [
   objects,
+  tenant,
   meshConfig,
   pem,
   kubeconfig,
