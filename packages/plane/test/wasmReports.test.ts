@@ -1,10 +1,11 @@
 import { EnvoyFilter, Pod, WASM_ANNOTATION, WASM_REVISION_ANNOTATION, WasmFilterReport, wasmOrderDigest } from "@isthmus/api";
-import { type AnyResource, kindKeyOf } from "@isthmus/core";
+import { type AnyResource, type Delta, kindKeyOf } from "@isthmus/core";
 import { simulatedCluster } from "@isthmus/simulator";
 import { networkingOwner } from "@isthmus/translators";
 import { afterEach, expect, it } from "vitest";
 import { wasmOrdersIn, wasmOrdersOfPod } from "../src/agent/wasmOrders.ts";
 import { startWasmReports, type WasmFilters } from "../src/agent/wasmReports.ts";
+import { writtenFilters } from "../src/agent/writtenFilters.ts";
 import { startInformer } from "../src/informer/informer.ts";
 import type { Observation } from "../src/ports/clusterPort.ts";
 import { recordingLog } from "./recordingLog.ts";
@@ -19,11 +20,18 @@ const ACCEPTED: Outcome = { state: "ACCEPTED", version: "v1" };
 
 function filter(
   name: string,
-  { labels = { app: "web" } as object, isOurs = true, orders = [{ name: "wasm.one", path: "/one" }] as unknown, spec = {} } = {},
+  {
+    labels = { app: "web" } as object,
+    isOurs = true,
+    managers = ["gloo-mesh"],
+    orders = [{ name: "wasm.one", path: "/one" }] as unknown,
+    spec = {},
+  } = {},
 ): AnyResource {
   const { apiVersion, kind } = EnvoyFilter;
   const own = isOurs ? { [OWNER.label]: OWNER.value } : {};
-  const metadata = { name, namespace: "shop", labels: own, annotations: { [WASM_ANNOTATION]: JSON.stringify(orders) } };
+  const managedFields = isOurs ? managers.map((manager) => ({ manager })) : [];
+  const metadata = { name, namespace: "shop", managedFields, labels: own, annotations: { [WASM_ANNOTATION]: JSON.stringify(orders) } };
   return { apiVersion, kind, metadata, spec: { workloadSelector: { labels }, configPatches: [patch("SIDECAR_INBOUND")], ...spec } };
 }
 
@@ -36,17 +44,25 @@ function pod(name: string, namespace = "shop", app = "web"): AnyResource {
 }
 
 /** The reports of a cluster with these objects, whose proxies have answered so. */
-function started(objects: readonly AnyResource[], proxies: () => Readonly<Record<string, Outcome>>, problem?: string) {
+async function started(objects: readonly AnyResource[], proxies: () => Readonly<Record<string, Outcome>>, problem?: string) {
   stop = new AbortController();
   const kinds = [EnvoyFilter, Pod];
   const cluster = simulatedCluster({ name: "east", clock, kinds });
-  cluster.load(objects);
+  cluster.load(["shop", "elsewhere"].map((name) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } })));
+  for (const { metadata, ...rest } of objects) {
+    const { managedFields = [], ...others } = metadata;
+    if (managedFields.length === 0) cluster.load([{ ...rest, metadata: others } as AnyResource]);
+    for (const { manager } of managedFields) {
+      await cluster.apply({ ...rest, metadata: others } as AnyResource, { fieldManager: String(manager), force: true });
+    }
+  }
   const observed: Observation[] = [];
   const synced: string[] = [];
-  const view = startInformer(
-    { cluster, kinds, clock, random: () => 0, log: recordingLog(), changed: (delta) => reports?.observed(delta) },
-    stop.signal,
-  );
+  const changed = (delta: Delta): void => {
+    ours?.observed(delta);
+    reports?.observed(delta);
+  };
+  const view = startInformer({ cluster, kinds, clock, random: () => 0, log: recordingLog(), changed }, stop.signal);
   const server: WasmFilters = {
     changed: () => undefined,
     stateOf: () => (problem === undefined ? { version: "v1" } : { problem }),
@@ -58,17 +74,22 @@ function started(objects: readonly AnyResource[], proxies: () => Readonly<Record
     ended: Promise.resolve(),
   };
   const link = { observe: (one: Observation) => void observed.push(one), synced: (of: readonly string[]) => void synced.push(...of) };
-  const reports = startWasmReports({ clusterName: "east", view, link, owners: [OWNER], filters: () => server, clock }, stop.signal);
+  const log = recordingLog();
+  const ours = writtenFilters({ cluster, view, owners: [OWNER], changed: () => reports.changed(), clock, log }, stop.signal);
+  const reports = startWasmReports(
+    { clusterName: "east", view, link, owners: [OWNER], ours: () => ours, filters: () => server, clock },
+    stop.signal,
+  );
   const last = () =>
     Object.fromEntries(observed.flatMap(({ put }) => put).map((one) => [one.metadata.name, (one as WasmFilterReport).status]));
   /** The digest of an order as it was made, before any cluster had it. */
   const orderOf = (name: string) => wasmOrderDigest(objects.find(({ metadata }) => metadata.name === name) ?? expect.fail(name));
-  return { cluster, reports, view, observed, synced, last, orderOf };
+  return { cluster, reports, ours, log, view, observed, synced, last, orderOf };
 }
 
 it("counts the proxies of the pods that a filter selects, and says what one of them refuses", async () => {
   const refused: Outcome = { state: "REFUSED", version: "v1", error: "no module" };
-  const { last, orderOf } = started(
+  const { last, orderOf } = await started(
     [filter("one"), pod("a"), pod("b"), pod("c"), pod("d"), pod("other", "shop", "cart"), pod("away", "elsewhere")],
     () => ({
       "shop/a": ACCEPTED,
@@ -88,12 +109,12 @@ it("counts the proxies of the pods that a filter selects, and says what one of t
 
 it("counts a proxy once it runs all filters that are ordered, not those alone that it has asked for", async () => {
   const orders = ["wasm.one", "wasm.two"].map((name) => ({ name, path: "/one" }));
-  const { last } = started([filter("both", { orders }), filter("one"), pod("a")], () => ({ "shop/a": ACCEPTED }));
+  const { last } = await started([filter("both", { orders }), filter("one"), pod("a")], () => ({ "shop/a": ACCEPTED }));
   await eventually(() => expect(last()).toMatchObject({ both: { proxies: 1, accepted: 0 }, one: { proxies: 1, accepted: 1 } }));
 });
 
 it("says why a module is not there, and waits for proxies no longer than 20 s", async () => {
-  const { last, synced, orderOf } = started([filter("one"), pod("a")], () => ({}), "status 404");
+  const { last, synced, orderOf } = await started([filter("one"), pod("a")], () => ({}), "status 404");
   await quiet(15_000);
   expect(synced).toEqual([]);
   await eventually(() => expect(synced).toEqual([kindKeyOf(WasmFilterReport)]));
@@ -102,7 +123,7 @@ it("says why a module is not there, and waits for proxies no longer than 20 s", 
 
 it("names the order that it is about as the cluster has it: each time when that is another one", async () => {
   const first = filter("one");
-  const { cluster, last, orderOf } = started([first, pod("a")], () => ({ "shop/a": ACCEPTED }));
+  const { cluster, last, orderOf } = await started([first, pod("a")], () => ({ "shop/a": ACCEPTED }));
   const named = () => last()["one"]?.orderSha256;
   await eventually(() => expect(named()).toBe(orderOf("one")));
   const { annotations } = first.metadata;
@@ -116,7 +137,8 @@ it("names the order that it is about as the cluster has it: each time when that 
   const found: (string | undefined)[] = [];
   for (const other of others) {
     const live = await cluster.get(EnvoyFilter, { name: "one", namespace: "shop" });
-    await cluster.update({ ...other, metadata: { ...other.metadata, resourceVersion: live?.metadata.resourceVersion ?? "" } });
+    const { managedFields: _, ...metadata } = other.metadata;
+    await cluster.update({ ...other, metadata: { ...metadata, resourceVersion: live?.metadata.resourceVersion ?? "" } });
     await eventually(() => expect(named()).toBe(wasmOrderDigest(other)));
     found.push(named());
   }
@@ -126,7 +148,7 @@ it("names the order that it is about as the cluster has it: each time when that 
 });
 
 it("says nothing any more of a filter that is gone", async () => {
-  const { cluster, observed, synced } = started([filter("one"), pod("a")], () => ({ "shop/a": ACCEPTED }));
+  const { cluster, observed, synced } = await started([filter("one"), pod("a")], () => ({ "shop/a": ACCEPTED }));
   await eventually(() => expect(synced).toHaveLength(1));
   await cluster.delete({ ...EnvoyFilter, name: "one", namespace: "shop", clusterName: "east" });
   await eventually(() => expect(observed.flatMap(({ remove }) => remove).map(({ name }) => name)).toEqual(["one"]));
@@ -134,7 +156,7 @@ it("says nothing any more of a filter that is gone", async () => {
 
 it("names the filters of users at the same place for the same pods, and no others", async () => {
   const mine = (name: string, spec: object) => filter(name, { isOurs: false, spec });
-  const { last } = started(
+  const { last } = await started(
     [
       filter("one"),
       pod("a"),
@@ -158,11 +180,13 @@ it("takes orders only of what bears the plane's label, in a form that is underst
     filter("of-another-name", { orders: [{ name: "envoy.filters.http.router", path: "/one" }] }),
     filter("of-two-sources", { orders: [{ name: "wasm.one", path: "/one", image: "registry.example.com/a:v1" }] }),
     filter("of-no-digest", { orders: [{ name: "wasm.one", uri: "https://example.com/one" }] }),
+    filter("of-another-writer", { managers: ["kubectl", "kube-controller-manager"] }),
     filter("of-more", { orders: [{ name: "wasm.one", path: "/one", pullSecret: "mine" }] }),
   ];
-  const { view } = started([filter("one"), ...forged, pod("a"), pod("a", "elsewhere")], () => ({}));
-  await eventually(() => expect(view.isComplete).toBe(true));
-  expect(wasmOrdersIn(view.snapshot, [OWNER]).map(({ name }) => name)).toEqual(["one"]);
-  const ofPod = (namespace: string) => wasmOrdersOfPod(view.snapshot, [OWNER], { name: "a", namespace, clusterName: "east" });
+  const { view, ours, log } = await started([filter("one"), ...forged, pod("a"), pod("a", "elsewhere")], () => ({}));
+  await eventually(() => expect(view.isComplete && ours.isSettled).toBe(true));
+  expect(log.warnings).toEqual([expect.stringContaining("EnvoyFilter shop/of-another-writer has the label")]);
+  expect(wasmOrdersIn(view.snapshot, ours.isOurs).map(({ name }) => name)).toEqual(["one"]);
+  const ofPod = (namespace: string) => wasmOrdersOfPod(view.snapshot, ours.isOurs, { name: "a", namespace, clusterName: "east" });
   expect([ofPod("shop").length, ofPod("elsewhere").length]).toEqual([1, 0]);
 });

@@ -20,6 +20,7 @@ import { type VaultAuthorityOptions, vaultAuthority } from "./vaultAuthority.ts"
 import { vaultToken } from "./vaultToken.ts";
 import { type WasmOrder, wasmOrdersIn, wasmOrdersOfPod } from "./wasmOrders.ts";
 import type { WasmFilters } from "./wasmReports.ts";
+import { NO_FILTERS, writtenFilters } from "./writtenFilters.ts";
 
 export interface AgentOptions extends AgentParts {
   /** Which of several replicas of this agent acts for the cluster. Default: this one, as there is no other. */
@@ -128,19 +129,26 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
   const podsAt: PodLookup = (address) => podsAtAddress(view.snapshot, address);
   let wasm: WasmFilters | undefined;
   let wasmChanged = (): void => undefined;
+  let ours = NO_FILTERS;
   processes.everyReplica("wasmFilters", (until) => {
+    if (options.wasmFilters === undefined) return { ended: Promise.resolve() };
     const { owners } = options;
     const clusterName = options.cluster.name;
-    wasm = options.wasmFilters?.(
+    const judged = (): void => {
+      wasm?.changed();
+      wasmChanged();
+    };
+    ours = writtenFilters({ cluster: options.cluster, view, owners, changed: judged, clock, log }, until);
+    wasm = options.wasmFilters(
       {
         podsAt,
-        orders: () => wasmOrdersIn(view.snapshot, owners),
-        ordersOf: (pod) => wasmOrdersOfPod(view.snapshot, owners, { ...pod, clusterName }),
+        orders: () => wasmOrdersIn(view.snapshot, ours.isOurs),
+        ordersOf: (pod) => wasmOrdersOfPod(view.snapshot, ours.isOurs, { ...pod, clusterName }),
         changed: () => wasmChanged(),
       },
       until,
     );
-    return wasm ?? { ended: Promise.resolve() };
+    return { ended: Promise.all([ours.ended, wasm.ended]).then(() => undefined) };
   });
   processes.everyReplica("accessLogs", (until) => {
     return options.accessLogs?.(podsAt, until) ?? { ended: Promise.resolve() };
@@ -151,7 +159,7 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
   const settingsChanged = () => apis.current?.settingsChanged();
   const relay = processes.leader("relay", (term) =>
     startRelayLoops(
-      { ...options, cluster, writtenKinds: applied, view, removals, meter, ordered, settingsChanged, wasm: () => wasm },
+      { ...options, cluster, writtenKinds: applied, view, removals, meter, ordered, settingsChanged, wasm: () => wasm, ours: () => ours },
       term,
     ),
   );
@@ -203,6 +211,7 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
     return options.meshMetrics?.({ targets }, term) ?? { ended: Promise.resolve() };
   });
   changes.on("changed", (delta) => relay.current?.observed(delta));
+  changes.on("changed", (delta) => ours.observed(delta));
   // Other labels of a pod mean other filters for it; those of its proxy that is connected are compared by themselves.
   changes.on("changed", ({ put, remove }) => {
     if (isAbout({ put, remove }, WASM_CARRIER)) wasm?.changed();

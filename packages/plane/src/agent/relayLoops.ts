@@ -33,6 +33,7 @@ import { upstream } from "./upstream.ts";
 import { startWasmReports, type WasmFilters } from "./wasmReports.ts";
 import { writeGate } from "./writeGate.ts";
 import type { WriteRules } from "./writeMode.ts";
+import type { WrittenFilters } from "./writtenFilters.ts";
 
 /** The relay's loops at the agent's end, for one turn: report what the cluster holds, and make it hold what the server wants. */
 export interface RelayLoops {
@@ -119,6 +120,7 @@ export interface RelayLoopsOptions extends AgentParts {
   readonly settingsChanged: () => void;
   /** What serves Wasm filters on this replica; undefined where nothing does. */
   readonly wasm: () => WasmFilters | undefined;
+  readonly ours: () => Pick<WrittenFilters, "isOurs" | "isSettled">;
 }
 
 /** Begins with what the view holds already: nothing is carried over from an earlier turn. */
@@ -299,7 +301,10 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
           { cluster: options.cluster, namespace: options.namespace, owners, view: () => view, rules: () => gate.rules, clock, log },
           signal,
         );
-  const wasm = startWasmReports({ clusterName: cluster.name, view, link, owners, filters: options.wasm, clock }, signal);
+  const wasm = startWasmReports(
+    { clusterName: cluster.name, view, link, owners, ours: options.ours, filters: options.wasm, clock },
+    signal,
+  );
   up.view(view);
   up.observed({ put: [...view.snapshot.collections().values()].flatMap((collection) => [...collection]), remove: [] });
   // Nobody tells of what is not understood: who had the turn before may not have come to say so.

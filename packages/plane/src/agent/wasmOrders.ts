@@ -1,6 +1,5 @@
 import { EnvoyFilter, Pod, type WasmFilterOrder, wasmOrdersOf } from "@isthmus/api";
-import { type Index, keyOfResource, matchesLabels, type Owner, type Resource, type Snapshot } from "@isthmus/core";
-import { bearsLabelOf } from "../apply/ownership.ts";
+import { type Index, keyOfResource, matchesLabels, type Resource, type Snapshot } from "@isthmus/core";
 
 /** The Wasm filters of one EnvoyFilter that was written for the plane (docs/decisions/0120). */
 export interface WasmOrder {
@@ -15,14 +14,24 @@ export interface WasmOrder {
 }
 
 /** The orders in a cluster, in key order. */
-export function wasmOrdersIn(snapshot: Snapshot, owners: readonly Owner[]): readonly WasmOrder[] {
-  return [...snapshot.of(EnvoyFilter)].flatMap((filter) => orderIn(filter, owners));
+export function wasmOrdersIn(snapshot: Snapshot, isOurs: (filter: Resource) => boolean): readonly WasmOrder[] {
+  return [...snapshot.of(EnvoyFilter)].flatMap((filter) => orderIn(filter, isOurs));
+}
+
+/** Whether an EnvoyFilter has Wasm filters as we write them. */
+export function hasOrders(filter: Resource): boolean {
+  return parsedOrders(filter).length > 0;
+}
+
+/** Another EnvoyFilter of these is ours than before. */
+export function forgetOrders(snapshot: Snapshot): void {
+  ordersByPod.delete(snapshot.of(EnvoyFilter));
 }
 
 /** Those for a pod: of its own namespace, and by its labels as the cluster has them. */
 export function wasmOrdersOfPod(
   snapshot: Snapshot,
-  owners: readonly Owner[],
+  isOurs: (filter: Resource) => boolean,
   pod: { readonly name: string; readonly namespace: string; readonly clusterName: string },
 ): readonly WasmOrder[] {
   const found = snapshot.of(Pod).get(pod);
@@ -35,7 +44,7 @@ export function wasmOrdersOfPod(
   const { labels = {} } = found.metadata;
   const orders = filters
     .where(byNamespace, pod.namespace)
-    .flatMap((filter) => orderIn(filter, owners).filter((order) => matchesLabels(order.labels, labels)));
+    .flatMap((filter) => orderIn(filter, isOurs).filter((order) => matchesLabels(order.labels, labels)));
   known.set(found, orders);
   return orders;
 }
@@ -43,8 +52,8 @@ export function wasmOrdersOfPod(
 // By all EnvoyFilters of a cluster, and there by the pod. An agent has one set of owners.
 const ordersByPod = new WeakMap<object, WeakMap<Resource, readonly WasmOrder[]>>();
 
-function orderIn(filter: Resource, owners: readonly Owner[]): readonly WasmOrder[] {
-  if (!bearsLabelOf(filter, owners)) return [];
+function orderIn(filter: Resource, isOurs: (filter: Resource) => boolean): readonly WasmOrder[] {
+  if (!isOurs(filter)) return [];
   const filters = parsedOrders(filter);
   const labels = selectorOf(filter);
   if (filters.length === 0 || labels === undefined || Object.keys(labels).length === 0) return [];

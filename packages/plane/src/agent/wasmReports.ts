@@ -5,6 +5,7 @@ import type { AgentLink } from "../ports/clusterPort.ts";
 import { coalesced } from "../runtime/coalesce.ts";
 import { userFiltersBeside } from "./userFilters.ts";
 import { type WasmOrder, wasmOrdersIn, wasmOrdersOfPod } from "./wasmOrders.ts";
+import type { WrittenFilters } from "./writtenFilters.ts";
 
 /** What serves Wasm filters to proxies on this replica. */
 export interface WasmFilters {
@@ -31,8 +32,9 @@ export interface WasmReportsOptions {
   readonly clusterName: string;
   readonly view: Informer;
   readonly link: Pick<AgentLink, "observe" | "synced">;
-  /** Whose EnvoyFilters are ours. */
   readonly owners: readonly Owner[];
+  /** Which EnvoyFilters are ours. */
+  readonly ours: () => Pick<WrittenFilters, "isOurs" | "isSettled">;
   /** Undefined where none are served. */
   readonly filters: () => WasmFilters | undefined;
   readonly clock: Clock;
@@ -51,15 +53,16 @@ export interface WasmReports {
  * and must not say that none runs them.
  */
 export function startWasmReports(options: WasmReportsOptions, signal: AbortSignal): WasmReports {
-  const { view, link, owners, filters, clock } = options;
+  const { view, link, owners, ours, filters, clock } = options;
   let reported: ReadonlyMap<string, WasmFilterReport> = new Map();
   let isAnnounced = false;
   let waitsSince: number | undefined;
 
   function run(): void {
-    if (!view.isComplete) return;
+    // What is not judged yet may be ours: an earlier process has reported it.
+    if (!view.isComplete || (!isAnnounced && filters() !== undefined && !ours().isSettled)) return;
     const server = filters();
-    const orders = server === undefined ? [] : wasmOrdersIn(view.snapshot, owners);
+    const orders = server === undefined ? [] : wasmOrdersIn(view.snapshot, ours().isOurs);
     const states = server === undefined ? [] : statesOf(orders, server);
     if (!isAnnounced && states.some(({ proxies }) => proxies === 0) && !hasWaited()) return;
     const now = new Map(
@@ -80,7 +83,10 @@ export function startWasmReports(options: WasmReportsOptions, signal: AbortSigna
   function statesOf(orders: readonly WasmOrder[], server: WasmFilters): readonly WasmFilterState[] {
     const proxies = new Map<string, Map<string, WasmOutcome[]>>();
     for (const one of server.outcomes()) {
-      for (const { key, filters: ordered } of wasmOrdersOfPod(view.snapshot, owners, { ...one.pod, clusterName: options.clusterName })) {
+      for (const { key, filters: ordered } of wasmOrdersOfPod(view.snapshot, ours().isOurs, {
+        ...one.pod,
+        clusterName: options.clusterName,
+      })) {
         if (!ordered.some(({ name }) => name === one.filter)) continue;
         const pods = proxies.get(key) ?? new Map<string, WasmOutcome[]>();
         proxies.set(key, pods);
