@@ -148,14 +148,13 @@ async function computing(
     existsSync(join(shared, "reference-cases"))
       ? { name: "conformance", command: npm("conformance", join(shared, "reference-cases")) }
       : { name: "conformance", command: ["echo", "0 passed, 0 failed, 1 skipped"] },
-  ];
-  // One continues for a time and not for a number of inputs, and the other one measures: they come once there is little beside them.
-  const last = [
-    { name: "fuzz", command: npm("fuzz", "--minutes", "0.25", "--seed", seed) },
+    // Whether each of them still runs: the figures mean nothing.
     { name: "bench", command: npm("bench", "--smoke") },
   ];
+  // It continues for a time and not for a number of inputs, and takes one that it waits for long for one that never ends: it comes once there is little beside it.
+  const last = { name: "fuzz", command: npm("fuzz", "--minutes", "0.25", "--seed", seed) };
   const [long, others] = await Promise.all([runLongTests(run, toRun(planned), isNight), inTurn(beside, (other) => behind(run, other))]);
-  return [...long, ...others, ...(await Promise.all(last.map((other) => behind(run, other))))];
+  return [...long, ...others, await behind(run, last)];
 }
 
 async function runLongTests(run: Run, files: readonly string[], isNight: boolean): Promise<readonly SuiteResult[]> {
