@@ -89,9 +89,15 @@ function workload(clusterName: string): fc.Arbitrary<readonly AnyResource[]> {
       namespace: fc.constantFrom(...NAMESPACES),
       labels: fc.record({ app: fc.constantFrom(...NAMES), version: fc.constantFrom(...VERSIONS) }),
       created: creationTimes(),
-      pods: fc.array(fc.record({ sidecar: often("istio", "appMesh", "none"), nodeName: fc.constantFrom("n1", "n2", "") }), {
-        maxLength: 2,
-      }),
+      pods: fc.array(
+        fc.record({
+          sidecar: often("istio", "appMesh", "none"),
+          nodeName: fc.constantFrom("n1", "n2", ""),
+          // Of its template, or of one before.
+          account: fc.constantFrom("", "before"),
+        }),
+        { maxLength: 2 },
+      ),
     })
     .map(({ kind, name, namespace, labels, created, pods }) => {
       const metadata = { name, namespace, clusterName, creationTimestamp: created };
@@ -106,12 +112,13 @@ function workload(clusterName: string): fc.Arbitrary<readonly AnyResource[]> {
       return [
         controller,
         ...(kind === "Deployment" ? [replicaSet] : []),
-        ...pods.map(({ sidecar, nodeName }, i) => ({
+        ...pods.map(({ sidecar, nodeName, account }, i) => ({
           apiVersion: "v1",
           kind: "Pod",
           metadata: { name: `${name}-1-${kind.toLowerCase()}-${i}`, namespace, clusterName, labels, ownerReferences: [direct] },
           spec: {
             ...(nodeName === "" ? {} : { nodeName }),
+            serviceAccountName: account || name,
             containers: [{ name: "app", image: "app:1" }, ...(SIDECARS[sidecar] === undefined ? [] : [SIDECARS[sidecar]])],
           },
         })),
@@ -157,7 +164,7 @@ function service(clusterName: string): fc.Arbitrary<readonly AnyResource[]> {
           endpoints: found.map((n) => ({
             addresses: [`10.0.0.${n}`],
             nodeName: "n1",
-            targetRef: { kind: "Pod", name: `${app}-1-${n}`, namespace },
+            targetRef: { kind: "Pod", name: podBehind(app, n), namespace },
           })),
         })),
         ...(endpoints === null
@@ -172,6 +179,11 @@ function service(clusterName: string): fc.Arbitrary<readonly AnyResource[]> {
             ]),
       ];
     });
+}
+
+/** Pods as controllers have them, and of others those that nobody knows. */
+function podBehind(app: string, n: number): string {
+  return n < 5 ? `${app}-1-${n < 3 ? "deployment" : "statefulset"}-${(n + 1) % 2}` : `${app}-1-${n}`;
 }
 
 /** The usual value, and now and then one of the others. */

@@ -166,6 +166,15 @@ const CASES: Readonly<Record<string, Case>> = {
   "the sidecar of a StatefulSet's pod": { put: [changed(podOfSet, { spec: { nodeName: "n1", containers: [] } })] },
   "the node of a pod": { put: [changed(pod, { spec: { nodeName: "n2", containers: [sidecar] } })] },
   "the labels of a pod": { put: [changed(pod, { metadata: { labels: { app: "none" } } })] },
+  "the service account of a pod": {
+    without: [slice],
+    also: [changed(slice, { endpoints: [{ addresses: ["10.0.0.9"], targetRef: { kind: "Pod", name: "s-0", namespace: "c" } }] })],
+    put: [changed(podOfSet, { spec: { nodeName: "n1", serviceAccountName: "other", containers: [sidecar] } })],
+  },
+  "the trust domain of another control plane": {
+    also: [canary, object("v1", "ConfigMap", "istio-system/istio-next", { data: { mesh: "trustDomain: td\n" } })],
+    put: [object("v1", "ConfigMap", "istio-system/istio-next", { data: { mesh: "trustDomain: next\n" } })],
+  },
   Endpoints: { put: [changed(endpoints, { subsets: [{ addresses: [{ ip: "10.0.0.2" }], ports: [{ port: 80 }] }] })] },
   "an EndpointSlice": { put: [changed(slice, { endpoints: [{ addresses: ["10.0.0.8"] }] })] },
   "an EndpointSlice of another Service": { put: [changed(slice, { metadata: { labels: { "kubernetes.io/service-name": "a" } } })] },

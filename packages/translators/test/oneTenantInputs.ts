@@ -254,6 +254,25 @@ export const ATTACKS: Readonly<Record<string, (place: Place) => readonly AnyReso
     cilium(place),
     ciliumConfig(place, { "cluster-name": "evil", "enable-policy": "never", labels: "k8s:nothing" }),
   ],
+  "pods and endpoints like those of a Service of others": (place) => [
+    ...service({ name: "reviews", ...place }, { app: "reviews" }),
+    {
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { name: "reviews-1", ...place, labels: { app: "reviews" } },
+      spec: { serviceAccountName: "evil" },
+    },
+    {
+      apiVersion: "discovery.k8s.io/v1",
+      kind: "EndpointSlice",
+      metadata: { name: "reviews-y", ...place, labels: { "kubernetes.io/service-name": "reviews" } },
+      addressType: "IPv4",
+      endpoints: [
+        { addresses: ["203.0.113.66"] },
+        { addresses: ["10.0.0.9"], targetRef: { kind: "Pod", name: "reviews-0", namespace: "bookinfo" } },
+      ],
+    },
+  ],
   "a Service with the label of gateways and an address of its own": (place) =>
     service({ name: "a1", ...place }, GATEWAY, { externalIPs: ["203.0.113.66"] }),
 };

@@ -7,6 +7,7 @@ import { failureCases } from "./cases/failures.ts";
 import { federationCases } from "./cases/federation.ts";
 import { forgedRequestCases } from "./cases/forgedRequests.ts";
 import { headerCases } from "./cases/headers.ts";
+import { identityCases } from "./cases/identities.ts";
 import { mirrorCases } from "./cases/mirror.ts";
 import { precedenceCases } from "./cases/precedence.ts";
 import { requestMatcherCases } from "./cases/requestMatchers.ts";
@@ -25,6 +26,7 @@ const describeOnTestbed = sharedTestbed({ topology: writeTopology });
 describeOnTestbed("real traffic", (testbed) => {
   const meshes = startedMeshes(testbed);
   federationCases(meshes);
+  identityCases(meshes);
   trafficShiftCases(meshes);
   requestMatcherCases(meshes);
   sourceSelectorCases(meshes);

@@ -54,6 +54,10 @@ const kubeService = fields(
     endpointSubsets: Type.Array(endpointSubset),
     externalAddresses: Type.Array(externalAddress),
     serviceType: oneOfWords(SERVICE_TYPES, { description: "If omitted, CLUSTER_IP." }),
+    serviceAccounts: strings({
+      description:
+        "Service accounts of the pods that the Service selects, and of those that their workloads make next, in order. Absent if that of an endpoint is not known.",
+    }),
     outsideMesh: strings({
       description: "Names of controllers of pods that the Service selects and that have no sidecar, at most 10, in order.",
     }),

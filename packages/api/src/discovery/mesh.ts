@@ -39,6 +39,10 @@ const istioMesh = fields({
   trustDomain: text("SPIFFE trust domain. Empty: not known."),
   trustDomainAliases: strings({ description: "Trust domains that count as its own in rules." }),
   trustDomainProblem: text("Why the mesh configuration, or its trust domain, is not used. The last known one is used instead."),
+  severalTrustDomains: Type.Boolean({
+    description:
+      "Whether control planes of its cluster have different trust domains, or one that is not known: then that of a pod is not known.",
+  }),
   rootNamespace: text(
     "Root namespace of the mesh configuration: policies in it are about the whole mesh. Empty: the namespace of the control plane.",
   ),

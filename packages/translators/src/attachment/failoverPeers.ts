@@ -18,13 +18,23 @@ export function isSameFromOutside(before: Destination, after: Destination): bool
 }
 
 const fromOutside = memoizeRow(({ spec, status }: Destination) => {
-  const { ref, ports, region, workloadSelectorLabels, serviceType, endpointSubsets = [] } = spec?.kubeService ?? {};
+  const { ref, ports, region, workloadSelectorLabels, serviceType, serviceAccounts, endpointSubsets = [] } = spec?.kubeService ?? {};
   const pods = endpointSubsets.map(({ endpoints = [], ports: open }) => {
     // The pods of one workload share their labels.
     const labels = new Set(endpoints.filter(({ ipAddress = "" }) => ipAddress !== "").map((endpoint) => endpoint.labels));
     return { labels: [...new Set([...labels].map((one) => JSON.stringify(one)))].sort(), open };
   });
-  return { mesh: spec?.mesh, ref, ports, region, workloadSelectorLabels, serviceType, pods, federation: status?.appliedFederation };
+  return {
+    mesh: spec?.mesh,
+    ref,
+    ports,
+    region,
+    workloadSelectorLabels,
+    serviceType,
+    serviceAccounts,
+    pods,
+    federation: status?.appliedFederation,
+  };
 });
 
 /** The same of the mesh that it is in: what is read of a gateway is where it is. */

@@ -44,6 +44,8 @@ export interface DiscoveredServiceInputs {
   readonly podNodes: readonly Node[];
   /** The node of its first pod. */
   readonly firstNode: Node | undefined;
+  /** Of its pods; undefined where that of an address is not known. */
+  readonly serviceAccounts: readonly string[] | undefined;
   /** Those of its pods that have no sidecar. */
   readonly outsideMesh: PodsOutsideMesh;
   readonly owner: Owner;
@@ -77,6 +79,7 @@ export function translateDestination(inputs: DiscoveredServiceInputs): Discovery
     ...serviceFields(inputs),
     subsets: subsetsOf(workloads),
     endpointSubsets: endpoints,
+    serviceAccounts: inputs.serviceAccounts,
     outsideMesh: inputs.outsideMesh.controllers,
   });
   // That none is ready is said, for the status; that nothing is known is not.

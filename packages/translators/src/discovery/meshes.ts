@@ -64,6 +64,7 @@ export function controlPlaneInputs(deployment: Deployment, context: DiscoveryCon
     discovery,
     lastKnown: lookup("lastKnown").find(isOfPlane),
     acceptedTrustDomain: acceptedTrustDomain(options, lookup),
+    severalTrustDomains: lookup("meshScope")[0]?.severalTrustDomains ?? false,
     ...knownTrust(options, lookup, { knownInCluster, deployment }),
     owner,
     namespace: options.namespace,

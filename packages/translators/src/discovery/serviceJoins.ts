@@ -9,6 +9,7 @@ import { isAnnotated } from "./destinations.ts";
 import { meshesByCluster } from "./discoverMeshes.ts";
 import { byCluster, servicesBySelector, slicesByService, workloadsByLabel } from "./indexes.ts";
 import { isSameOutsideMesh } from "./outsideMesh.ts";
+import { serviceAccountOf } from "./serviceAccounts.ts";
 import { type DiscoverySources, nodes, scopeJoins } from "./sources.ts";
 import { virtualMeshesNaming } from "./standIns.ts";
 
@@ -48,6 +49,7 @@ function isSamePod(before: Pod, after: Pod): boolean {
   return (
     before.spec?.nodeName === after.spec?.nodeName &&
     isSameOutsideMesh(before, after) &&
+    serviceAccountOf(before) === serviceAccountOf(after) &&
     equalJson(before.metadata.labels, after.metadata.labels) &&
     equalJson(before.metadata.ownerReferences, after.metadata.ownerReferences)
   );

@@ -5,6 +5,7 @@ import type { Group } from "../incremental/groupedBy.ts";
 import { type DiscoveredServiceInputs, isAnnotated } from "./destinations.ts";
 import { addressGroups, nodeNamesOf } from "./endpoints.ts";
 import { nobodyOutside, podsWithoutSidecar } from "./outsideMesh.ts";
+import { serviceAccountsBehind } from "./serviceAccounts.ts";
 import type { serviceJoins } from "./serviceJoins.ts";
 import { type DiscoveryContext, nodeNamed, reachableNode } from "./sources.ts";
 import { standInAmong } from "./standIns.ts";
@@ -46,6 +47,7 @@ export function discoveredServiceInputs(
           )
         : NONE,
     firstNode: hasSelector ? nodeOf(pods[0]) : undefined,
+    serviceAccounts: hasSelector ? serviceAccountsBehind({ pods, workloads, addresses }) : undefined,
     outsideMesh: hasSelector ? podsWithoutSidecar(pods) : nobodyOutside,
     owner,
     namespace,

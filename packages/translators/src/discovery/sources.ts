@@ -29,7 +29,8 @@ import { unionOfKinds } from "../incremental/unionOfKinds.ts";
 import { LastKnownMesh } from "../policy/lastKnownMesh.ts";
 import { namespaceLocationOf } from "../policy/podIndexes.ts";
 import { controlPlanesByCluster, controlPlanesByMeshConfig, isControlPlane, settingsOf } from "./controlPlanes.ts";
-import { meshConfigOf } from "./detectors/istioMeshConfig.ts";
+import { istioMesh } from "./detectors/istioMesh.ts";
+import { DEFAULT_TRUST_DOMAIN, meshConfigOf } from "./detectors/istioMeshConfig.ts";
 import { keyAcrossKinds } from "./discoveryResult.ts";
 import { byCluster, byNamespaceObject } from "./indexes.ts";
 import { controlPlanesThatCount, type Infrastructure, infrastructureOf, isYounger, meshNameOf } from "./infrastructure.ts";
@@ -78,6 +79,8 @@ export interface ClusterScope extends MeshScope {
   readonly younger: readonly string[];
   /** Of the first, the trust domain that its configuration names; "" for none. */
   readonly trustDomain: string;
+  /** Whether they have different ones, or one that is not known. */
+  readonly severalTrustDomains: boolean;
 }
 
 type Snapshots = Pick<DiscoverySources, "inputs">;
@@ -168,10 +171,25 @@ export const clusterScopes = derived({
       meshes: planes.map(meshNameOf),
       younger: planes.filter((plane) => first !== undefined && isYounger(plane, first, ages)).map(keyAcrossKinds),
       trustDomain: read === undefined || "problem" in read ? "" : read.trustDomain,
+      // Where nothing vouches for a control plane, one of another namespace may be anybody's, and puts nothing about the first into doubt.
+      severalTrustDomains: haveSeveralTrustDomains(
+        planes.filter(({ metadata }) => infrastructure.namespaces !== undefined || metadata.namespace === first?.metadata.namespace),
+        configOf,
+      ),
     };
     return reuseIfEqual(scope, before);
   },
 });
+
+function haveSeveralTrustDomains(planes: readonly Deployment[], configOf: (plane: Deployment) => ConfigMap | undefined): boolean {
+  const domains = planes.filter(istioMesh.isControlPlane).map((plane) => {
+    const config = configOf(plane);
+    const read = config && meshConfigOf(config);
+    if (read === undefined || "problem" in read) return "";
+    return read.namesTrustDomain ? read.trustDomain : DEFAULT_TRUST_DOMAIN;
+  });
+  return new Set(domains).size > 1;
+}
 
 function ofItself({ key }: Group<Deployment>): readonly string[] {
   return [key];

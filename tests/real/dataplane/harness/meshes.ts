@@ -16,6 +16,8 @@ export interface Written {
   readonly settings?: AnyResource;
   /** Istio objects that users wrote themselves, in a cluster. */
   readonly own?: Partial<Readonly<Record<ClusterName, readonly AnyResource[]>>>;
+  /** What somebody makes of what is translated, before the meshes get it. Default: nothing. */
+  readonly changed?: (items: readonly AnyResource[]) => readonly AnyResource[];
   /** Further flags of `meshctl translate`. */
   readonly flags?: readonly string[];
 }
@@ -73,7 +75,8 @@ export async function meshesOn(testbed: Testbed): Promise<Meshes> {
     writeList(join(folder, "written.json"), [...gloo, ...usersObjects]);
     const translated = await meshctlTranslate([folder], flags);
 
-    const objects = clusters.map((cluster) => [cluster, [...ownOf(cluster), ...istioObjectsFor(cluster, translated.items)]] as const);
+    const items = written.changed?.(translated.items) ?? translated.items;
+    const objects = clusters.map((cluster) => [cluster, [...ownOf(cluster), ...istioObjectsFor(cluster, items)]] as const);
     const applied = await testbed.apply(Object.fromEntries(objects));
     const refused = applied.objects.filter(({ ok }) => !ok);
     expect({ refused, xdsRejected: applied.xds_rejected, synced: applied.synced }, translated.messages).toEqual({

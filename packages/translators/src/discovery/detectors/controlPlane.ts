@@ -49,6 +49,8 @@ export interface ControlPlaneInputs {
   readonly acceptedTrustDomain: string | undefined;
   /** The trust domains that meshes of its cluster are known with, in order. */
   readonly knownTrustDomains: readonly string[];
+  /** Whether control planes of its cluster have different ones, or one that is not known. */
+  readonly severalTrustDomains: boolean;
   /** The one that stays in use where nothing else is known of this mesh; "" for none. */
   readonly pinnedTrustDomain: string;
   readonly owner: Owner;

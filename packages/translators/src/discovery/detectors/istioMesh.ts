@@ -44,6 +44,7 @@ function detectIstio(inputs: ControlPlaneInputs): DetectedMesh {
     trustDomain: config.trustDomain,
     trustDomainAliases: config.trustDomainAliases.filter(isTrustDomain),
     trustDomainProblem: problem === undefined ? "" : problem.message,
+    severalTrustDomains: inputs.severalTrustDomains,
     rootNamespace: config.rootNamespace === installation.namespace ? "" : config.rootNamespace,
     istiodServiceAccount: deployment.spec?.template?.spec?.serviceAccountName,
     ingressGateways: gateways,

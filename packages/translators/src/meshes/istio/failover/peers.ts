@@ -1,6 +1,7 @@
 import type { Destination, Mesh, ServiceEntryPort } from "@isthmus/api";
 import type { DestinationInputs, FailoverPeer } from "../../inputs.ts";
 import { familiesOf, gatewaysFor } from "../addressFamilies.ts";
+import { identitiesOf, spiffeIds } from "../identities.ts";
 import { hasAddress, labelling, resolutionOf, TLS_MODE_LABEL } from "../virtualMesh/endpoints.ts";
 import { federatedPorts, portName } from "../virtualMesh/ports.ts";
 
@@ -71,7 +72,7 @@ function remoteClusterOf(
     distance: isNear ? "same region" : "other region",
     addresses: !isLeftOut && hasPods(peer, ports) ? addresses : [],
     isReachable: addresses.length > 0,
-    identities: identitiesOf(peer),
+    identities: knownIdentities(peer),
   };
 }
 
@@ -102,12 +103,14 @@ function hasPods({ destination, workloads }: Pick<FailoverPeer, "destination" | 
   });
 }
 
-/** What Istio gives the pods to identify themselves with. Source: istio.io, Istio identity. */
-function identitiesOf({ destination, mesh, workloads }: FailoverPeer): readonly string[] {
+/** As far as they are known: without any, clients would expect those of the pods of their own cluster alone. */
+function knownIdentities({ destination, mesh, workloads }: FailoverPeer): readonly string[] {
+  const all = identitiesOf(destination, mesh);
+  if (all !== undefined) return all;
   const domain = mesh.spec?.istio?.trustDomain || "cluster.local";
   const namespace = destination.spec?.kubeService?.ref?.namespace ?? "";
   const accounts = workloads.map(({ spec }) => spec?.kubernetes?.serviceAccountName || "default");
-  return [...new Set(accounts)].sort().map((account) => `spiffe://${domain}/ns/${namespace}/sa/${account}`);
+  return spiffeIds([domain], namespace, accounts);
 }
 
 function regionOf({ spec }: Destination, mesh: Mesh): string {

@@ -14,6 +14,7 @@ import { userNameOf } from "../../../policy/userResources.ts";
 import { emptyTranslation, type MeshWithGateways, type TargetTranslation, type VirtualDestinationInputs } from "../../inputs.ts";
 import { type OutputOrigin, originOf, outputOf } from "../../outputMetadata.ts";
 import { familiesOf, virtualIpsIn } from "../addressFamilies.ts";
+import { identitiesOf, subjectAltNames } from "../identities.ts";
 import { passthrough } from "../virtualMesh/eastWestGateways.ts";
 import { atMostEndpoints, MOST_ENDPOINTS, resolutionOf } from "../virtualMesh/endpoints.ts";
 import { lacksDnsProxying, needsDnsProxying } from "../virtualMesh/federationRefusals.ts";
@@ -89,7 +90,13 @@ function forClients(host: Host, exported: MeshWithGateways): TargetTranslation {
   const reports = findings.map((finding) => reportOf(refOf(inputs.virtualDestination), finding, refOf(mesh)));
   if (resolution === undefined || findings.some(({ state }) => state === "INVALID")) return { outputs: [], reports };
   const place = { namespace: clientNamespace(host, exported), clusterName: istioPlaceOf(mesh).cluster };
-  const entry = { exportTo: ["*"], addresses: virtualIpsIn(families, inputs.virtualIp.address), ...entrySpec(host, endpoints), resolution };
+  const entry = {
+    exportTo: ["*"],
+    addresses: virtualIpsIn(families, inputs.virtualIp.address),
+    ...entrySpec(host, endpoints),
+    resolution,
+    ...subjectAltNames(identitiesBehind(tiers, inputs)),
+  };
   const rule = connectionsWithPolicies(inputs, mesh, ruleSpec(host, tiers));
   const routes = routesWithPolicies(inputs, mesh, { hostname: host.hostname, port: options.spec.port?.number ?? 0 });
   return {
@@ -102,6 +109,17 @@ function forClients(host: Host, exported: MeshWithGateways): TargetTranslation {
     ],
     reports,
   };
+}
+
+/** Of each Destination that a caller may come to. */
+function identitiesBehind(tiers: readonly Tier[], { homes }: VirtualDestinationInputs): readonly (readonly string[] | undefined)[] {
+  const meshes = new Map(homes.map(({ mesh }) => [mesh.metadata.name, mesh]));
+  return tiers
+    .flatMap(({ local, remote }) => [...local, ...remote.flatMap(({ destinations }) => destinations)])
+    .map((destination) => {
+      const mesh = meshes.get(destination.spec?.mesh?.name ?? "");
+      return mesh && identitiesOf(destination, mesh);
+    });
 }
 
 function originWithPolicies({ translationContext, virtualDestination, trafficPolicies }: VirtualDestinationInputs): OutputOrigin {

@@ -6,6 +6,7 @@ import { type DestinationInputs, emptyTranslation, type TargetTranslation } from
 import type { AppliedFederation } from "../../meshTranslator.ts";
 import { originOf, outputOf } from "../../outputMetadata.ts";
 import { familiesOf, virtualIpsIn } from "../addressFamilies.ts";
+import { identitiesOf, subjectAltNames } from "../identities.ts";
 import { remoteSource } from "../source.ts";
 import type { SourceObjects } from "../sourceObjects.ts";
 import { forAllNamespaces, forGateways, type Visibility } from "../visibility.ts";
@@ -49,12 +50,14 @@ function remoteOutputs(
   const origin = originOf({ translationContext, parents: [virtualMesh], annotationsOf: destination, ...(federates && { federates }) });
   // One for all with the same families, as nearly all of them have.
   const specs = new Map<string, ServiceEntrySpec>();
+  const accepted = subjectAltNames([identitiesOf(destination, service.home)]);
   const outputs: Output[] = [];
   for (const mesh of service.remotes) {
     const families = familiesOf(mesh);
     const key = families.join();
     const spec =
-      specs.get(key) ?? serviceEntrySpec({ addresses: virtualIpsIn(families, virtualIp.address) }, service, atGateways(families));
+      specs.get(key) ??
+      serviceEntrySpec({ addresses: virtualIpsIn(families, virtualIp.address), ...accepted }, service, atGateways(families));
     specs.set(key, spec);
     outputs.push(atHost(mesh, ServiceEntry, forAllNamespaces(mesh, ServiceEntry, spec)));
     for (const output of objectsFrom(remoteSource(mesh), origin)) outputs.push(output);
@@ -117,19 +120,29 @@ function hostOutputs({ translationContext }: DestinationInputs, { hostname, virt
   };
 }
 
-/** Who may call a service at which addresses. */
+/** Who may call a service at which addresses, and as whom they accept its endpoints. */
 interface Audience extends Visibility {
   readonly addresses?: readonly string[];
+  readonly subjectAltNames?: readonly string[];
 }
 
 function serviceEntrySpec(
-  { exportTo, addresses }: Audience,
+  { exportTo, addresses, subjectAltNames: accepted }: Audience,
   { hostname, ports }: FederatedService,
   { endpoints, resolution }: Pick<FederatedEndpoints, "endpoints" | "resolution">,
 ): ServiceEntrySpec {
   const location = "MESH_INTERNAL";
   const some = endpoints.length === 0 ? undefined : endpoints;
-  return withoutUndefined({ exportTo, addresses, hosts: [hostname], location, ports, resolution, endpoints: some });
+  return withoutUndefined({
+    exportTo,
+    addresses,
+    hosts: [hostname],
+    location,
+    ports,
+    resolution,
+    subjectAltNames: accepted,
+    endpoints: some,
+  });
 }
 
 function isDestinationRule(resource: Resource): resource is DestinationRule {
