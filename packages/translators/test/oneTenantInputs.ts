@@ -227,7 +227,7 @@ export function service(
         labels,
         ownerReferences: [{ apiVersion: "apps/v1", kind: "StatefulSet", name, controller: true }],
       },
-      spec: { containers },
+      spec: { serviceAccountName: name, containers },
     },
     {
       apiVersion: "discovery.k8s.io/v1",

@@ -10,15 +10,19 @@ const ACCOUNTS = ["default", "cart", "cart-next"];
 /** Of one Service: what its controllers make next, its pods, and whose its addresses are; undefined: of nobody known. */
 interface World {
   readonly templates: readonly string[];
+  /** "": not said. */
   readonly pods: readonly { readonly account: string; readonly hasSidecar: boolean; readonly isOfController: boolean }[];
   readonly addresses: readonly (number | undefined)[];
 }
 
 const worlds: fc.Arbitrary<World> = fc.record({
   templates: fc.array(fc.constantFrom(...ACCOUNTS), { minLength: 1, maxLength: 2 }),
-  pods: fc.array(fc.record({ account: fc.constantFrom(...ACCOUNTS), hasSidecar: fc.boolean(), isOfController: fc.boolean() }), {
-    maxLength: 3,
-  }),
+  pods: fc.array(
+    fc.record({ account: fc.constantFrom(...ACCOUNTS, ...ACCOUNTS, ""), hasSidecar: fc.boolean(), isOfController: fc.boolean() }),
+    {
+      maxLength: 3,
+    },
+  ),
   addresses: fc.array(fc.option(fc.nat(3), { nil: undefined, freq: 8 }), { maxLength: 3 }),
 });
 
@@ -28,7 +32,7 @@ test("a Destination names the service accounts of all of its pods, now and next,
     fc.property(worlds, (world) => {
       const { templates, pods, addresses } = world;
       const named = accountsIn(world);
-      const isKnown = addresses.every((i) => i !== undefined && pods[i] !== undefined);
+      const isKnown = pods.every(({ account }) => account !== "") && addresses.every((i) => i !== undefined && pods[i] !== undefined);
       const expected = isKnown ? [...new Set([...templates, ...pods.map(({ account }) => account)])].sort() : undefined;
       expect(named).toEqual(expected);
       seen[named === undefined ? "none" : named.length === 1 ? "one" : "several"] += 1;
@@ -46,7 +50,7 @@ function accountsIn({ templates, pods, addresses }: World): readonly string[] | 
   const labels = { app: "cart" };
   const template = (spec: object, more: object = {}) => ({ metadata: { labels: { ...labels, ...more } }, spec });
   const sidecar = { name: "istio-proxy", image: "istio/proxyv2:1.27.0" };
-  // As Kubernetes has it: no name in a template is the default one, and pods always have one.
+  // As Kubernetes has it: no name in a template is the default one.
   const accountOf = (account: string) => (account === "default" ? {} : { serviceAccountName: account });
   const { outputs } = translateDiscovery(
     snapshotOf([
@@ -72,7 +76,10 @@ function accountsIn({ templates, pods, addresses }: World): readonly string[] | 
               ? { ownerReferences: [{ apiVersion: "apps/v1", kind: "StatefulSet", name: "cart-0", controller: true }] }
               : {}),
           },
-          spec: { serviceAccountName: account, containers: [{ name: "app", image: "app:1" }, ...(hasSidecar ? [sidecar] : [])] },
+          spec: {
+            ...(account === "" ? {} : { serviceAccountName: account }),
+            containers: [{ name: "app", image: "app:1" }, ...(hasSidecar ? [sidecar] : [])],
+          },
         }),
       ),
       object("discovery.k8s.io/v1", "EndpointSlice", "cart-x", {
