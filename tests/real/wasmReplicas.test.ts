@@ -6,7 +6,7 @@ import type { AnyResource } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { meshRef, settings } from "./dataplane/harness/resources.ts";
-import { type AgentReplicas, addressOfThisMachine, sliceOf, startAgentReplicas } from "./harness/agentReplicas.ts";
+import { type AgentReplicas, addressOfThisMachine, placePod, startAgentReplicas } from "./harness/agentReplicas.ts";
 import { type ManagementServer, startManagementServer } from "./harness/apps.ts";
 import { clusterOf } from "./harness/clusters.ts";
 import { describeReal } from "./harness/describeReal.ts";
@@ -63,7 +63,7 @@ describeReal("a real Envoy's Wasm filters by a replica that does not lead", (com
       const { items } = await cluster.list(Pod);
       return items.find(({ metadata: { labels } }) => labels?.["app"] === "reviews" && labels["version"] === "v1")?.metadata.name;
     });
-    await applyAll(cluster, [sliceOf("reviews-here", "bookinfo", { pod, service: "reviews", port: { name: "http", port: 9080 } })]);
+    await placePod(cluster, pod, "bookinfo");
     await waitFor("the Mesh", () => management.get(Mesh, meshRef("cluster-1")));
   });
 

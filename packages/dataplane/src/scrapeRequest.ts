@@ -23,8 +23,8 @@ export interface ScrapeOptions {
 }
 
 /**
- * Reads metrics in plaintext by one GET: no redirects, no credentials, and no address of this machine or its link, since those who may write
- * EndpointSlices say what the address of a pod is. Rejects with an Error when there is no answer in time, or when `signal` is aborted; the promise
+ * Reads metrics in plaintext by one GET: no redirects, no credentials, and no address of this machine or its link, since a pod on the
+ * network of its node has any port there. Rejects with an Error when there is no answer in time, or when `signal` is aborted; the promise
  * always ends, whatever a server does, since a round of scrapes waits for it.
  */
 export function scrapeOnce({ address, port, path }: ScrapeAddress, options: ScrapeOptions, signal: AbortSignal): Promise<void> {

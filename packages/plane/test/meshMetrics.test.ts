@@ -1,6 +1,7 @@
 import { EndpointSlice, MutatingWebhookConfiguration, Pod, ReplicaSet, Settings } from "@isthmus/api";
 import { type Resource, snapshotOf } from "@isthmus/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { podAddresses } from "../src/agent/podAddresses.ts";
 import { type Leadership, type MeshPod, scrapeTargets } from "../src/index.ts";
 import { demoFleet, type Fleet, register } from "./fleet.ts";
 import { eventually } from "./virtualTime.ts";
@@ -13,19 +14,18 @@ function pod(name: string, containers: readonly object[], more: object = {}): Re
   return Pod.parse({ apiVersion: Pod.apiVersion, kind: Pod.kind, metadata: { ...metadata(name), ...more }, spec: { containers } });
 }
 
-function slice(name: string, endpoints: readonly object[], namespace = "shop"): Resource {
-  const { apiVersion, kind } = EndpointSlice;
-  return EndpointSlice.parse({ apiVersion, kind, metadata: metadata(name, namespace), addressType: "IPv4", endpoints });
+/** Where the pods run, by `namespace/name`. */
+function targetsIn(resources: readonly Resource[], places: Readonly<Record<string, string>> = {}, scope = all): readonly MeshPod[] {
+  const addresses = podAddresses();
+  for (const [key, ip] of Object.entries(places)) {
+    const [namespace = "", name = ""] = key.split("/");
+    addresses.seen({ apiVersion: "v1", kind: "Pod", metadata: { name, namespace }, status: { podIPs: [{ ip }] } } as unknown as Resource);
+  }
+  return scrapeTargets(snapshotOf(resources), addresses, scope);
 }
 
-const endpoint = (address: string, name: string, namespace = "shop") => ({
-  addresses: [address],
-  targetRef: { kind: "Pod", name, namespace },
-});
-const targetsIn = (resources: readonly Resource[], scope = all) => scrapeTargets(snapshotOf(resources), scope);
-
 describe("the pods whose metrics are read", () => {
-  it("are those with a proxy, with the address that their Service knows, and the workload that owns them", () => {
+  it("are those with a proxy, with the address in their status, and the workload that owns them", () => {
     const owner = (kind: string, name: string) => [{ apiVersion: "apps/v1", kind, name, uid: "", controller: true }];
     const replicaSet = ReplicaSet.parse({
       apiVersion: ReplicaSet.apiVersion,
@@ -34,14 +34,10 @@ describe("the pods whose metrics are read", () => {
     });
     const web = pod("web-abc-1", [{ name: "app", image: "web" }, PROXY], { ownerReferences: owner("ReplicaSet", "web-abc") });
     const istiod = pod("istiod-1", [{ name: "discovery", image: "istio/pilot:1.27.0" }]);
-    const found = targetsIn([
-      replicaSet,
-      web,
-      istiod,
-      pod("bare-1", [{ name: "app", image: "web" }]),
-      pod("lone-1", [PROXY]),
-      slice("web", [endpoint("10.0.0.7", "web-abc-1"), endpoint("10.0.0.8", "bare-1")]),
-    ]);
+    const found = targetsIn([replicaSet, web, istiod, pod("bare-1", [{ name: "app", image: "web" }]), pod("lone-1", [PROXY])], {
+      "shop/web-abc-1": "10.0.0.7",
+      "shop/bare-1": "10.0.0.8",
+    });
     expect([...found].sort((a, b) => (a.pod < b.pod ? 1 : -1))).toEqual([
       {
         namespace: "shop",
@@ -81,10 +77,13 @@ describe("the pods whose metrics are read", () => {
     expect(targetsIn([istiod, webhook("shop")])).toMatchObject([{ pod: "istiod-1", kind: "controlPlane" }]);
   });
 
-  it("have no address by the word of another namespace, and are in namespaces that are reported", () => {
+  it("have no address by the word of an EndpointSlice, and are in namespaces that are reported", () => {
     const web = pod("web-1", [PROXY]);
-    expect(targetsIn([web, slice("evil", [endpoint("10.9.9.9", "web-1")], "evil")])).toMatchObject([{ at: undefined }]);
-    expect(targetsIn([web, slice("web", [endpoint("10.0.0.7", "web-1")])], (() => false) as typeof all)).toEqual([]);
+    const { apiVersion, kind } = EndpointSlice;
+    const endpoints = [{ addresses: ["10.9.9.9"], targetRef: { kind: "Pod", name: "web-1", namespace: "shop" } }];
+    const slice = EndpointSlice.parse({ apiVersion, kind, metadata: metadata("web"), addressType: "IPv4", endpoints });
+    expect(targetsIn([web, slice])).toMatchObject([{ at: undefined }]);
+    expect(targetsIn([web], { "shop/web-1": "10.0.0.7" }, (() => false) as typeof all)).toEqual([]);
   });
 });
 

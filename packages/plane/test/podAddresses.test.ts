@@ -1,7 +1,7 @@
-import { EndpointSlice, Pod, ReplicaSet } from "@isthmus/api";
-import { emptySnapshot, type Resource } from "@isthmus/core";
+import { Pod, ReplicaSet } from "@isthmus/api";
+import { emptySnapshot, type Resource, type ResourceRef } from "@isthmus/core";
 import { expect, it } from "vitest";
-import { podsAtAddress } from "../src/agent/podAddresses.ts";
+import { podAddresses, podsAtAddress } from "../src/agent/podAddresses.ts";
 
 const at = { namespace: "bookinfo", clusterName: "cluster-1" };
 
@@ -10,12 +10,13 @@ function owned(kind: string, name: string, owner: { readonly kind: string; reado
   return { apiVersion: kind === "Pod" ? "v1" : "apps/v1", kind, metadata: { ...at, name, ownerReferences: [reference] } };
 }
 
-function slice(name: string, pods: Readonly<Record<string, string>>): Resource {
-  const endpoints = Object.entries(pods).map(([pod, address]) => ({
-    addresses: [address],
-    targetRef: { kind: "Pod", name: pod, namespace: "bookinfo" },
-  }));
-  return { apiVersion: "discovery.k8s.io/v1", kind: "EndpointSlice", metadata: { ...at, name }, endpoints } as Resource;
+function seen(name: string, addresses: readonly string[], { phase = "Running", namespace = "bookinfo" } = {}): Resource {
+  const status = { phase, podIP: addresses[0], podIPs: addresses.map((ip) => ({ ip })) };
+  return { apiVersion: "v1", kind: "Pod", metadata: { name, namespace }, status } as unknown as Resource;
+}
+
+function ref(name: string): ResourceRef {
+  return { apiVersion: "v1", kind: "Pod", name, ...at };
 }
 
 it("finds the pods that have an address, and what they belong to", () => {
@@ -23,22 +24,41 @@ it("finds the pods that have an address, and what they belong to", () => {
     Pod.parse(owned("Pod", "reviews-v1-abc", { kind: "ReplicaSet", name: "reviews-v1-5d" })),
     ReplicaSet.parse(owned("ReplicaSet", "reviews-v1-5d", { kind: "Deployment", name: "reviews-v1" })),
     Pod.parse(owned("Pod", "db-0", { kind: "StatefulSet", name: "db" })),
-    EndpointSlice.parse(slice("reviews-1", { "reviews-v1-abc": "10.0.0.7", "db-0": "10.0.0.8" })),
-    // The same pod behind another Service, and one that shares an address, of which nothing else is known.
-    EndpointSlice.parse(slice("all-1", { "db-0": "10.0.0.8", agent: "10.0.0.8" })),
   ];
   const snapshot = emptySnapshot().apply({ put, remove: [] });
-  expect(podsAtAddress(snapshot, "10.0.0.7")).toEqual([{ namespace: "bookinfo", name: "reviews-v1-abc", workloadName: "reviews-v1" }]);
-  expect(podsAtAddress(snapshot, "10.0.0.8").map(({ name, workloadName }) => [name, workloadName])).toEqual([
+  const addresses = podAddresses();
+  const found = (address: string) =>
+    podsAtAddress(snapshot, addresses, { address, clusterName: "cluster-1" }).map(({ name, workloadName }) => [name, workloadName]);
+  addresses.seen(seen("reviews-v1-abc", ["10.0.0.7", "fd00::7"]));
+  addresses.seen(seen("db-0", ["10.0.0.8"]));
+  // Of the node, which they share; of the second nothing else is known.
+  addresses.seen(seen("agent", ["10.0.0.8"]));
+  for (const address of ["10.0.0.7", "fd00::7"]) expect(found(address)).toEqual([["reviews-v1-abc", "reviews-v1"]]);
+  expect(found("10.0.0.8")).toEqual([
     ["db-0", "db"],
     ["agent", "agent"],
   ]);
-  expect(podsAtAddress(snapshot, "10.0.0.9")).toEqual([]);
+  expect(found("10.0.0.9")).toEqual([]);
 });
 
-it("takes the word of an EndpointSlice for pods of its own namespace alone", () => {
-  const theirs = slice("reviews-2", { "reviews-v1-abc": "10.0.0.66" });
-  const elsewhere = { ...theirs, metadata: { ...theirs.metadata, namespace: "team-a" } } as Resource;
-  const snapshot = emptySnapshot().apply({ put: [EndpointSlice.parse(elsewhere)], remove: [] });
-  expect(podsAtAddress(snapshot, "10.0.0.66")).toEqual([]);
+it("follows pods: their addresses change, end with them, and are another's once they have ended", () => {
+  const addresses = podAddresses();
+  addresses.seen(seen("db-0", ["10.0.0.8"]));
+  addresses.seen(seen("db-0", ["10.0.0.9"]));
+  expect([[...addresses.at("10.0.0.8")], [...addresses.at("10.0.0.9")]]).toEqual([[], ["bookinfo/db-0"]]);
+  addresses.seen(seen("job", ["10.0.0.10"]));
+  addresses.seen(seen("job", ["10.0.0.10"], { phase: "Succeeded" }));
+  addresses.seen(seen("next", ["10.0.0.10"], { namespace: "shop" }));
+  expect([...addresses.at("10.0.0.10")]).toEqual(["shop/next"]);
+  addresses.removed(ref("db-0"));
+  expect([...addresses.at("10.0.0.9")]).toEqual([]);
 });
+
+it.each([{ podIPs: "10.0.0.7" }, { podIPs: [null, {}, { ip: 7 }, { ip: "x".repeat(1_000) }] }, "none"])(
+  "takes no address of a status that is none: %j",
+  (status) => {
+    const addresses = podAddresses();
+    addresses.seen({ apiVersion: "v1", kind: "Pod", metadata: { name: "a", namespace: "b" }, status } as unknown as Resource);
+    for (const address of ["10.0.0.7", "x".repeat(1_000)]) expect([...addresses.at(address)]).toEqual([]);
+  },
+);

@@ -44,19 +44,20 @@ export function sliceOf(name: string, namespace: string, { pod, service, port }:
   } as unknown as AnyResource;
 }
 
-/** Makes a pod with this machine's address in its status, as a kubelet would. */
+/** Makes a pod with this machine's address. */
 export async function runPod(cluster: Cluster, name: string, namespace: string, app: string): Promise<void> {
   const metadata = { name, namespace, labels: { app } };
-  const pod = {
-    apiVersion: "v1",
-    kind: "Pod",
-    metadata,
-    spec: { containers: [{ name: "app", image: "image" }] },
-  } as unknown as AnyResource;
-  await applyAll(cluster, [pod]);
+  const spec = { containers: [{ name: "app", image: "image" }] };
+  await applyAll(cluster, [{ apiVersion: "v1", kind: "Pod", metadata, spec } as unknown as AnyResource]);
+  await placePod(cluster, name, namespace);
+}
+
+/** Gives a pod this machine's address in its status, as a kubelet would. */
+export async function placePod(cluster: Cluster, name: string, namespace: string): Promise<void> {
   const podIP = addressOfThisMachine();
   const status = { phase: "Running", podIP, podIPs: [{ ip: podIP }] };
-  await cluster.applyStatus({ ...pod, metadata: { name, namespace }, ...{ status } }, { fieldManager: "kubelet", force: true });
+  const pod = { apiVersion: "v1", kind: "Pod", metadata: { name, namespace }, status } as unknown as AnyResource;
+  await cluster.applyStatus(pod, { fieldManager: "kubelet", force: true });
 }
 
 interface SliceOptions {

@@ -1,4 +1,4 @@
-import { EnvoyFilter, IssuedCertificate } from "@isthmus/api";
+import { EnvoyFilter, IssuedCertificate, Pod } from "@isthmus/api";
 import { type Delta, kindKeyOf, type Meter, type Metric, noMeter, type Resource } from "@isthmus/core";
 import { type DeletionLog, deletionLog } from "../apply/deletionLog.ts";
 import { type Informer, startInformer } from "../informer/informer.ts";
@@ -10,7 +10,7 @@ import { startCertificateExchange } from "./certificateExchange.ts";
 import { startCertificateLoop } from "./certificateLoop.ts";
 import type { ReadLeafValidity } from "./leafRenewals.ts";
 import { scopeLimit } from "./limits.ts";
-import { type PodLookup, podsAtAddress } from "./podAddresses.ts";
+import { type PodLookup, podAddresses, podsAtAddress } from "./podAddresses.ts";
 import { processStarter } from "./processes.ts";
 import { type AgentParts, startRelayLoops } from "./relayLoops.ts";
 import { startSchemaReporter } from "./schemaReporter.ts";
@@ -108,6 +108,7 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
   const applied = writtenKinds.filter((kind) => storesOrders !== undefined || !options.computedKinds.includes(kind));
   const processes = processStarter(leadership, signal);
   const changes = eventHub<ClusterChanges>();
+  const addresses = podAddresses();
   const view = processes.everyReplica("clusterWatch", (until) =>
     startInformer(
       {
@@ -119,6 +120,7 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
         log,
         keepsLastGood,
         ...(isReadIfPermitted === undefined ? {} : { isReadIfPermitted }),
+        raw: new Map([[POD, addresses.seen]]),
         changed: (delta) => changes.emit("changed", delta),
         listed: (kindKey) => changes.emit("listed", kindKey),
         servedAgain: (kindKey) => changes.emit("servedAgain", kindKey),
@@ -126,7 +128,7 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
       until,
     ),
   );
-  const podsAt: PodLookup = (address) => podsAtAddress(view.snapshot, address);
+  const podsAt: PodLookup = (address) => podsAtAddress(view.snapshot, addresses, { address, clusterName: options.cluster.name });
   let wasm: WasmFilters | undefined;
   let wasmChanged = (): void => undefined;
   let ours = NO_FILTERS;
@@ -206,11 +208,14 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
     const targets = () => {
       const settings = relay.current?.settings ?? DEFAULT_SETTINGS;
       if (!settings.meshMetrics || !view.isComplete) return undefined;
-      return scrapeTargets(view.snapshot, limited(settings.scopeIn(view.snapshot, options.cluster.name)));
+      return scrapeTargets(view.snapshot, addresses, limited(settings.scopeIn(view.snapshot, options.cluster.name)));
     };
     return options.meshMetrics?.({ targets }, term) ?? { ended: Promise.resolve() };
   });
   changes.on("changed", (delta) => relay.current?.observed(delta));
+  changes.on("changed", ({ remove }) => {
+    for (const ref of remove) if (kindKeyOf(ref) === POD) addresses.removed(ref);
+  });
   changes.on("changed", (delta) => ours.observed(delta));
   // Other labels of a pod mean other filters for it; those of its proxy that is connected are compared by themselves.
   changes.on("changed", ({ put, remove }) => {
@@ -238,6 +243,7 @@ export function startAgent(options: AgentOptions, signal: AbortSignal): Agent {
 }
 
 const WASM_CARRIER = kindKeyOf(EnvoyFilter);
+const POD = kindKeyOf(Pod);
 const ORDER = kindKeyOf(IssuedCertificate);
 
 function isAbout({ put, remove }: Pick<Delta, "put" | "remove">, kindKey: string): boolean {

@@ -64,6 +64,8 @@ export interface InformerOptions {
   readonly keepsLastGood?: (kind: Kind) => boolean;
   /** Whether a kind that may not be read counts as one that is not served, until it may: nothing waits for it. Default: no. */
   readonly isReadIfPermitted?: (kind: Kind) => boolean;
+  /** By `kindKeyOf`: called with each object as the API server has it, before what is of no use goes, also where nothing else of it has changed. Must not throw. */
+  readonly raw?: ReadonlyMap<string, (resource: Resource) => void>;
   /** Called after each change of `snapshot` or of a kind's state. Must not throw. */
   readonly changed: (delta: Delta) => void;
   /** Called when all objects of a kind (`kindKeyOf`) were listed, after `changed` if that is called. Must not throw. Default: nobody asks. */
@@ -100,6 +102,9 @@ export function startInformer(options: InformerOptions, signal: AbortSignal): In
     // Its objects were found to be out of reach before anybody knew why.
     if (kind !== undefined && unserved.has(kindKey) && states.get(kindKey) === "stale") on(kind, { type: "unserved" });
   });
+
+  const trims = new Map(kinds.map((kind) => [kindKeyOf(kind), trimmedSeen(kind, options.raw?.get(kindKeyOf(kind)))]));
+  const trimOf = (kind: Kind) => trims.get(kindKeyOf(kind)) ?? trimmed(kind);
 
   function on(kind: Kind, event: ReflectorEvent<Resource>): void {
     const kindKey = kindKeyOf(kind);
@@ -145,7 +150,7 @@ export function startInformer(options: InformerOptions, signal: AbortSignal): In
         return isEmpty({ put, remove }) ? undefined : { put, remove };
       }
       case "put": {
-        const put = trimmedOrMalformed(kind, event.resource);
+        const put = trimmedOrMalformed(trimOf(kind), event.resource);
         if ("malformed" in put) return deltaOf(kind, { type: "malformed", ...put });
         malformed.delete(resourceKeyOf(refOf(put.resource)));
         return isNews(kind, put.resource) ? { put: [put.resource], remove: [] } : undefined;
@@ -197,7 +202,7 @@ export function startInformer(options: InformerOptions, signal: AbortSignal): In
         cluster,
         kind,
         ...(namespace === undefined ? {} : { list: { namespace } }),
-        transform: trimmed(kind),
+        transform: trimOf(kind),
         redefined: definitions.onChange,
         ...(relistMs === undefined ? {} : { relistMs }),
         clock,
@@ -245,9 +250,21 @@ function trimmed(kind: Kind): (resource: Resource) => Resource {
 
 const trims = new WeakMap<Kind, (resource: Resource) => Resource>();
 
-function trimmedOrMalformed(kind: Kind, resource: Resource): { readonly resource: Resource } | { readonly malformed: Malformed } {
+function trimmedSeen(kind: Kind, seen: ((resource: Resource) => void) | undefined): (resource: Resource) => Resource {
+  const trim = trimmed(kind);
+  if (seen === undefined) return trim;
+  return (resource) => {
+    seen(resource);
+    return trim(resource);
+  };
+}
+
+function trimmedOrMalformed(
+  trim: (resource: Resource) => Resource,
+  resource: Resource,
+): { readonly resource: Resource } | { readonly malformed: Malformed } {
   try {
-    return { resource: trimmed(kind)(resource) };
+    return { resource: trim(resource) };
   } catch (error) {
     const ref = refOf(resource);
     const { status } = resource as { readonly status?: JsonObject };
