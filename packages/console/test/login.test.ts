@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Kind, Log } from "@isthmus/core";
 import { systemClock } from "@isthmus/plane";
 import { eventually } from "@isthmus/testing/eventually";
@@ -262,6 +263,30 @@ describe("a login", () => {
     release();
     expect((await alice).status).toBe(303);
     await Promise.all(answers);
+  });
+
+  it("succeeds each time while one address tries 200 wrong tokens at a time, about which the API server is seldom asked", async () => {
+    const { whoBears } = reviews;
+    let guesses = 0;
+    reviews.whoBears = async (question) => {
+      if (question.token === "wrong") guesses++;
+      // As long as an API server takes.
+      await sleep(5);
+      return whoBears(question);
+    };
+    const done = new AbortController();
+    const attack = Array.from({ length: 200 }, async () => {
+      for (; !done.signal.aborted; await sleep(20)) await post({ token: "wrong" }, { from: "127.0.0.2" });
+    });
+    const begun = performance.now();
+    const statuses: number[] = [];
+    for (let i = 0; i < 40; i++) statuses.push((await post({ token: "good" })).status);
+    const seconds = (performance.now() - begun) / 1_000;
+    done.abort();
+    await Promise.all(attack);
+    expect(statuses).toEqual(Array(40).fill(303));
+    expect(guesses).toBeGreaterThanOrEqual(60);
+    expect(guesses).toBeLessThanOrEqual(60 + 2 * seconds + 5);
   });
 });
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { messageOf } from "@isthmus/core";
 import { sharedPlaces } from "./sharedPlaces.ts";
+import { wrongTokens } from "./wrongTokens.ts";
 
 /**
  * Whether the bearer of a token may read a path, as the Kubernetes API says; a token that was made for another audience counts with
@@ -22,6 +23,7 @@ export function adminAuthorizer(
   isEncrypted: boolean,
 ): (request: IncomingMessage, path: string, signal: AbortSignal) => Promise<Verdict> {
   const asking = sharedPlaces({ inAll: MAX_ASKING, ofOne: MAX_ASKING_OF_ADDRESS });
+  const wrong = wrongTokens({ now: () => performance.now() });
   return async (request, path, signal) => {
     if (isFromHere(request)) return { admitted: true };
     const [, token] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? "") ?? [];
@@ -30,12 +32,20 @@ export function adminAuthorizer(
     // Wrong tokens must not make the API server busy, and those of one address not keep others out.
     const leave = asking.take(request.socket.remoteAddress);
     if (leave === undefined) return { refused: 429, reason: "too many concurrent requests: retry later" };
+    const right = wrong.take(request.socket.remoteAddress);
+    if (right === undefined) {
+      leave();
+      return { refused: 429, reason: "too many wrong tokens: retry in some seconds" };
+    }
     try {
       const question = { token, path, audience: AUDIENCE, isEncrypted };
       const verdict = await authorize(question, AbortSignal.any([signal, AbortSignal.timeout(ASK_MS)]));
+      // Who the bearer is was a right answer, whatever the bearer may do.
+      if (verdict.allowed || verdict.isKnown) right();
       if (verdict.allowed) return { admitted: true };
       return { refused: verdict.isKnown ? 403 : 401, reason: verdict.reason };
     } catch (error) {
+      right();
       return { refused: 503, reason: `cannot check access with the Kubernetes API: ${messageOf(error)}` };
     } finally {
       leave();

@@ -5,6 +5,7 @@ import { UsageError } from "@isthmus/core";
 import { type ConnectionLimiterOptions, limitConnections } from "./connectionLimiter.ts";
 
 export { type SharedPlaces, sharedPlaces } from "./sharedPlaces.ts";
+export { type WrongTokens, wrongTokens } from "./wrongTokens.ts";
 
 export interface HttpServerOptions {
   readonly host: string;

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type Clock, type Log, messageOf, semaphore } from "@isthmus/core";
+import { type Clock, type Log, messageOf, semaphore, uptimeOf } from "@isthmus/core";
 import type { AccessReviews } from "@isthmus/plane/ports";
-import { sendText, sharedPlaces } from "@isthmus/process/http";
+import { sendText, sharedPlaces, wrongTokens } from "@isthmus/process/http";
 import { formBody } from "./formBody.ts";
 import { loginPage } from "./loginPage.ts";
 import { type Session, startSessions } from "./sessions.ts";
@@ -39,6 +39,7 @@ export function startLogin({ reviews, publicUrl, isEncrypted, clock, log, review
   const sessions = startSessions({ reviews, clock, log, ...(reviewMs === undefined ? {} : { reviewMs }) }, signal);
   const asking = semaphore(MOST_ASKING);
   const places = sharedPlaces({ inAll: MOST_ASKING + MOST_WAITING, ofOne: (MOST_ASKING + MOST_WAITING) / 2 });
+  const wrong = wrongTokens({ now: () => uptimeOf(clock) });
   // A cookie of that name is only taken from this host, over TLS, for all paths: no other host of the domain can set it (RFC 6265bis, 4.1.3).
   const isSecure = publicUrl.protocol === "https:";
   const cookie = isSecure ? "__Host-gloo-mesh-console" : "gloo-mesh-console";
@@ -74,11 +75,17 @@ export function startLogin({ reviews, publicUrl, isEncrypted, clock, log, review
     // Wrong tokens must not make the API server busy, and those of one address not take the places of others.
     const leave = places.take(request.socket.remoteAddress);
     if (leave === undefined) return sendPage(response, 429, next, "Too many users log in right now: try again in a few seconds.");
+    const right = wrong.take(request.socket.remoteAddress);
+    if (right === undefined) {
+      leave();
+      return sendPage(response, 429, next, "Too many wrong tokens were tried: try again in a few seconds.");
+    }
     const question = { token, audience: CONSOLE_AUDIENCE, isEncrypted };
     let bearer: Awaited<ReturnType<AccessReviews["whoBears"]>>;
     try {
       bearer = await asking.run(() => reviews.whoBears(question, AbortSignal.any([signal, AbortSignal.timeout(ASK_MS)])));
     } catch (error) {
+      right();
       log.warn({}, `cannot ask the Kubernetes API about a token: ${messageOf(error)}`);
       return sendPage(response, 503, next, "The Kubernetes API cannot be asked about this token: try again later.");
     } finally {
@@ -88,6 +95,7 @@ export function startLogin({ reviews, publicUrl, isEncrypted, clock, log, review
       log.info({ address: request.socket.remoteAddress ?? "" }, "a login to the console was refused");
       return sendPage(response, 401, next, `You are not logged in: ${bearer.refused}.`);
     }
+    right();
     const before = secretOf(request);
     if (before !== undefined) sessions.end(before);
     const secret = sessions.open(bearer.user, question);
