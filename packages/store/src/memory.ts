@@ -65,7 +65,7 @@ export function memoryStore({ clock, id }: { readonly clock: Clock; readonly id:
 
   async function writable(): Promise<void> {
     await reached();
-    if (isFull) throw new StoreError("the store is full");
+    if (isFull) throw new StoreError("the store is full", undefined, { isFull: true });
   }
 
   const tell: typeof listeners.tell = (notice) => {

@@ -11,6 +11,7 @@ import {
   type StoreVersion,
 } from "@isthmus/plane/ports";
 import { headAfter, nextFence, PAGE } from "./partitions.ts";
+import { isOutOfMemory, redisCapacity } from "./redisCapacity.ts";
 import { connectRedis, type Redis, type RedisSettings, redisAddress, scriptRunner, weaknessesOf } from "./redisConnection.ts";
 import { noticeReader, noticeSender, writtenTexts } from "./redisNotices.ts";
 import { redisRecords } from "./redisRecords.ts";
@@ -84,7 +85,9 @@ export function redisStore(settings: RedisSettings, options: RedisStoreOptions):
     try {
       return (await run(runs, scriptKeys, args.map(String))) as T;
     } catch (error) {
-      throw new StoreError(`${place}: ${problem ?? messageOf(error)}`, error);
+      const message = messageOf(error);
+      const isFull = isOutOfMemory(message);
+      throw new StoreError(`${place}: ${isFull ? FULL : (problem ?? message)}`, error, { isFull });
     }
   }
 
@@ -271,6 +274,15 @@ export function redisStore(settings: RedisSettings, options: RedisStoreOptions):
       refuse,
       now,
     }),
+    async capacity() {
+      try {
+        return redisCapacity(await redis.info("memory"));
+      } catch (error) {
+        const message = messageOf(error);
+        if (/^NOPERM\b/.test(message)) return { unknown: `its user may not ask for it: allow the command INFO ("+info")` };
+        throw new StoreError(`${place}: ${problem ?? message}`, error);
+      }
+    },
     subscribe(hear, signal) {
       if (signal.aborted) return;
       const subscription = connectRedis(settings, { purpose: "changes", log });
@@ -329,6 +341,7 @@ function nameOf({ section, clusterName }: StorePartition): string {
   return `${section} of ${clusterName === "" ? "the management cluster" : clusterName}`;
 }
 
+const FULL = "it has reached its memory limit (maxmemory) and refuses to write";
 const KEYS_PAUSE_MS = 2_000;
 const DAY_MS = 86_400_000;
 // Each try is lost to somebody else's write; an attacker may win as often as they like.

@@ -4,6 +4,11 @@
  *
  * Scripts have no key to verify signatures with: they compare texts as they are, and give back what is there where it is not what was
  * expected. Anyone who writes to Redis may have left anything there: of any type, and of any size.
+ *
+ * At its memory limit Redis refuses the first command of a script that needs memory, and none after one that needs none. So what puts objects, which
+ * may be large, begins with a command that is refused, before anything of a partition has changed; and what is small and must get through (fences, heads, removals, records of
+ * replicas and revocations) begins with the removal of what it replaces.
+ * Source: redis.io/docs/latest/develop/programmability/eval-intro.
  */
 const COMMON = `
 local function clean(key, kind)
@@ -43,6 +48,7 @@ local prefix = ARGV[7]
 local first = 12
 local erased, removed, put = tonumber(ARGV[first + 7]), tonumber(ARGV[first + 8]), tonumber(ARGV[first + 9])
 local at = first + 10
+if put == 0 then redis.call('HDEL', KEYS[3], ARGV[4]) else redis.call('HSET', KEYS[1], ARGV[1], ARGV[2]) end
 for _ = 1, erased do
   redis.call('UNLINK', prefix .. ARGV[at])
   at = at + 1
@@ -94,6 +100,7 @@ return {field(KEYS[1], ARGV[1], ARGV[2]), string.format('%.0f', tonumber(time[1]
 /** KEYS: fences, channel. ARGV: name, limit, the text that it has now, the one that it gets; signature, then the texts that are published. */
 export const RAISE = `${COMMON}
 if field(KEYS[1], ARGV[1], ARGV[2]) ~= ARGV[3] then return 0 end
+redis.call('HDEL', KEYS[1], ARGV[1])
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[4])
 tell(KEYS[2], ARGV[5], 6, #ARGV - 5)
 return 1
@@ -108,7 +115,7 @@ tell(KEYS[1], ARGV[1], 2, #ARGV - 1)
 export const OVERVIEW = `${COMMON}
 clean(KEYS[1], 'string')
 clean(KEYS[2], 'hash')
-redis.call('SET', KEYS[1], ARGV[1], 'NX')
+if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('SET', KEYS[1], ARGV[1], 'NX') end
 if redis.call('HLEN', KEYS[2]) > tonumber(ARGV[4]) then return redis.error_reply('ERR ' .. KEYS[2] .. ' has more entries than there can be clusters') end
 local all = redis.call('HGETALL', KEYS[2])
 local found = {}
@@ -171,6 +178,7 @@ if ARGV[4] == '' then
   redis.call('DEL', KEYS[1])
   redis.call('SREM', KEYS[2], ARGV[6])
 else
+  redis.call('DEL', KEYS[1])
   if ARGV[5] == '' then redis.call('SET', KEYS[1], ARGV[4]) else redis.call('SET', KEYS[1], ARGV[4], 'PX', ARGV[5]) end
   redis.call('SADD', KEYS[2], ARGV[6])
 end
@@ -201,7 +209,7 @@ return found
 `;
 
 const UNLINK_OTHER = "redis.call('UNLINK', key)";
-const SET_ID = "redis.call('SET', KEYS[1], ARGV[1], 'NX')\n";
+const SET_ID = "if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('SET', KEYS[1], ARGV[1], 'NX') end\n";
 
 /** The form of a script that writes nothing: what is of another type than ours is an error. Undefined for scripts whose purpose is to write. */
 export function readingForm(script: string): string | undefined {

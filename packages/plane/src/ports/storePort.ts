@@ -45,10 +45,23 @@ export interface Store {
   readonly hashing?: StoreHashing;
   /** What leaves the store open to others, each as a sentence for who runs it. */
   readonly weaknesses?: readonly string[];
+  /** How much room it has. Absent where nobody but the server itself sets a limit. Rejects with StoreError. */
+  capacity?(): Promise<StoreCapacity>;
   /** Hears of every change by whichever replica, its own included, until aborted; in order, but some may be `missed`. */
   subscribe(hear: (notice: StoreNotice) => void, signal: AbortSignal): void;
   close(): Promise<void>;
 }
+
+/** How much memory a store uses, and what it does at its limit; or why that is not known. */
+export type StoreCapacity =
+  | {
+      readonly usedBytes: number;
+      /** Where it refuses writes, or drops entries. Absent: it sets none, and takes what its machine has. */
+      readonly limitBytes?: number;
+      /** By which it drops entries at its limit. Absent: it refuses writes. */
+      readonly evictionPolicy?: string;
+    }
+  | { readonly unknown: string };
 
 /**
  * `input`: what the agent of a cluster has reported. `translated`: what is desired in a cluster. `insights`: what is wrong in the fleet, in
@@ -196,8 +209,11 @@ export const JOIN_TOKENS = "join-tokens";
 /** The store did not do it: not reached, too slow, or out of order. To be tried again. */
 export class StoreError extends Error {
   override readonly name = "StoreError";
+  /** It answers, and has no room for what was to be written. */
+  readonly isFull: boolean;
 
-  constructor(message: string, cause?: unknown) {
+  constructor(message: string, cause?: unknown, { isFull = false }: { readonly isFull?: boolean } = {}) {
     super(message, cause === undefined ? {} : { cause });
+    this.isFull = isFull;
   }
 }
