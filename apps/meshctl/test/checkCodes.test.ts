@@ -54,6 +54,9 @@ const tokenOnly = (container: object): AnyResource => {
 const ports = (name: string) => [{ port: 80, name, targetPortNumber: 8080 }];
 const sharing = { workloadSelectorLabels: { app: "web" } };
 
+const storeRoom = (status: string, reason: string, message: string) =>
+  managed(Settings, "settings", { spec: {}, status: { conditions: [{ type: "StoreHasRoom", status, reason, message }] } });
+
 interface Case {
   readonly code: CheckCode;
   readonly passes: readonly AnyResource[] | Promise<readonly AnyResource[]>;
@@ -184,6 +187,28 @@ const CASES: readonly Case[] = [
     passes: [tokenOnly({ env: [{ name: "RELAY_DISABLE_CLIENT_CERTIFICATE_AUTHENTICATION", value: "false" }] })],
     fails: [tokenOnly({ env: [{ name: "RELAY_DISABLE_CLIENT_CERTIFICATE_AUTHENTICATION", value: "True" }] })],
     finding: { severity: "warning", message: expect.any(String), remedy: expect.any(String) },
+  },
+  {
+    code: "REL1013",
+    passes: [storeRoom("True", "HasRoom", "Redis uses less than 80 % of 256 MiB")],
+    fails: [storeRoom("False", "Evicts", "Redis drops entries")],
+    finding: {
+      severity: "error",
+      message: "Redis drops entries",
+      remedy: "kubectl -n gloo-mesh describe settings settings; docs/operations/replicas-and-redis.md",
+    },
+  },
+  {
+    code: "REL1013",
+    passes: [managed(Settings, "settings", { spec: {} })],
+    fails: [storeRoom("False", "AlmostFull", "Redis uses 80 % or more of 256 MiB")],
+    finding: { severity: "warning", message: "Redis uses 80 % or more of 256 MiB", remedy: expect.any(String) },
+  },
+  {
+    code: "REL1013",
+    passes: [storeRoom("True", "HasRoom", "Redis uses less than 80 % of 256 MiB")],
+    fails: [storeRoom("Unknown", "NotSaid", "how much memory Redis has is not known")],
+    finding: { severity: "note", message: "how much memory Redis has is not known", remedy: expect.any(String) },
   },
   {
     code: "UPG1002",

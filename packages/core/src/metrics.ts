@@ -283,6 +283,30 @@ export const METRICS = {
     labels: [],
     on: SERVER,
   },
+  gloo_mesh_store_used_bytes: {
+    type: "gauge",
+    help: "Memory in bytes that Redis uses of its limit, as it says at least once a minute. Absent without Redis, and where its user may not ask.",
+    labels: [],
+    on: SERVER,
+  },
+  gloo_mesh_store_limit_bytes: {
+    type: "gauge",
+    help: "Memory in bytes that Redis may use (maxmemory). Absent where it sets no limit, or does not say.",
+    labels: [],
+    on: SERVER,
+  },
+  gloo_mesh_store_evicts: {
+    type: "gauge",
+    help: "1 if Redis drops entries at its memory limit (maxmemory-policy other than noeviction), else 0. Absent where it does not say.",
+    labels: [],
+    on: SERVER,
+  },
+  gloo_mesh_store_writes_refused: {
+    type: "gauge",
+    help: "Number of states of clusters (reported, or desired) that this server cannot write to the shared store because the store is full.",
+    labels: [],
+    on: SERVER,
+  },
   gloo_mesh_store_refused_total: {
     type: "counter",
     help: "Number of values in Redis and messages on its channel that were ignored because they are not signed by a server of this management plane.",

@@ -39,6 +39,7 @@ import { namespaceHidden } from "./rules/hiddenNamespaces.ts";
 import { entriesDisagree, hostRoutedTwice } from "./rules/hostsTwice.ts";
 import { proxiesOfOtherVersion } from "./rules/proxies.ts";
 import { deploymentWithoutSidecar, portNameMeansNothing, servicesDisagree } from "./rules/services.ts";
+import { storeLacksRoom } from "./rules/store.ts";
 import { suppressionEnded } from "./rules/suppressions.ts";
 import { mutualTlsSwitchedOff, serverNotVerified } from "./rules/tlsSettings.ts";
 import { hostsAreNotResolved, trustDomainsDiffer } from "./rules/trustDomains.ts";
@@ -88,6 +89,7 @@ export const RULES: readonly Rule[] = [
   writesNotDone,
   deletesHeld,
   agentOverQuota,
+  storeLacksRoom,
   localityWithoutOutliers,
   singleBackend,
   controlRunsAlone,

@@ -2,8 +2,9 @@ import { Settings } from "@isthmus/api";
 import type { Resource } from "@isthmus/core";
 import { memoryStore } from "@isthmus/store";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import type { StoreCapacity } from "../src/ports/storePort.ts";
 import { demoFleet, type Fleet, register, statusOf } from "./fleet.ts";
-import { clock, eventually } from "./virtualTime.ts";
+import { clock, eventually, quiet } from "./virtualTime.ts";
 
 let fleet: Fleet;
 beforeEach(async () => {
@@ -55,4 +56,48 @@ it("the Settings say that Redis does not answer, and why, and that it answers ag
   await eventually(async () => expect(await connected()).toMatch(/^False: .+; the server continues from memory/));
   store.faults.start();
   await eventually(async () => expect(await connected()).toMatch(/^True: /));
+  // Nothing else changes any more.
+  await quiet(60_000);
+  store.faults.stop();
+  await eventually(async () => expect(await connected()).toMatch(/^False: /));
+});
+
+/** What the Settings say of whether the store has room. */
+async function room(): Promise<string | undefined> {
+  const { conditions = [] } = await statusOf(fleet, settings);
+  const found = conditions.find(({ type }) => type === "StoreHasRoom");
+  return found && `${found.status} ${found.reason}: ${found.message}`;
+}
+
+const MEBIBYTE = 2 ** 20;
+it.each<[string, StoreCapacity, RegExp]>([
+  ["has room", { usedBytes: 79 * MEBIBYTE, limitBytes: 100 * MEBIBYTE }, /^True HasRoom: Redis uses less than 80 % of 100 MiB/],
+  [
+    "is almost full",
+    { usedBytes: 80 * MEBIBYTE, limitBytes: 100 * MEBIBYTE },
+    /^False AlmostFull: Redis uses 80 % or more of 100 MiB.*redis\.deployment\.resources/,
+  ],
+  ["drops entries", { usedBytes: 1, limitBytes: MEBIBYTE, evictionPolicy: "allkeys-lru" }, /^False Evicts: .*allkeys-lru.*noeviction/],
+  ["has no limit", { usedBytes: 1 }, /^Unknown NoLimit: .*maxmemory is 0/],
+  ["does not say", { unknown: "its user may not ask" }, /^Unknown NotSaid: .*its user may not ask/],
+])("the Settings say that Redis %s", async (_, capacity, message) => {
+  const store = { ...memoryStore({ clock, id: () => "one" }), weaknesses: [], capacity: async () => capacity };
+  fleet.startServer("server", { store });
+  await fleet.management.create(settings);
+  await eventually(async () => expect(await room()).toMatch(message));
+});
+
+it("the Settings say what a full Redis does not take, until it takes it, and that it answers", async () => {
+  const store = memoryStore({ clock, id: () => "one" });
+  fleet.startServer("server", { store: { ...store, weaknesses: [], capacity: async () => ({ usedBytes: 9, limitBytes: 90 }) } });
+  await fleet.management.create(settings);
+  await eventually(async () => expect(await room()).toMatch(/^True /));
+  store.faults.full(true);
+  fleet.startAgent("cluster-1");
+  await eventually(async () =>
+    expect(await room()).toMatch(/^False Full: Redis is full and refuses to write: .*what is reported of cluster-1/),
+  );
+  expect(await connected()).toMatch(/^True: /);
+  store.faults.full(false);
+  await eventually(async () => expect(await room()).toMatch(/^True HasRoom/));
 });

@@ -50,6 +50,13 @@ export const clusterFaults: readonly Fault[] = [
     on: "KubernetesCluster gloo-mesh/south",
   },
   {
+    title: "Redis is full",
+    change: add(`{apiVersion: settings.mesh.gloo.solo.io/v1, kind: Settings, metadata: {name: settings, namespace: gloo-mesh}, spec: {},
+      status: {conditions: [{type: StoreHasRoom, status: "False", reason: Full, message: Redis is full}]}}`),
+    code: "REL1013",
+    on: "Settings gloo-mesh/settings",
+  },
+  {
     title: "a cluster lags",
     change: patch("KubernetesCluster gloo-mesh/south", "status: {state: LAGGING}"),
     code: "REL1004",

@@ -1,12 +1,14 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Log } from "@isthmus/core";
+import { Settings } from "@isthmus/api";
+import type { Log, Resource } from "@isthmus/core";
 import type { Store, StoreError, StoreWrite } from "@isthmus/plane/ports";
 import { redisStore } from "@isthmus/store";
 import { afterAll, afterEach, beforeEach, expect, it, vi } from "vitest";
 import { describeReal } from "../harness/describeReal.ts";
 import { type RealRedis, startRedis } from "../harness/redis.ts";
+import { simulatedFleet } from "./simulatedFleet.ts";
 
 const nothing = () => undefined;
 const log: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
@@ -63,9 +65,10 @@ describeReal("a real Redis at its memory limit", ({ redis: command }) => {
       (error: StoreError) => error,
     );
 
-  async function keysOf(clusterName: string): Promise<readonly string[]> {
+  const keysOf = (clusterName: string) => keysIn(clusterName, "v1/Service");
+  async function keysIn(clusterName: string, kindKey: string): Promise<readonly string[]> {
     const found: string[] = [];
-    for await (const page of store.load({ section: "input", clusterName }, "v1/Service")) found.push(...page.map(({ key }) => key));
+    for await (const page of store.load({ section: "input", clusterName }, kindKey)) found.push(...page.map(({ key }) => key));
     return found.sort();
   }
 
@@ -110,6 +113,49 @@ describeReal("a real Redis at its memory limit", ({ redis: command }) => {
     expect(await store.capacity?.()).toMatchObject({ limitBytes: 64 * MEBIBYTE, evictionPolicy: "allkeys-lru" });
     redis.cli("config", "set", "maxmemory", "0");
     expect(await store.capacity?.()).toEqual({ usedBytes: expect.any(Number) });
+  });
+
+  it("is reported to users, with whose state is not written, while other clusters go on and a revocation reaches the others", async () => {
+    const fleet = simulatedFleet(log);
+    try {
+      await fleet.management.create({
+        apiVersion: Settings.apiVersion,
+        kind: Settings.kind,
+        metadata: { name: "settings", namespace: "gloo-mesh" },
+      });
+      fleet.startServer("a", { store });
+      for (const name of ["cluster-1", "cluster-2"]) {
+        fleet.route(name, "a");
+        fleet.startAgent(name);
+      }
+      const isWhole = async (name: string) => (await store.head({ section: "input", clusterName: name }))?.complete === true;
+      await vi.waitFor(async () => expect([await isWhole("cluster-1"), await isWhole("cluster-2")]).toEqual([true, true]), soon);
+      const said = async (condition: string) => {
+        const { status } = (await fleet.management.get(Settings, { name: "settings", namespace: "gloo-mesh" })) ?? {};
+        const found = status?.conditions?.find(({ type }) => type === condition);
+        return `${found?.status} ${found?.reason}: ${found?.message}`;
+      };
+      const room = () => said("StoreHasRoom");
+      await vi.waitFor(async () => expect(await room()).toMatch(/^Unknown NoLimit/), soon);
+      leave(-1);
+      const large = {
+        apiVersion: "v1",
+        kind: "Service",
+        metadata: { name: "large", namespace: "bookinfo", annotations: { a: "x".repeat(100_000) } },
+        spec: { ports: [{ port: 80 }] },
+      };
+      await fleet.cluster("cluster-1").create(large as Resource);
+      await vi.waitFor(async () => expect(await room()).toMatch(/^False Full: Redis is full .*what is reported of cluster-1\b/), soon);
+      expect(await room()).not.toContain("cluster-2");
+      expect(await said("StoreConnected")).toMatch(/^True /);
+      await store.putRecord("revocations", "cluster-9", "1");
+      expect(await store.record("revocations", "cluster-9")).toBe("1");
+      leave(64 * MEBIBYTE);
+      await vi.waitFor(async () => expect(await room()).toMatch(/^True HasRoom/), soon);
+      expect(await keysIn("cluster-1", "/Service")).toContain("large.bookinfo.cluster-1");
+    } finally {
+      await fleet.stop();
+    }
   });
 
   it("that does not permit the question is not known", async () => {

@@ -224,6 +224,16 @@ export const FEDERATION = {
     example:
       "KubernetesCluster gloo-mesh/cluster-1: status.conditions: is over its quota: the agent reports more than 100 objects: objects of Service are refused, and their last accepted versions are used",
   },
+  REL1013: {
+    severity: { rule: "error" },
+    title: "Redis has no room, or drops entries",
+    meaning: "Redis refuses to write, has almost reached its memory limit, or drops entries when it reaches it.",
+    consequence:
+      "Servers continue from memory. Other replicas, the console and a server that restarts have older state; where entries are dropped, revocations are lost, too.",
+    remedy: "give Redis more memory, set maxmemory-policy to noeviction, or have agents report less",
+    example:
+      "Settings gloo-mesh/settings: status.conditions: Redis drops entries when it reaches 256 MiB (maxmemory-policy is allkeys-lru): revocations, first-seen times and the state of clusters would be lost without a word",
+  },
   REL1011: {
     severity: { status: "warning" },
     title: "Offline cluster is left out",

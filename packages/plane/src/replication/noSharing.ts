@@ -7,6 +7,7 @@ export const noSharing: Sharing = {
   instance: "",
   isLoaded: true,
   outage: undefined,
+  room: { capacity: undefined, usedTenths: 0, refused: new Set() },
   touch: nothing,
   changed: nothing,
   forget: nothing,

@@ -17,6 +17,7 @@ import { inputSharing } from "./inputSharing.ts";
 import { outputDigests } from "./outputDigests.ts";
 import { outputSharing } from "./outputSharing.ts";
 import { BEAT_MS, replicas } from "./replicas.ts";
+import { type KnownRoom, storeRoom } from "./storeRoom.ts";
 
 /** What this replica shares with the others through a store. Nothing in it is waited for by the loops, but the first reading. */
 export interface Sharing {
@@ -29,6 +30,8 @@ export interface Sharing {
   readonly isLoaded: boolean;
   /** Why the store does not answer now; undefined while it does. */
   readonly outage: string | undefined;
+  /** What the store has room for. */
+  readonly room: KnownRoom;
   /** Something happened to a cluster: its agent came, went, reported or answered, or it was registered. */
   touch(clusterName: string): void;
   /** What was reported may have changed. */
@@ -65,7 +68,7 @@ export interface SharingOptions {
   readonly answeredBefore: (clusterName: string, delivered: ReportedDelivery) => void;
   /** The first reading is over. */
   readonly loaded: () => void;
-  /** `outage` changed. */
+  /** `outage` or what a status says of `room` changed. */
   readonly outageChanged: () => void;
   readonly clock: Clock;
   readonly random: () => number;
@@ -96,6 +99,7 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
   let storeId: string | undefined;
   let outage: string | undefined;
   let failures = 0;
+  const room = storeRoom({ store, clock, log, changed: options.outageChanged });
   let loadedClusters = 0;
   /** When what waits began to wait, by name. */
   const waitingSince = new Map<string, number>();
@@ -114,13 +118,24 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
       const since = waitingSince.get(name);
       const isLater = (await work()) === "later";
       if (!isLater && !queue.has(name) && waitingSince.get(name) === since) waitingSince.delete(name);
+      room.ended(name);
       answering();
       return "done";
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
-      failed(error);
+      if (error.isFull) refused(name, error);
+      else failed(error);
       return "again";
     }
+  }
+
+  /** It answers: so it is up, and others are written. */
+  function refused(name: string, error: StoreError): void {
+    failures++;
+    if (!room.refused.has(name))
+      log.warn({ what: name }, `${messageOf(error)}: ${name} is not written until there is room; continuing from memory, and retrying`);
+    room.ended(name, error);
+    answering();
   }
 
   function failed(error: StoreError): void {
@@ -248,6 +263,7 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
     const { digest: all } = digester.total();
     const said = version === undefined ? {} : { version };
     const isNews = await others.beat({ leads: leadership.isLeader, digest: all, clusters: snapshots.clusters.size, ...said });
+    await room.ask();
     const overview = await inputs.compare();
     await outputs.compare();
     if (isNews) inputs.replicasChanged();
@@ -274,9 +290,11 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
       if (isReady()) {
         try {
           await beat();
+          room.ended(OWN_RECORD);
         } catch (error) {
           if (!(error instanceof StoreError)) throw error;
-          failed(error);
+          if (error.isFull) refused(OWN_RECORD, error);
+          else failed(error);
         }
       }
       giveUp();
@@ -299,6 +317,7 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
     touch: inputs.touch,
     changed: inputs.changed,
     forget(clusterName) {
+      room.forget(clusterName);
       inputs.forget(clusterName);
       outputs.forget(clusterName);
       for (const known of [digests, recent, wants, deliveries, handedOn, saidBefore]) known.delete(clusterName);
@@ -324,6 +343,7 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
     get outage() {
       return outage;
     },
+    room,
     get replicated() {
       return inputs.reported;
     },
@@ -335,6 +355,7 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
         figure("gloo_mesh_redis_sync_err_total", failures),
         figure("gloo_mesh_store_up", outage === undefined ? 1 : 0),
         ...(store.weaknesses === undefined ? [] : [figure("gloo_mesh_store_protected", store.weaknesses.length === 0 ? 1 : 0)]),
+        ...room.metrics(),
         figure("gloo_mesh_store_lag_seconds", waitingSince.size === 0 ? 0 : (uptimeOf(clock) - oldest) / 1_000),
         figure("gloo_mesh_store_waiting", waitingSince.size),
         figure("gloo_mesh_store_clusters_to_read", isLoaded ? 0 : (unread?.size ?? 0)),
@@ -361,6 +382,8 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
 /** Does what waits; gives `later` where it continues waiting. */
 type Work = () => Promise<unknown>;
 
+/** What this replica says of itself. */
+const OWN_RECORD = "replica";
 const WORKERS = 8;
 const RETRY = { firstMs: 200, lastMs: 5_000 };
 const FIRST_BEAT_MS = 200;

@@ -1,4 +1,4 @@
-import { type Clock, resourceKeyOf } from "@isthmus/core";
+import type { Clock } from "@isthmus/core";
 import { computeStatuses, type Statuses } from "@isthmus/translators";
 import { areNamesOpen } from "../identity/registrations.ts";
 import type { Leadership } from "../ports/clusterPort.ts";
@@ -35,7 +35,7 @@ export interface StatusLoopOptions
   readonly resumption: DeleteResumption;
   readonly notices: AgentNoticeSender;
   readonly writes: Pick<LeaderWrites, "writeStatuses">;
-  readonly sharing: Pick<Sharing, "replicated" | "isLoaded" | "outage">;
+  readonly sharing: Pick<Sharing, "replicated" | "isLoaded" | "outage" | "room">;
   /** The store that replicas share; undefined where there is none. */
   readonly sharedStore: NonNullable<ServerOptions["sharing"]>["store"] | undefined;
   readonly telemetry: Telemetry;
@@ -66,7 +66,7 @@ export function startStatusLoop(options: StatusLoopOptions, signal: AbortSignal)
     lateSince: telemetry.lags.lateSince,
     modeOf: options.modeOf,
     excluded: () => reconciled.excluded,
-    alsoOf: (ref) => (resourceKeyOf(ref) === resourceKeyOf(options.ownStatus) ? ownConditions() : []),
+    own: { ref: options.ownStatus, conditions: ownConditions },
     expiring: options.expiring,
     phases: options.phases,
     cilium: options.cilium,

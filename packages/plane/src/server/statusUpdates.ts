@@ -62,8 +62,8 @@ export interface StatusUpdatesOptions {
   readonly modeOf: (registration: Resource) => WriteMode;
   /** Clusters whose endpoints are left out; undefined while that is not known yet. */
   readonly excluded: () => ReadonlySet<string> | undefined;
-  /** What else is to be said of an object than translation says. */
-  readonly alsoOf: (ref: ResourceRef) => readonly Condition[];
+  /** What the server says of itself, and of which object. */
+  readonly own: { readonly ref: ResourceRef; readonly conditions: () => readonly Condition[] };
   /** The conditions of VirtualMeshes about certificates, by `namespace/name`. */
   readonly expiring: () => ReadonlyMap<string, readonly Condition[]>;
   /** How far the meshes of VirtualMeshes are from their roots, by `namespace/name`. */
@@ -89,7 +89,7 @@ export function statusUpdates({
   problemIn,
   modeOf,
   excluded,
-  alsoOf,
+  own,
   expiring,
   phases: phasesNow,
   cilium: ciliumNow,
@@ -108,6 +108,9 @@ export function statusUpdates({
   let certificates: ReadonlyMap<string, readonly Condition[]> = new Map();
   let phases: ReadonlyMap<string, TrustPhases> = new Map();
   const times = phaseTimes();
+  const ownKey = resourceKeyOf(own.ref);
+  /** What the server said of itself. */
+  let said: readonly Condition[] = [];
   let statuses: Statuses | undefined;
 
   const touch = (ref: ResourceRef) => void touched.set(resourceKeyOf(ref), ref);
@@ -117,6 +120,7 @@ export function statusUpdates({
     clusters = new Map();
     certificates = new Map();
     phases = new Map();
+    said = [];
     // While another led, the times went on in the statuses.
     times.clear();
     touched.clear();
@@ -175,6 +179,13 @@ export function statusUpdates({
     clusters = facts;
   }
 
+  /** A store fails, or is full, while nothing else changes. */
+  function touchOwn(): void {
+    const before = said;
+    said = own.conditions();
+    if (!equalJson(before, said)) touch(own.ref);
+  }
+
   /** Certificates expire while nothing else changes. */
   function touchVirtualMeshes(): void {
     const [before, phasesBefore] = [certificates, phases];
@@ -187,10 +198,11 @@ export function statusUpdates({
   }
 
   function conditionsOf(ref: ResourceRef): readonly Condition[] {
-    if (kindKeyOf(ref) !== kindKeyOf(VirtualMesh)) return alsoOf(ref);
+    if (resourceKeyOf(ref) === ownKey) return said;
+    if (kindKeyOf(ref) !== kindKeyOf(VirtualMesh)) return [];
     const name = displayName(ref);
     const { condition } = phases.get(name) ?? {};
-    return [...(condition === undefined ? [] : [condition]), ...(certificates.get(name) ?? []), ...alsoOf(ref)];
+    return [...(condition === undefined ? [] : [condition]), ...(certificates.get(name) ?? [])];
   }
 
   /** With how far each mesh of a VirtualMesh is. */
@@ -247,6 +259,7 @@ export function statusUpdates({
       }
       touchClusters({ resumed, now });
       touchVirtualMeshes();
+      touchOwn();
       // What is touched from now on is looked at the next time.
       const refs = [...touched.values()];
       touched.clear();

@@ -1,10 +1,16 @@
 import type { Condition } from "@isthmus/core";
 import type { Store } from "../ports/clusterPort.ts";
 import type { Sharing } from "../replication/sharing.ts";
+import { ALMOST_FULL_TENTHS, type KnownRoom } from "../replication/storeRoom.ts";
 
 /** What the status of the Settings says of a shared store. */
-export function storeConditions(store: Pick<Store, "weaknesses">, sharing: Pick<Sharing, "isLoaded" | "outage">): readonly Condition[] {
-  return [storeProtected(store), storeConnected(store, sharing)].filter((condition) => condition !== undefined);
+export function storeConditions(
+  store: Pick<Store, "weaknesses">,
+  sharing: Pick<Sharing, "isLoaded" | "outage" | "room">,
+): readonly Condition[] {
+  return [storeProtected(store), storeConnected(store, sharing), storeHasRoom(store, sharing.room)].filter(
+    (condition) => condition !== undefined,
+  );
 }
 
 /** Whether the store answers. Undefined for one in the server's own memory or files, and until it was tried to read it. */
@@ -35,3 +41,55 @@ function storeProtected({ weaknesses }: Pick<Store, "weaknesses">): Condition | 
     message: `${weaknesses.join("; ")}. Others can read what clusters report, and flush or block the store; unsigned data that they write is ignored`,
   };
 }
+
+/**
+ * Whether the store takes what servers write and keeps it. Undefined for one in the server's own memory or files. Unknown where it does not say: that is not the
+ * same as room.
+ */
+function storeHasRoom({ weaknesses }: Pick<Store, "weaknesses">, { capacity, usedTenths, refused }: KnownRoom): Condition | undefined {
+  if (weaknesses === undefined) return undefined;
+  const type = "StoreHasRoom";
+  if (refused.size > 0) {
+    const names = [...refused].sort();
+    const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : "";
+    const what = `${names.slice(0, MOST_NAMED).map(shownName).join(", ")}${more}`;
+    const message = `Redis is full and refuses to write: ${what}. The server continues from memory; other replicas, the console and a server that restarts have what was written before. ${MORE_MEMORY}`;
+    return { type, status: "False", reason: "Full", message };
+  }
+  if (capacity === undefined) return undefined;
+  if ("unknown" in capacity)
+    return { type, status: "Unknown", reason: "NotSaid", message: `how much memory Redis has is not known: ${capacity.unknown}` };
+  const { limitBytes, evictionPolicy } = capacity;
+  if (limitBytes === undefined) {
+    const message =
+      "Redis sets no limit of its own (maxmemory is 0), so nothing tells when it runs out of memory: set one below the memory of its pod or machine";
+    return { type, status: "Unknown", reason: "NoLimit", message };
+  }
+  const limit = `${Math.round(limitBytes / 2 ** 20)} MiB`;
+  if (evictionPolicy !== undefined) {
+    const message = `Redis drops entries when it reaches ${limit} (maxmemory-policy is ${evictionPolicy}): revocations, first-seen times and the state of clusters would be lost without a word: set maxmemory-policy to noeviction`;
+    return { type, status: "False", reason: "Evicts", message };
+  }
+  if (usedTenths >= ALMOST_FULL_TENTHS) {
+    const message = `Redis uses ${usedTenths * 10} % or more of ${limit}, and refuses to write at its limit. ${MORE_MEMORY}`;
+    return { type, status: "False", reason: "AlmostFull", message };
+  }
+  return {
+    type,
+    status: "True",
+    reason: "HasRoom",
+    message: `Redis uses less than ${ALMOST_FULL_TENTHS * 10} % of ${limit}, and drops nothing`,
+  };
+}
+
+/** In words of users: `input/cluster-1` is what the agent of cluster-1 reports. */
+function shownName(name: string): string {
+  const [section, clusterName] = name.split("/");
+  if (clusterName === undefined) return "that this server runs";
+  const cluster = clusterName === "" ? "the management cluster" : clusterName;
+  return `${section === "translated" ? "what is desired in" : "what is reported of"} ${cluster}`;
+}
+
+const MORE_MEMORY =
+  "Give it more memory (maxmemory; with the chart redis.deployment.resources.limits.memory, of which half counts), or have agents report less (discovery.selectors, relay.agentQuota)";
+const MOST_NAMED = 5;

@@ -7,7 +7,7 @@ import { exportsAreMeant, gatewaysAreReachable, trustDomainsAreKnown } from "./f
 import { groupedMeshesExist, istioIsSupported, servicesAgree, sharedPortsAgree } from "./federation.ts";
 import { crdsAreServed, deploymentsAreAvailable } from "./installation.ts";
 import { signaturesCome } from "./meshCertificates.ts";
-import { agentsAreAuthenticated, relayCertificatesLast } from "./relay.ts";
+import { agentsAreAuthenticated, relayCertificatesLast, storeHasRoom } from "./relay.ts";
 import { faultsAreShort, trafficHasDestinations } from "./routes.ts";
 
 /** All checks of the management plane, in the order in which they are printed: what others depend on comes first. */
@@ -16,6 +16,7 @@ const CHECKS: readonly Check[] = [
   deploymentsAreAvailable,
   relayCertificatesLast,
   agentsAreAuthenticated,
+  storeHasRoom,
   agentsAreConnected,
   clustersAreRegistered,
   versionsGoTogether,

@@ -37,6 +37,7 @@ export const CHECK_CODES = {
   REL1008: "No cluster is registered.",
   REL1009: "The clocks of a workload cluster and of the management cluster differ by more than 30 s.",
   REL1010: "A mass deletion is on hold, waiting for approval.",
+  REL1013: "Redis refuses to write, has almost reached its memory limit, or drops entries when it reaches it.",
   REL1101: "An agent has not completed its full sync.",
   REL1102: "An agent reports more than its quota.",
   RES1002: "A federated service has a single pod in all clusters together.",

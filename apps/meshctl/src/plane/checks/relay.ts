@@ -1,5 +1,5 @@
 import { hasClientCertificates } from "../deployments.ts";
-import { CATEGORIES, type Check, type CheckFinding } from "./check.ts";
+import { CATEGORIES, type Check, type CheckFinding, type CheckSeverity } from "./check.ts";
 import type { RelayCertificate } from "./relayCertificates.ts";
 
 const category = CATEGORIES["gloo-mesh"];
@@ -46,3 +46,35 @@ export const agentsAreAuthenticated: Check = {
           },
         ],
 };
+
+/** What the leading server says of the Redis that servers share, in the status of the Settings. Without Redis it says nothing. */
+export const storeHasRoom: Check = {
+  category,
+  description: "Redis keeps what servers write",
+  reads: ["settings"],
+  applies: ({ settings }) => settings.some(({ status }) => status?.conditions?.some(({ type }) => type === STORE_ROOM) === true),
+  findings: ({ settings, namespace }) =>
+    settings.flatMap(({ status }) =>
+      (status?.conditions ?? []).flatMap(({ type, status: value, reason = "", message = "" }): readonly CheckFinding[] => {
+        const severity = type === STORE_ROOM ? severityOf(value ?? "", reason) : undefined;
+        if (severity === undefined) return [];
+        return [
+          {
+            code: "REL1013",
+            severity,
+            message,
+            remedy: `kubectl -n ${namespace} describe settings settings; docs/operations/replicas-and-redis.md`,
+          },
+        ];
+      }),
+    ),
+};
+
+/** Undefined where there is room. What is not known is worth a note. */
+function severityOf(status: string, reason: string): CheckSeverity | undefined {
+  if (status === "True") return undefined;
+  if (status === "Unknown") return "note";
+  return reason === "AlmostFull" ? "warning" : "error";
+}
+
+const STORE_ROOM = "StoreHasRoom";
