@@ -94,6 +94,15 @@ describeReal("the charts, on a real Kubernetes", (components) => {
       }
     });
 
+    it("admits everybody to what proves who comes alone: agents, and users who log in", async () => {
+      const { chart, values } = variant;
+      const policies = (await renderedObjects({ components, chart, values })).filter(({ kind }) => kind === "NetworkPolicy");
+      const rules = (policies as unknown as readonly Ports[]).flatMap(({ spec }) => spec.ingress ?? []);
+      const open = rules.filter(({ from = [] }) => from.length === 0).flatMap(({ ports }) => ports.map(({ port }) => port));
+      const proven = chart === "gloo-mesh-mgmt-server" ? ["grpc", "console"] : [];
+      expect(open.filter((port) => !proven.includes(String(port)))).toEqual([]);
+    });
+
     it("sets only flags and variables that the program has", async () => {
       const { chart, values } = variant;
       if (chart === "gloo-mesh-crds") return;
