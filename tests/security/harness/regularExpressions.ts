@@ -27,6 +27,8 @@ const LOG_ENTRY = 16 * 1024;
 const METRIC_LINE = 16 * 1024;
 /** What Vault may answer (packages/plane/src/agent/vaultAuthority.ts). */
 const VAULT_ANSWER = 256_000;
+/** What is read of an answer of Redis (packages/store/src/redisCapacity.ts); its errors are shorter. */
+const REDIS_ANSWER = 16 * 1024;
 
 /** Every regular expression of packages and apps, by file, as it stands there. What is new is refused until it is judged here. */
 export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string, Sees>>>> = {
@@ -92,6 +94,7 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
     },
   },
   "packages/insights/src/rules/clusters.ts": { "/[.:] (?=To |Narrow )/": { bound: OBJECT, worst: filled(". ") } },
+  "packages/insights/src/rules/store.ts": { "/[.:] (?=Give |set )/": { bound: OBJECT, worst: filled(". ") } },
   "packages/insights/src/rules/control.ts": { "/^(?:k8s|any)[:.]/": label("k8s:") },
   "packages/insights/src/rules/federation.ts": {
     "/^v?1\\.(\\d{1,4})(?:\\D|$)/": { bound: OBJECT, worst: ended("1.", "9".repeat(9)) },
@@ -136,6 +139,12 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
     "/^[\\w-]+(\\/[\\w-]+)*$/": { bound: OBJECT, worst: ended("a/", "!") },
     "/^[\\x21-\\x7e]{1,8192}$/": { bound: OBJECT, worst: ended("a", " ") },
     "/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g": { bound: VAULT_ANSWER, worst: filled("-----BEGIN CERTIFICATE-----a") },
+  },
+  "packages/store/src/redis.ts": { "/^NOPERM\\b/": { bound: REDIS_ANSWER, worst: filled("NOPERM_") } },
+  "packages/store/src/redisCapacity.ts": {
+    "/^([a-z_]+):(.*)$/": { bound: REDIS_ANSWER, worst: ended("a", "!") },
+    "/^\\d{1,15}$/": { bound: REDIS_ANSWER, worst: ended("1", "!") },
+    "/\\bOOM\\b/": { bound: REDIS_ANSWER, worst: filled("OO") },
   },
   "packages/store/src/storeOptions.ts": { "/^\\[(.*)\\]$/": flag },
   "packages/translators/src/meshes/istio/addressFamilies.ts": {
