@@ -5,6 +5,7 @@ import { checkCertificate, isCertificateValid, type PresentedCertificate, unitOf
 import { checkEntitled, isAnothers, previousOf, type RegistrationProof, taken } from "./entitlement.ts";
 import { agentNames } from "./identity.ts";
 import type { JoinToken, JoinTokens } from "./joinTokens.ts";
+import { newNames } from "./newNames.ts";
 import type { Registered, Registrations } from "./registrations.ts";
 import type { ServerIdentity } from "./serverIdentity.ts";
 import { startTokenVerifier } from "./tokenVerifier.ts";
@@ -57,6 +58,7 @@ export interface Registrar {
 export function startRegistrar(options: RegistrarOptions): Registrar {
   const { registrations, identity, token, joinTokens, lifetimeMs = () => AGENT_LIFETIME_MS, clock, log } = options;
   const admission = startTokenVerifier({ token, joinTokens, clock, log });
+  const opened = newNames(clock);
   const turns = new Map<string, Promise<unknown>>();
 
   function checkName({ clusterName }: RegistrationRequest): void {
@@ -93,6 +95,7 @@ export function startRegistrar(options: RegistrarOptions): Registrar {
       const known = await registrations.find(clusterName);
       await checkEntitled(claim, { known, token, ...(proof === undefined ? {} : { proof }) }, { registrations, log });
       if (known?.uid === clusterUid) return;
+      if (known === undefined && token === "shared") checkAllowance(claim);
       const key = proof === undefined ? {} : { key: proof.key };
       try {
         await registrations.register({ clusterName, clusterUid, isExpected: token !== "shared", ...key });
@@ -106,6 +109,14 @@ export function startRegistrar(options: RegistrarOptions): Registrar {
       await registrations.remember(claim);
       log.info({ cluster: clusterName, uid: clusterUid, address: claim.address }, `registered ${clusterName}`);
     });
+  }
+
+  function checkAllowance({ clusterName, address }: RegistrationRequest): void {
+    const waitMs = opened.take(address);
+    if (waitMs === 0) return;
+    const message = `many new clusters have registered with the shared token: ${clusterName} is admitted in ${Math.ceil(waitMs / 1000)} s, or with a join token ("meshctl cluster token create --cluster ${clusterName}")`;
+    log.warn({ cluster: clusterName, address }, `${message}: see whether they are yours, and rotate the token if not`);
+    throw new RelayError("Throttled", message);
   }
 
   async function proofOf(request: string, previous: string): Promise<RegistrationProof> {
