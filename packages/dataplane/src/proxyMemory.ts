@@ -19,10 +19,13 @@ export interface ProxyMemory {
   delete(key: string): void;
 }
 
-/** An empty memory for `most` edges. `forgotten` is called with the edges of each proxy that there is no room for. */
+/**
+ * An empty memory for `most` edges of names of usual length: longer ones count as several, so that whoever chooses them takes no more memory. `forgotten` is called
+ * with the edges of each proxy that there is no room for.
+ */
 export function proxyMemory(most: number, forgotten: (edges: number) => void): ProxyMemory {
-  const states = new Map<string, ProxyState>();
-  const namespaces = new Map<string, { edges: number; readonly keys: Set<string> }>();
+  const states = new Map<string, ProxyState & { readonly weight: number }>();
+  const namespaces = new Map<string, { weight: number; readonly keys: Set<string> }>();
   let size = 0;
 
   function remove(key: string): void {
@@ -31,19 +34,19 @@ export function proxyMemory(most: number, forgotten: (edges: number) => void): P
     if (state === undefined || own === undefined) return;
     states.delete(key);
     own.keys.delete(key);
-    own.edges -= sizeOf(state);
-    size -= sizeOf(state);
+    own.weight -= state.weight;
+    size -= state.weight;
     if (own.keys.size === 0) namespaces.delete(state.pod.namespace);
   }
 
-  /** The largest proxy of the namespace with the most edges, if those are more than `edges`. */
-  function largest(edges: number): ProxyState | undefined {
-    let [found, keys] = [edges, undefined as ReadonlySet<string> | undefined];
-    for (const other of namespaces.values()) if (other.edges > found) [found, keys] = [other.edges, other.keys];
-    let state: ProxyState | undefined;
+  /** The largest proxy of the namespace that has the most, if that is more than `weight`. */
+  function largest(weight: number): ProxyState | undefined {
+    let [found, keys] = [weight, undefined as ReadonlySet<string> | undefined];
+    for (const other of namespaces.values()) if (other.weight > found) [found, keys] = [other.weight, other.keys];
+    let state: (ProxyState & { readonly weight: number }) | undefined;
     for (const key of keys ?? []) {
       const one = states.get(key);
-      if (one !== undefined && (state === undefined || sizeOf(one) > sizeOf(state))) state = one;
+      if (one !== undefined && (state === undefined || one.weight > state.weight)) state = one;
     }
     return state;
   }
@@ -53,26 +56,36 @@ export function proxyMemory(most: number, forgotten: (edges: number) => void): P
     states: { [Symbol.iterator]: () => states.values() },
     keep(state) {
       const { key, namespace } = state.pod;
-      const edges = sizeOf(state);
+      const weight = weightOf(state);
       remove(key);
-      const after = (namespaces.get(namespace)?.edges ?? 0) + edges;
-      while (size + edges > most) {
+      const after = (namespaces.get(namespace)?.weight ?? 0) + weight;
+      while (size + weight > most) {
         const victim = largest(after);
-        forgotten(sizeOf(victim ?? state));
+        forgotten(edgesOf(victim ?? state));
         if (victim === undefined) return;
         remove(victim.pod.key);
       }
-      const own = namespaces.get(namespace) ?? { edges: 0, keys: new Set() };
+      const own = namespaces.get(namespace) ?? { weight: 0, keys: new Set() };
       namespaces.set(namespace, own);
-      states.set(key, state);
+      states.set(key, { ...state, weight });
       own.keys.add(key);
-      own.edges += edges;
-      size += edges;
+      own.weight += weight;
+      size += weight;
     },
     delete: remove,
   };
 }
 
-function sizeOf({ sent, received }: ProxyState): number {
+function edgesOf({ sent, received }: ProxyState): number {
   return sent.size + received.size;
 }
+
+/** Keys are made of the names of an edge, which are kept beside them. */
+function weightOf({ sent, received }: ProxyState): number {
+  let weight = 0;
+  for (const edges of [sent, received]) for (const key of edges.keys()) weight += Math.ceil(key.length / USUAL_KEY);
+  return weight;
+}
+
+// Six names of 25 letters each; the longest key has ten times as many.
+const USUAL_KEY = 150;

@@ -104,7 +104,8 @@ function edgeTable(most: number): { row(edge: TrafficEdge): Signals | undefined;
       if (known !== undefined) return known.signals;
       if (rows.size >= most) return undefined;
       const signals = noSignals();
-      rows.set(key, { edge: keptEdge(edge), signals });
+      // A key that is put together refers to its parts.
+      rows.set(keptText(key), { edge: keptEdge(edge), signals });
       return signals;
     },
   };

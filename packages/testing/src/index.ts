@@ -10,6 +10,7 @@ export {
 export { type GoldenInput, printDocuments, readDocuments, readInput } from "./documents.ts";
 export { describeGolden, type GoldenResult, type GoldenTranslator } from "./golden.ts";
 export { growthOf, LARGE_TEXT, leastCpuMs, MOST_GROWTH, PATIENCE_MS, repeated, SMALL_TEXT } from "./growth.ts";
+export { heldBy, longText } from "./heldBy.ts";
 export { heldBytes, MEBIBYTE } from "./heldBytes.ts";
 export { withThrowingMember } from "./memberThatThrows.ts";
 export { runs, sampled } from "./runs.ts";
