@@ -4,6 +4,7 @@ import {
   type EntryChange,
   emptyTable,
   type Index,
+  keptText,
   md5Hex,
   type ResourceRef,
   resourceKeyOf,
@@ -160,7 +161,9 @@ function endedIn({ object, insights }: DatedObject, after: ObjectInsights | unde
   const gone = new Map(insights.map((one) => [identityOf(one.insight), one]));
   return [...gone].flatMap(([identity, { insight, since: began }]) => {
     if (still.has(identity)) return [];
-    const { code, severity, field, message } = insight;
+    const { code, severity } = insight;
+    // Others decide how long texts of their objects are; these stay when the objects are gone.
+    const [field, message] = [keptText(insight.field, MOST_OF_FIELD), keptText(insight.message, MOST_OF_MESSAGE)];
     return [{ object, code, severity, field, message, since: began, until }];
   });
 }
@@ -173,6 +176,8 @@ function identityOf({ code, field }: Insight): string {
 const byCluster: Index<EndedInsight> = ({ object }) => [object.clusterName];
 /** How many that have ended are kept of one cluster. */
 export const MOST_ENDED_OF_CLUSTER = 100;
+const MOST_OF_FIELD = 1_024;
+const MOST_OF_MESSAGE = 2_048;
 
 function* withEnded(ended: Table<EndedInsight>, more: Iterable<EndedInsight>): CooperativeTask<Table<EndedInsight>> {
   const added: (readonly [string, EndedInsight])[] = [];

@@ -1,4 +1,4 @@
-import { certificateFacts, InvalidPem } from "@isthmus/certificates";
+import { certificateFacts, InvalidPem, rememberedTexts } from "@isthmus/certificates";
 import type { CertificateEntry } from "@isthmus/plane";
 import type { ConsoleCertificate } from "../wire.ts";
 
@@ -26,16 +26,8 @@ type FactsOfPem = (pem: string) => Pick<ConsoleCertificate, "subject" | "issuer"
 
 /** Reads each certificate once, and remembers as many as fleets have. */
 export function factsOfCertificates(): FactsOfPem {
-  const known = new Map<string, ReturnType<FactsOfPem>>();
-  return (pem) => {
-    const found = known.get(pem) ?? read(pem);
-    if (known.size >= MOST_KNOWN) known.clear();
-    known.set(pem, found);
-    return found;
-  };
+  return rememberedTexts(read);
 }
-
-const MOST_KNOWN = 10_000;
 
 function read(pem: string): ReturnType<FactsOfPem> {
   try {

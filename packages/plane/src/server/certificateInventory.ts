@@ -1,5 +1,5 @@
 import { IssuedCertificate, JOIN_TOKEN_LABEL, Secret, type VirtualMesh } from "@isthmus/api";
-import { chainFacts, InvalidPem } from "@isthmus/certificates";
+import { chainFacts, InvalidPem, rememberedTexts } from "@isthmus/certificates";
 import { displayName, keptText, type ObjectRef, type Snapshot } from "@isthmus/core";
 import type { Translation } from "@isthmus/translators";
 import { GENERATED_SECRET, RELAY_SECRETS } from "../identity/relaySecrets.ts";
@@ -261,14 +261,11 @@ interface Times {
 
 /** Of the first certificate to end; undefined for what is no certificate: the one who uses it says so. */
 function timesIn(pem: string | undefined): Times | undefined {
-  if (pem === undefined || pem === "") return undefined;
-  if (known.has(pem)) return known.get(pem);
-  // Of a large fleet each is read once, and not with each status.
-  if (known.size >= MOST_KNOWN) known.clear();
-  const times = readTimes(pem);
-  known.set(pem, times);
-  return times;
+  return pem === undefined || pem === "" ? undefined : knownTimes(pem);
 }
+
+/** Of a large fleet each is read once, and not with each status. */
+const knownTimes = rememberedTexts(readTimes);
 
 function readTimes(pem: string): Times | undefined {
   try {
@@ -280,9 +277,6 @@ function readTimes(pem: string): Times | undefined {
     throw error;
   }
 }
-
-const known = new Map<string, Times | undefined>();
-const MOST_KNOWN = 10_000;
 
 /** Of the management cluster `namespace/name`; others say which cluster they are in. */
 function virtualMeshName({ metadata }: VirtualMesh): string {

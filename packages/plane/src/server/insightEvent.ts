@@ -29,8 +29,10 @@ function differing(
   return shown
     .filter((one) => one.suppression === undefined && one.insight.severity !== "info" && !known.has(nameOf(one)))
     .map((one): InsightEvent => {
-      const { code, message } = one.insight;
-      return { type, object, code, message, identity: [type, resourceKeyOf(object), nameOf(one)].join(" ") };
+      const { code } = one.insight;
+      // Both are kept for a while, and others decide how long they are.
+      const message = keptText(one.insight.message, 2 * MOST_OF_MESSAGE);
+      return { type, object, code, message, identity: keptText([type, resourceKeyOf(object), nameOf(one)].join(" "), MOST_OF_IDENTITY) };
     });
 }
 
@@ -95,3 +97,5 @@ const COMPONENT = "gloo-mesh-mgmt-server";
 const MOST_OF_NAME = 240;
 // As long as the note of an Event may be: events.k8s.io/v1.
 const MOST_OF_MESSAGE = 1_000;
+// With the longest names of an object.
+const MOST_OF_IDENTITY = 2_048;

@@ -78,7 +78,11 @@ export function startInsightEvents(options: InsightEventsOptions, until: AbortSi
     const known = budgets.get(name) ?? { left: burst, at: now };
     known.left = Math.min(burst, known.left + Math.max(0, now - known.at) / everyMs);
     known.at = now;
+    budgets.delete(name);
     budgets.set(name, known);
+    // One that is forgotten begins anew: what all have together bounds it still.
+    const [oldest] = budgets.keys();
+    if (budgets.size > MOST_ORIGINS && oldest !== undefined) budgets.delete(oldest);
     return known;
   }
 
@@ -146,4 +150,5 @@ const OF_ALL: Rate = { burst: 50, everyMs: 6_000 };
 const REPEATED_MS = 600_000;
 const MOST_WAITING = 100;
 const MOST_REMEMBERED = 5_000;
+const MOST_ORIGINS = 1_000;
 const LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789";

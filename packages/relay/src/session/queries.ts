@@ -39,7 +39,7 @@ export interface PartialAnswer {
 
 /** Takes the next part of an answer: the whole reply once it is there. */
 export function withPart(before: PartialAnswer, { part, last, body, error }: Answer): PartialAnswer | Reply {
-  if (error !== "") return { error };
+  if (error !== "") return { error: shortened(error) };
   const bytes = before.bytes + body.length;
   if (part !== before.parts.length + 1) return { error: `part ${part} of the answer arrived after part ${before.parts.length}` };
   if (bytes > MAX_ANSWER_BYTES) return { error: `the answer is larger than ${MAX_ANSWER_BYTES} bytes` };
