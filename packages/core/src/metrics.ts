@@ -285,7 +285,7 @@ export const METRICS = {
   },
   gloo_mesh_store_used_bytes: {
     type: "gauge",
-    help: "Memory in bytes that Redis uses of its limit, as it says at least once a minute. Absent without Redis, and where its user may not ask.",
+    help: "Memory in bytes that Redis uses of its limit, as it says once a minute. Absent without Redis, and where its user may not ask.",
     labels: [],
     on: SERVER,
   },

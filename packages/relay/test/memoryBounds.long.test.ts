@@ -22,7 +22,7 @@ test("rejections of an acknowledgement", async () => {
       const rejected = Array.from({ length: 600 }, (_, i) => {
         const ref = { apiVersion: NAME, kind: NAME, name: `${part}-${i}`.padEnd(253, "n"), namespace: NAME, clusterName: NAME };
         // Of the first part of each the text is as long as a message.
-        return { ref, code: longText(i, i < 10 ? MEBIBYTE : 10), message: longText(i, i < 10 ? MEBIBYTE : 2_000) };
+        return { ref, code: longText(i, i < 2 ? MEBIBYTE : 10), message: longText(i, i < 2 ? MEBIBYTE : 2_000) };
       });
       const taken = boundedRejections(create(AckSchema, { rejected }), size, 0);
       size = taken.size;

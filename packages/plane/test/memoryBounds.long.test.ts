@@ -1,9 +1,10 @@
-import { type AnyResource, emptySnapshot, type ResourceRef, resourceKeyOf } from "@isthmus/core";
+import { type AnyResource, emptySnapshot, type Resource, type ResourceRef, resourceKeyOf, SIGNAL_COUNT, snapshotOf } from "@isthmus/core";
 import { type DatedObject, type Insight, type InsightHistory, NO_HISTORY } from "@isthmus/insights";
 import { heldBy, longText, MEBIBYTE } from "@isthmus/testing";
 import { expect, test } from "vitest";
 import { rolloutRestarts } from "../src/agent/rolloutRestarts.ts";
 import { serverRoles } from "../src/index.ts";
+import { ACTIVITY_MINUTES, activityIn, activityObjects, SYNC_BOUNDS, type TrafficActivity } from "../src/replication/clusterActivity.ts";
 import { startInsightEvents } from "../src/server/insightEvents.ts";
 
 const nothing = () => undefined;
@@ -45,6 +46,37 @@ test("Events about insights that are remembered, and origins", async () => {
     return events;
   });
   expect(held).toBeLessThan(2 * bytes);
+});
+
+test("activity of clusters, and why there is none", async () => {
+  const edges = 500;
+  // Six names of 253 letters, and 40 numbers.
+  const bytes = edges * (6 * 253 + 40 * 8 + 500);
+  const held = await heldBy(() => {
+    const name = (i: number) => `${i}-`.padEnd(253, "n");
+    const edge = (i: number) => ({
+      sourceNamespace: name(i),
+      sourceWorkload: name(i),
+      namespace: name(i),
+      service: name(i),
+      workload: name(i),
+      cluster: "",
+    });
+    const signals = ACTIVITY_MINUTES.map(() => new Float64Array(SIGNAL_COUNT).fill(1));
+    const traffic: TrafficActivity = {
+      windows: ACTIVITY_MINUTES.map((minutes) => ({ minutes, seconds: 1 })),
+      ...{ targets: 1, scraped: 1, left: 0, edges: Array.from({ length: edges }, (_, i) => ({ edge: edge(i), signals })) },
+    };
+    const sync = [...SYNC_BOUNDS.map(() => 1), 1];
+    return Array.from({ length: 20 }, (_, i) => {
+      const said = { clusterName: "east", at: 1, sync, problem: longText(i), traffic: i === 0 ? traffic : undefined };
+      const objects = JSON.parse(JSON.stringify(activityObjects(said))) as Resource[];
+      const activity = activityIn("east", snapshotOf(objects));
+      expect([activity?.problem?.length, activity?.traffic?.edges.length]).toEqual([300, i === 0 ? edges : undefined]);
+      return activity;
+    });
+  });
+  expect(held).toBeLessThan(2 * bytes + MEBIBYTE / 4);
 });
 
 test("workloads that were rolled out", async () => {
