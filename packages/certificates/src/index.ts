@@ -12,7 +12,7 @@ export {
   meshKeyBits,
 } from "./meshAuthority.ts";
 export { type CheckedRoot, checkedRoot } from "./meshRoot.ts";
-export { rememberedTexts } from "./rememberedTexts.ts";
+export { readOnce } from "./readOnce.ts";
 export { createRequest, createRequestFor, type SigningRequest } from "./request.ts";
 export { renewalTime } from "./rotation.ts";
 export { type AuthorityStep, authorityStep } from "./trust/authorityStep.ts";

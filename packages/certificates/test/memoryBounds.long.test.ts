@@ -1,13 +1,13 @@
 import { heldBy, longText, MEBIBYTE } from "@isthmus/testing";
 import { expect, test } from "vitest";
-import { rememberedTexts } from "../src/rememberedTexts.ts";
+import { readOnce } from "../src/readOnce.ts";
 
 // Filled with the longest texts that it takes, beyond its bound. What is allowed is twice what the bound says.
 test("texts of certificates that were read", async () => {
   const bytes = 16 * MEBIBYTE;
   const held = await heldBy(() => {
     let reads = 0;
-    const read = rememberedTexts((text) => {
+    const read = readOnce((text) => {
       reads++;
       return text.length;
     });

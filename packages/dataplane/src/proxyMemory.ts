@@ -20,7 +20,7 @@ export interface ProxyMemory {
 }
 
 /**
- * An empty memory for `most` edges of names of usual length: longer ones count as several, so that whoever chooses them takes no more memory. `forgotten` is called
+ * An empty memory for `most` edges of names of usual length: longer ones count as several, so that a pod that chooses them takes no more memory. `forgotten` is called
  * with the edges of each proxy that there is no room for.
  */
 export function proxyMemory(most: number, forgotten: (edges: number) => void): ProxyMemory {

@@ -125,7 +125,7 @@ export const BOUNDS: Readonly<Record<string, Readonly<Record<string, Bound>>>> =
   "packages/api/src/networking/wasmDeployment.ts": { MOST_FILTERS: format },
   "packages/api/src/observability/accessLogRecord.ts": { MOST_ENTRIES: format, MOST_LETTERS: letters },
   "packages/api/src/shared/problems.ts": { MOST_PROBLEMS: shown },
-  "packages/certificates/src/rememberedTexts.ts": { MOST_LETTERS: stored("texts of certificates that were read") },
+  "packages/certificates/src/readOnce.ts": { MOST_LETTERS: stored("texts of certificates that were read") },
   "packages/console/src/events/changes.ts": { MOST_IN_EVENT: work, MOST_CHARACTERS: letters },
   "packages/console/src/events/history.ts": { MOST_CHANGES: stored("earlier moments of a fleet") },
   "packages/console/src/events/hub.ts": {

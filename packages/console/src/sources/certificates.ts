@@ -1,4 +1,4 @@
-import { certificateFacts, InvalidPem, rememberedTexts } from "@isthmus/certificates";
+import { certificateFacts, InvalidPem, readOnce } from "@isthmus/certificates";
 import type { CertificateEntry } from "@isthmus/plane";
 import type { ConsoleCertificate } from "../wire.ts";
 
@@ -26,7 +26,7 @@ type FactsOfPem = (pem: string) => Pick<ConsoleCertificate, "subject" | "issuer"
 
 /** Reads each certificate once, and remembers as many as fleets have. */
 export function factsOfCertificates(): FactsOfPem {
-  return rememberedTexts(read);
+  return readOnce(read);
 }
 
 function read(pem: string): ReturnType<FactsOfPem> {

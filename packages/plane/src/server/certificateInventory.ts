@@ -1,5 +1,5 @@
 import { IssuedCertificate, JOIN_TOKEN_LABEL, Secret, type VirtualMesh } from "@isthmus/api";
-import { chainFacts, InvalidPem, rememberedTexts } from "@isthmus/certificates";
+import { chainFacts, InvalidPem, readOnce } from "@isthmus/certificates";
 import { displayName, keptText, type ObjectRef, type Snapshot } from "@isthmus/core";
 import type { Translation } from "@isthmus/translators";
 import { GENERATED_SECRET, RELAY_SECRETS } from "../identity/relaySecrets.ts";
@@ -265,7 +265,7 @@ function timesIn(pem: string | undefined): Times | undefined {
 }
 
 /** Of a large fleet each is read once, and not with each status. */
-const knownTimes = rememberedTexts(readTimes);
+const knownTimes = readOnce(readTimes);
 
 function readTimes(pem: string): Times | undefined {
   try {

@@ -80,7 +80,7 @@ export function startInsightEvents(options: InsightEventsOptions, until: AbortSi
     known.at = now;
     budgets.delete(name);
     budgets.set(name, known);
-    // One that is forgotten begins anew: what all have together bounds it still.
+    // One that is forgotten begins again: what all have together bounds it still.
     const [oldest] = budgets.keys();
     if (budgets.size > MOST_ORIGINS && oldest !== undefined) budgets.delete(oldest);
     return known;

@@ -2,7 +2,7 @@
  * Reads each text once, and remembers what was read until the texts have more than 16 Mi letters together, as 4,000 certificates have: others decide how long
  * they are, and those that nobody uses any more would be kept for ever.
  */
-export function rememberedTexts<T>(read: (text: string) => T): (text: string) => T {
+export function readOnce<T>(read: (text: string) => T): (text: string) => T {
   const known = new Map<string, T>();
   let letters = 0;
   return (text) => {
