@@ -159,7 +159,9 @@ async function run(config: ServerConfig, signal: AbortSignal): Promise<void> {
   const traffic = startMeshTraffic({ server, ask: link.ask, clock }, signal);
   const isRegistered = (name: string) => (server.view.isComplete ? server.store.clusters.has(name) : undefined);
   const { activity } = traffic;
-  const counted = store && startActivitySharing({ store, instance: server.sharing.instance, activity, isRegistered, clock, log }, signal);
+  const { store: shared } = server.sharing;
+  const counted =
+    shared && startActivitySharing({ store: shared, instance: server.sharing.instance, activity, isRegistered, clock, log }, signal);
   const admin = await startAdmin({
     host: config.adminHost,
     port: config.adminPort,

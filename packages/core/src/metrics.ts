@@ -303,7 +303,7 @@ export const METRICS = {
   },
   gloo_mesh_store_writes_refused: {
     type: "gauge",
-    help: "Number of states of clusters (reported, or desired) that this server cannot write to the shared store because the store is full.",
+    help: "Number of things that this server cannot write to the shared store because it is full: what is reported of a cluster, desired in it, its activity, insights and the like. The condition StoreHasRoom of the Settings names them.",
     labels: [],
     on: SERVER,
   },

@@ -98,6 +98,7 @@ it("the Settings say what a full Redis does not take, until it takes it, and tha
     expect(await room()).toMatch(/^False Full: Redis is full and refuses to write: .*what is reported of cluster-1/),
   );
   expect(await connected()).toMatch(/^True: /);
+  await eventually(async () => expect(await room()).toMatch(/what users declare/));
   store.faults.full(false);
   await eventually(async () => expect(await room()).toMatch(/^True HasRoom/));
 });

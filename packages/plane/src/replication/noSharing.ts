@@ -8,6 +8,7 @@ export const noSharing: Sharing = {
   isLoaded: true,
   outage: undefined,
   room: { capacity: undefined, usedTenths: 0, refused: new Set() },
+  store: undefined,
   touch: nothing,
   changed: nothing,
   forget: nothing,

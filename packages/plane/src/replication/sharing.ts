@@ -17,7 +17,7 @@ import { inputSharing } from "./inputSharing.ts";
 import { outputDigests } from "./outputDigests.ts";
 import { outputSharing } from "./outputSharing.ts";
 import { BEAT_MS, replicas } from "./replicas.ts";
-import { type KnownRoom, storeRoom } from "./storeRoom.ts";
+import { type KnownRoom, storeRoom, watchedStore } from "./storeRoom.ts";
 
 /** What this replica shares with the others through a store. Nothing in it is waited for by the loops, but the first reading. */
 export interface Sharing {
@@ -32,6 +32,8 @@ export interface Sharing {
   readonly outage: string | undefined;
   /** What the store has room for. */
   readonly room: KnownRoom;
+  /** The store, watched for room by all who write to it; undefined: there is none. */
+  readonly store: Store | undefined;
   /** Something happened to a cluster: its agent came, went, reported or answered, or it was registered. */
   touch(clusterName: string): void;
   /** What was reported may have changed. */
@@ -80,8 +82,10 @@ export interface SharingOptions {
  * store that fails is retried; the first reading is given up after 5 s without an answer, or 4 minutes without progress.
  */
 export function startSharing(options: SharingOptions, signal: AbortSignal): Sharing {
-  const { store, replica, version, snapshots, isReady, isRegistered, leadership, link, clock, random, log } = options;
+  const { store: given, replica, version, snapshots, isReady, isRegistered, leadership, link, clock, random, log } = options;
   const instance = `${replica}-${Math.floor(random() * 2 ** 40).toString(36)}`;
+  const room = storeRoom({ store: given, clock, log, changed: options.outageChanged });
+  const store = watchedStore(given, room);
   const others = replicas(store, instance);
   const digests = new Map<string, KindDigest>();
   const digester = outputDigests(clock);
@@ -99,7 +103,6 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
   let storeId: string | undefined;
   let outage: string | undefined;
   let failures = 0;
-  const room = storeRoom({ store, clock, log, changed: options.outageChanged });
   let loadedClusters = 0;
   /** When what waits began to wait, by name. */
   const waitingSince = new Map<string, number>();
@@ -132,8 +135,6 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
   /** It answers: so it is up, and others are written. */
   function refused(name: string, error: StoreError): void {
     failures++;
-    if (!room.refused.has(name))
-      log.warn({ what: name }, `${messageOf(error)}: ${name} is not written until there is room; continuing from memory, and retrying`);
     room.ended(name, error);
     answering();
   }
@@ -307,7 +308,10 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
     if (notice.type === "missed") return wake("compare", () => inputs.compare().then(() => undefined));
     outputs.hear(notice);
   }, signal);
-  const forget = leadership.onChange(() => outputs.leadChanged());
+  const forget = leadership.onChange(() => {
+    outputs.leadChanged();
+    room.leadChanged();
+  });
 
   return {
     instance,
@@ -344,6 +348,7 @@ export function startSharing(options: SharingOptions, signal: AbortSignal): Shar
       return outage;
     },
     room,
+    store,
     get replicated() {
       return inputs.reported;
     },

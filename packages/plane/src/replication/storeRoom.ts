@@ -1,5 +1,5 @@
 import { type Clock, type Log, type Metric, type MetricName, uptimeOf } from "@isthmus/core";
-import type { Store, StoreCapacity, StoreError } from "../ports/clusterPort.ts";
+import { type Store, type StoreCapacity, StoreError } from "../ports/clusterPort.ts";
 
 /** What is known of the room in a store, as a status says it: it changes seldom, and not with each byte. */
 export interface KnownRoom {
@@ -7,7 +7,7 @@ export interface KnownRoom {
   readonly capacity: StoreCapacity | undefined;
   /** Tenths of its limit that are in use, rounded down; 0 where it has none. */
   readonly usedTenths: number;
-  /** What it has no room for at the moment, as `input/cluster-1`. */
+  /** What it has no room for at the moment, as `input/cluster-1`: section and cluster of a partition, or what the replica says of itself. */
   readonly refused: ReadonlySet<string>;
 }
 
@@ -17,9 +17,30 @@ export interface StoreRoom extends KnownRoom {
   ended(name: string, error?: StoreError): void;
   /** Nothing is to be written of a cluster any more. */
   forget(clusterName: string): void;
+  /** Others may write now what this replica could not. */
+  leadChanged(): void;
   /** Asks the store, at most once a minute. Rejects with StoreError when it does not answer. */
   ask(): Promise<void>;
   metrics(): readonly Metric[];
+}
+
+/** The same store; `room` learns which partitions it has no room for. */
+export function watchedStore(store: Store, room: Pick<StoreRoom, "ended">): Store {
+  return {
+    ...store,
+    async write(write) {
+      const { section, clusterName } = write.partition;
+      const name = `${section}/${clusterName}`;
+      try {
+        const outcome = await store.write(write);
+        room.ended(name);
+        return outcome;
+      } catch (error) {
+        if (error instanceof StoreError) room.ended(name, error);
+        throw error;
+      }
+    },
+  };
 }
 
 /** `changed` is called when a status has something else to say. */
@@ -61,8 +82,11 @@ export function storeRoom({ store, clock, log, changed }: StoreRoomOptions): Sto
     refused,
     ended(name, error) {
       const size = refused.size;
-      if (error?.isFull === true) refused.add(name);
-      else if (error === undefined) refused.delete(name);
+      if (error?.isFull === true) {
+        if (!refused.has(name))
+          log.warn({ what: name }, `${error.message}: ${name} is not written until there is room; continuing from memory, and retrying`);
+        refused.add(name);
+      } else if (error === undefined) refused.delete(name);
       if (refused.size === size) return;
       // A store that has just become full, or has room again, is asked at once.
       if (refused.size === 0 || size === 0) askedAt = Number.NEGATIVE_INFINITY;
@@ -71,6 +95,7 @@ export function storeRoom({ store, clock, log, changed }: StoreRoomOptions): Sto
     forget(clusterName) {
       for (const name of refused) if (name.endsWith(`/${clusterName}`)) refused.delete(name);
     },
+    leadChanged: () => refused.clear(),
     ask,
     metrics() {
       const figure = (name: MetricName, value: number): Metric => ({ name, labels: {}, value });

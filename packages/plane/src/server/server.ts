@@ -46,7 +46,7 @@ export interface Server {
   /** Whether there is something to serve: there was a translation, and clusters can be registered. */
   readonly isReady: boolean;
   /** What is shared with other replicas. */
-  readonly sharing: Pick<Sharing, "instance" | "isLoaded" | "digests">;
+  readonly sharing: Pick<Sharing, "instance" | "isLoaded" | "digests" | "store">;
   /** From before which moment certificates of a cluster do not count, by the word of other replicas. Milliseconds since 1970. */
   revokedBefore(clusterName: string): number | undefined;
   /** Says why this server cannot connect to a cluster, which its KubernetesCluster tells; undefined: it can again. */
@@ -227,7 +227,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
       inputs,
       reconciled: reconcile,
       leadership: options.findsInsights === false ? neverLeader : leadership,
-      sharedStore: options.sharing?.store,
+      sharedStore: sharing.store,
       instance: sharing.instance,
       meter,
       events,
@@ -237,8 +237,7 @@ export function startServer(options: ServerOptions, signal: AbortSignal): Server
   );
 
   const declared =
-    options.sharing &&
-    startDeclaredSharing({ ...options, view, leadership, store: options.sharing.store, instance: sharing.instance }, signal);
+    sharing.store && startDeclaredSharing({ ...options, view, leadership, store: sharing.store, instance: sharing.instance }, signal);
   if (declared !== undefined) events.on("managementChanged", declared.request);
 
   return {

@@ -84,12 +84,19 @@ function storeHasRoom({ weaknesses }: Pick<Store, "weaknesses">, { capacity, use
 
 /** In words of users: `input/cluster-1` is what the agent of cluster-1 reports. */
 function shownName(name: string): string {
-  const [section, clusterName] = name.split("/");
+  const [section = "", clusterName] = name.split("/");
   if (clusterName === undefined) return "that this server runs";
-  const cluster = clusterName === "" ? "the management cluster" : clusterName;
-  return `${section === "translated" ? "what is desired in" : "what is reported of"} ${cluster}`;
+  const what = WORDS[section] ?? section;
+  return clusterName === "" && section !== "translated" ? what : `${what} ${clusterName === "" ? "the management cluster" : clusterName}`;
 }
 
+const WORDS: Readonly<Record<string, string>> = {
+  input: "what is reported of",
+  translated: "what is desired in",
+  activity: "the activity of",
+  insights: "insights",
+  management: "what users declare",
+};
 const MORE_MEMORY =
   "Give it more memory (maxmemory; with the chart redis.deployment.resources.limits.memory, of which half counts), or have agents report less (discovery.selectors, relay.agentQuota)";
 const MOST_NAMED = 5;
