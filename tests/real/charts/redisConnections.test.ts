@@ -92,6 +92,8 @@ describeReal("an external Redis with TLS and a user of its own, as the chart con
     expect(Number(redis.cli("dbsize"))).toBeGreaterThan(2);
     await waitFor("the condition", async () => (await condition("StoreConnected")).startsWith("True: "));
     expect(await condition("StoreProtected")).toMatch(/^True: /);
+    // The Redis of this test sets no limit.
+    expect(await condition("StoreHasRoom")).toMatch(/^Unknown: .*maxmemory is 0/);
     expect(fleet.servers.management.planeRefusals()).toEqual([]);
   });
 
