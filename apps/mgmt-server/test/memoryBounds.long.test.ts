@@ -32,5 +32,5 @@ test("what is said of APIs", async () => {
     expect(length).toBeLessThan(bytes);
     return snapshot;
   });
-  expect(held).toBeLessThan(2 * bytes + MEBIBYTE / 4);
+  expect(held).toBeLessThan(2 * bytes + 2 * MEBIBYTE);
 });

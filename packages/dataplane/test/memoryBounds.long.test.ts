@@ -101,7 +101,7 @@ test("labels of what proxies have counted", async () => {
 });
 
 test("edges of the fleet", async () => {
-  const most = 200;
+  const most = 2_000;
   // "Each takes 5 KB", and at the most six long names.
   const bytes = most * (5_000 + 7 * 253);
   const held = await heldBy(() => {

@@ -76,7 +76,7 @@ test("activity of clusters, and why there is none", async () => {
       return activity;
     });
   });
-  expect(held).toBeLessThan(2 * bytes + MEBIBYTE / 4);
+  expect(held).toBeLessThan(2 * bytes + 2 * MEBIBYTE);
 });
 
 test("workloads that were rolled out", async () => {
