@@ -200,6 +200,10 @@ export const folderTable: Readonly<Record<string, Readonly<Record<string, Folder
       imports: ["kinds.ts", "apply", "."],
     },
     demo: { holds: "The manifests of the demo's clusters, and the policies for them.", imports: [] },
+    restApi: {
+      holds: "A simulated cluster's API server on loopback, as kubectl and clients of Kubernetes know API servers.",
+      imports: ["kinds.ts", "apply", "."],
+    },
     "index.ts": { holds: "What other packages may use.", imports: "any" },
   },
   console: {

@@ -117,7 +117,7 @@ export function simulatedCluster(options: SimulatedClusterOptions): SimulatedClu
     for (const [, list] of byKind) state.load(state.served(list[0] as AnyResource), list);
   }
 
-  return {
+  const cluster: SimulatedCluster = {
     name,
     servedKinds: (signal) => answer("servedKinds", NOTHING, signal, () => state.servedKinds()),
     get: (kind, ref, signal) => answer("get", refWithin(kind, ref), signal, () => getObject(state, kind, ref)),
@@ -182,6 +182,17 @@ export function simulatedCluster(options: SimulatedClusterOptions): SimulatedClu
       heal: () => plan.clear(),
     },
   };
+  states.set(cluster, state);
+  return cluster;
+}
+
+const states = new WeakMap<Cluster, SimulatedState>();
+
+/** What a simulated cluster holds, for those who serve it otherwise than through the port. Throws Error for any other cluster. */
+export function stateOf(cluster: SimulatedCluster): SimulatedState {
+  const state = states.get(cluster);
+  if (state === undefined) throw new Error("the cluster is not a simulated one");
+  return state;
 }
 
 /** Of all clusters: what one image holds, many of them may begin with. */

@@ -1,6 +1,7 @@
 import { type AnyResource, type Clock, type Kind, kindKeyOf, md5Hex, type Resource, type ResourceRef } from "@isthmus/core";
 import { ClusterError, type ServedKind } from "@isthmus/plane/ports";
 import { equalManagers } from "./apply/fieldManagers.ts";
+import type { FieldTypes } from "./apply/fieldPath.ts";
 import { definedKind, established } from "./customResources.ts";
 import { clusterDefaults, type Defaults } from "./defaults.ts";
 import { unserved } from "./errors.ts";
@@ -32,11 +33,22 @@ export interface Served {
   readonly store: KindStore;
 }
 
+/** What an API server that is served to clients knows of kinds beside what controllers and agents need. */
+export interface Knowledge {
+  fieldTypes(kindKey: string): FieldTypes | undefined;
+  /** Fills in what a writer left out. */
+  completed(kindKey: string, content: Content, before: Content | undefined): Content;
+}
+
+const NOTHING_MORE: Knowledge = { fieldTypes: () => undefined, completed: (_, content) => content };
+
 /** What one simulated API server holds. All changes go through `commit`, one at a time. */
 export class SimulatedState {
   readonly name: string;
   readonly clock: Clock;
   readonly defaults: Defaults = clusterDefaults();
+  /** What else an API server knows of kinds that are written here. Default: no more than the tables of this package. */
+  knowledge: Knowledge = NOTHING_MORE;
   readonly #served = new Map<string, Served>();
   /** Kinds that were taken away with their objects still in the store. */
   readonly #hidden = new Map<string, Served>();
@@ -213,7 +225,8 @@ export class SimulatedState {
 
   /** An object's content with what an API server fills in. */
   complete({ kindKey }: Served, content: Content, before: Stored | undefined): Content {
-    const completed = this.defaults.complete(kindKey, content, before === undefined ? undefined : contentOf(before.resource));
+    const old = before === undefined ? undefined : contentOf(before.resource);
+    const completed = this.knowledge.completed(kindKey, this.defaults.complete(kindKey, content, old), old);
     return kindKey === CUSTOM_RESOURCE_DEFINITION ? established(completed, this.now) : completed;
   }
 

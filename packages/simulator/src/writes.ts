@@ -81,6 +81,7 @@ export function applyObject(state: SimulatedState, resource: Resource, options: 
     writer: writerOf(write, "Apply", options.fieldManager),
     force: options.force ?? false,
     kindKey: served.kindKey,
+    types: state.knowledge.fieldTypes(served.kindKey),
   });
   return finish(write, content, { managersOf: () => managers, dryRun: options.dryRun ?? false });
 }
@@ -102,6 +103,7 @@ export function applyObjectStatus(state: SimulatedState, resource: AnyResource, 
       writer: { ...writerOf(write, "Apply", options.fieldManager), subresource: "status" },
       force: options.force ?? false,
       kindKey: write.served.kindKey,
+      types: state.knowledge.fieldTypes(write.served.kindKey),
     },
   );
   return finish(write, content, { managersOf: () => managers, dryRun: options.dryRun ?? false });
@@ -154,7 +156,8 @@ function spokenFor({ kind }: Served, content: Content): Content {
 /** The managers after an update: the status that defaults gave a new object belongs to nobody. */
 function updaters({ served, stored, ...write }: Write, before: Content, after: Written): readonly FieldManager[] {
   const content = stored === undefined ? spokenFor(served, after.content) : after.content;
-  const changes = changesBetween(before, content, { kindKey: served.kindKey, path: "" });
+  const types = write.state.knowledge.fieldTypes(served.kindKey);
+  const changes = changesBetween(before, content, { kindKey: served.kindKey, path: "", types });
   const writer = { ...writerOf(write, "Update"), subresource: after.subresource };
   return afterUpdate(stored?.managers ?? [], writer, changes);
 }

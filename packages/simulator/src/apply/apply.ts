@@ -1,6 +1,6 @@
 import { ClusterError } from "@isthmus/plane/ports";
 import { type FieldManager, isSameManager, type Writer, withoutFields } from "./fieldManagers.ts";
-import { formatPath, type Position } from "./fieldPath.ts";
+import { type FieldTypes, formatPath, type Position } from "./fieldPath.ts";
 import { changesBetween, difference, type FieldSet, fieldsOf, hasBelow, intersection, noFields, unionOfFields } from "./fieldSet.ts";
 import { mergeConfiguration, without } from "./merge.ts";
 
@@ -17,6 +17,7 @@ export interface Application<C> {
   /** Take over fields that others own and that would change. */
   readonly force: boolean;
   readonly kindKey: string;
+  readonly types?: FieldTypes | undefined;
 }
 
 /**
@@ -24,8 +25,8 @@ export interface Application<C> {
  * another manager owns it too. Throws ClusterError `Conflict` when a field of another manager would change without force.
  * Source: kubernetes.io/docs/reference/using-api/server-side-apply.
  */
-export function applyManaged<C extends object>(live: Managed<C>, { desired, writer, force, kindKey }: Application<C>): Managed<C> {
-  const root: Position = { kindKey, path: "" };
+export function applyManaged<C extends object>(live: Managed<C>, { desired, writer, force, kindKey, types }: Application<C>): Managed<C> {
+  const root: Position = { kindKey, path: "", types };
   const own = live.managers.find((manager) => isSameManager(manager, writer));
   const others = live.managers.filter((manager) => manager !== own);
   const fields = fieldsOf(desired, root);
@@ -49,19 +50,34 @@ export function applyManaged<C extends object>(live: Managed<C>, { desired, writ
   return { content: content as C, managers: fields.size === 0 ? rest : [...rest, { ...writer, fields }] };
 }
 
-interface Contest {
+/** One manager with the fields that it owns and that would change. */
+export interface ConflictingManager {
   readonly manager: FieldManager;
   readonly contested: FieldSet;
 }
 
-function conflict(contests: readonly Contest[]): ClusterError {
-  const fields = contests.flatMap(({ contested }) => [...contested].map(formatPath)).sort();
-  const parties = contests.map(({ manager, contested }) => {
+/** Fields that other managers own and that would change. */
+export class ApplyConflict extends ClusterError {
+  readonly conflicting: readonly ConflictingManager[];
+
+  constructor(
+    message: string,
+    details: { readonly fields: readonly string[]; readonly manager?: string },
+    conflicting: readonly ConflictingManager[],
+  ) {
+    super("Conflict", message, details);
+    this.conflicting = conflicting;
+  }
+}
+
+function conflict(conflicting: readonly ConflictingManager[]): ClusterError {
+  const fields = conflicting.flatMap(({ contested }) => [...contested].map(formatPath)).sort();
+  const parties = conflicting.map(({ manager, contested }) => {
     const version = manager.operation === "Update" ? ` using ${manager.apiVersion}` : "";
     return `conflict with "${manager.manager}"${version}: ${[...contested].map(formatPath).join(", ")}`;
   });
   const count = `${fields.length} ${fields.length === 1 ? "conflict" : "conflicts"}`;
-  const manager = contests[0]?.manager.manager;
+  const manager = conflicting[0]?.manager.manager;
   const details = { fields, ...(manager === undefined ? {} : { manager }) };
-  return new ClusterError("Conflict", `Apply failed with ${count}: ${parties.join("; ")}`, details);
+  return new ApplyConflict(`Apply failed with ${count}: ${parties.join("; ")}`, details, conflicting);
 }

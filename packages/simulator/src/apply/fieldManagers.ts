@@ -6,7 +6,7 @@ export interface FieldManager {
   readonly manager: string;
   /** What was applied is a wish that the manager may withdraw; what was updated is a change that it once made. */
   readonly operation: "Apply" | "Update";
-  readonly subresource: "" | "status";
+  readonly subresource: string;
   readonly apiVersion: string;
   /** RFC 3339 with seconds. */
   readonly time: string;
@@ -71,7 +71,7 @@ export function managersFrom(managedFields: readonly JsonObject[]): readonly Fie
   return managedFields.map((entry) => ({
     manager: String(entry["manager"]),
     operation: entry["operation"] === "Apply" ? "Apply" : "Update",
-    subresource: entry["subresource"] === "status" ? "status" : "",
+    subresource: typeof entry["subresource"] === "string" ? entry["subresource"] : "",
     apiVersion: String(entry["apiVersion"]),
     time: String(entry["time"]),
     fields: fieldSetFrom(entry["fieldsV1"] as JsonObject),

@@ -11,10 +11,19 @@ export type FieldPath = string;
 /** What separates the segments of a path; neither names of fields nor JSON strings hold it. */
 export const SEPARATOR = "\n";
 
+/** What is known of the lists and maps of a kind; paths have field names only, `spec.template.spec.containers.env`. */
+export interface FieldTypes {
+  /** Undefined for a list that is replaced as a whole. */
+  listType(path: string): ListType | undefined;
+  isAtomicMap(path: string): boolean;
+}
+
 /** Where in an object of which kind a value stands; `path` has field names only, `spec.template.spec.containers.env`. */
 export interface Position {
   readonly kindKey: string;
   readonly path: string;
+  /** Default: what the tables of this file say. */
+  readonly types?: FieldTypes | undefined;
 }
 
 /** One part of a value that can be owned apart from its siblings. */
@@ -25,11 +34,12 @@ export interface Part {
   readonly isElement: boolean;
 }
 
-interface Key {
+/** A member that tells the elements of a list apart. */
+export interface Key {
   readonly name: string;
   readonly fallback?: unknown;
 }
-type ListType = "set" | readonly Key[];
+export type ListType = "set" | readonly Key[];
 
 const name: readonly Key[] = [{ name: "name" }];
 const protocol: Key = { name: "protocol", fallback: "TCP" };
@@ -67,7 +77,8 @@ const ATOMIC_MAPS: ReadonlySet<string> = new Set(["spec.selector", "spec.nodeSel
 const OUR_ATOMIC_MAPS: ReadonlySet<string> = new Set(["status.lastAccepted"]);
 const TEMPLATE = /^(spec\.jobTemplate\.)?spec\.template\./;
 
-function listTypeOf({ kindKey, path }: Position): ListType | undefined {
+function listTypeOf({ kindKey, path, types }: Position): ListType | undefined {
+  if (types !== undefined) return types.listType(path);
   const always = own(ALL_KINDS, path) ?? own(ONE_KIND, `${kindKey} ${path}`);
   if (always !== undefined || !isBuiltIn(kindKey)) return always;
   return own(BUILT_IN_KINDS, path.replace(TEMPLATE, ""));
@@ -78,7 +89,8 @@ function own(types: Readonly<Record<string, ListType>>, path: string): ListType 
   return Object.hasOwn(types, path) ? types[path] : undefined;
 }
 
-function isAtomicMap({ kindKey, path }: Position): boolean {
+function isAtomicMap({ kindKey, path, types }: Position): boolean {
+  if (types !== undefined) return types.isAtomicMap(path);
   return isBuiltIn(kindKey) ? ATOMIC_MAPS.has(path.replace(TEMPLATE, "")) : OUR_ATOMIC_MAPS.has(path);
 }
 
@@ -95,7 +107,7 @@ export function partsOf(value: unknown, position: Position): ReadonlyMap<string,
     if (value[field] === undefined) continue;
     parts.set(`f:${field}`, {
       value: value[field],
-      position: { kindKey: position.kindKey, path: prefix + field },
+      position: { ...position, path: prefix + field },
       isElement: false,
     });
   }

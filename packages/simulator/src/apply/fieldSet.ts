@@ -21,23 +21,27 @@ export function fieldsOf(value: unknown, position: Position): FieldSet {
   return fields;
 }
 
-function collect(value: unknown, position: Position, path: FieldPath, into: Set<FieldPath>): void {
+function collect(value: unknown, position: Position, path: FieldPath, into: Set<FieldPath>, withParents = false): void {
   const parts = partsOf(value, position);
   if (parts === undefined || parts.size === 0) {
     into.add(path);
     return;
   }
+  if (withParents) into.add(path);
   for (const [segment, part] of parts) {
     const partPath = join(path, segment);
     if (part.isElement) into.add(partPath);
-    collect(part.value, part.position, partPath, into);
+    collect(part.value, part.position, partPath, into, withParents);
   }
 }
 
-/** What differs between two versions; parts that are shared (`===`) cost nothing. */
-export function changesBetween(before: unknown, after: unknown, position: Position): FieldChanges {
+/**
+ * What differs between two versions; parts that are shared (`===`) cost nothing. With `withParents`, a map or list that was not there before is added
+ * itself, too, as API servers record updates; one that was null was there.
+ */
+export function changesBetween(before: unknown, after: unknown, position: Position, { withParents = false } = {}): FieldChanges {
   const changes = { added: new Set<FieldPath>(), modified: new Set<FieldPath>(), removed: new Set<FieldPath>() };
-  compare(before, after, { position, path: "", changes });
+  compare(before, after, { position, path: "", changes, withParents });
   for (const set of Object.values(changes)) set.delete("");
   return changes;
 }
@@ -45,40 +49,46 @@ export function changesBetween(before: unknown, after: unknown, position: Positi
 interface Comparison {
   readonly position: Position;
   readonly path: FieldPath;
+  readonly withParents: boolean;
   readonly changes: { readonly added: Set<FieldPath>; readonly modified: Set<FieldPath>; readonly removed: Set<FieldPath> };
 }
 
 function compare(before: unknown, after: unknown, comparison: Comparison): void {
   if (before === after) return;
-  const { position, path, changes } = comparison;
-  const old = before === undefined ? undefined : partsOf(before, position);
+  const { position, path, changes, withParents } = comparison;
   const now = after === undefined ? undefined : partsOf(after, position);
+  const isEmpty = withParents && before === null && now !== undefined;
+  const old = before === undefined ? undefined : isEmpty ? NO_PARTS : partsOf(before, position);
   if (old !== undefined && now !== undefined) {
     compareParts(old, now, comparison);
   } else if (before !== undefined && after !== undefined && old === undefined && now === undefined) {
     if (!equalJson(before, after)) changes.modified.add(path);
   } else {
-    if (before !== undefined) collect(before, position, path, changes.removed);
-    if (after !== undefined) collect(after, position, path, changes.added);
+    if (before !== undefined) collect(before, position, path, changes.removed, withParents);
+    if (after !== undefined) collect(after, position, path, changes.added, withParents);
   }
 }
 
+const NO_PARTS: Parts = new Map();
+/** It is there in any object. */
+const METADATA = "f:metadata";
+
 type Parts = ReadonlyMap<string, Part>;
 
-function compareParts(old: Parts, now: Parts, { path, changes }: Comparison): void {
+function compareParts(old: Parts, now: Parts, { path, changes, withParents }: Comparison): void {
   // An empty object or list is owned itself; the one who does continues owning it when others put parts into it.
-  if (now.size === 0 && old.size > 0) changes.added.add(path);
+  if (now.size === 0 && old.size > 0 && !(withParents && path === METADATA)) changes.added.add(path);
   for (const [segment, part] of old) {
     const other = now.get(segment);
     const partPath = join(path, segment);
     if (other === undefined && part.isElement) changes.removed.add(partPath);
-    compare(part.value, other?.value, { position: part.position, path: partPath, changes });
+    compare(part.value, other?.value, { position: part.position, path: partPath, changes, withParents });
   }
   for (const [segment, part] of now) {
     if (old.has(segment)) continue;
     const partPath = join(path, segment);
     if (part.isElement) changes.added.add(partPath);
-    collect(part.value, part.position, partPath, changes.added);
+    collect(part.value, part.position, partPath, changes.added, withParents);
   }
 }
 
@@ -121,12 +131,15 @@ export function fieldsV1(fields: FieldSet): Record<string, unknown> {
   const root: Record<string, unknown> = {};
   for (const path of [...fields].sort()) {
     let node = root;
+    let walked = "";
     for (const segment of path.split(SEPARATOR)) {
+      // What has members of its own, such as an element of a keyed list, is a member of the set beside them.
+      if (walked !== "" && fields.has(walked)) node["."] = {};
+      walked = join(walked, segment);
       const next = (node[segment] ?? {}) as Record<string, unknown>;
       node[segment] = next;
       node = next;
     }
-    // An element of a keyed list is a member of the set beside its fields.
     if (path.slice(path.lastIndexOf(SEPARATOR) + 1).startsWith("k:")) node["."] = {};
   }
   return root;

@@ -1,0 +1,1 @@
+export { type ServedApi, type ServeOptions, serveCluster } from "./server.ts";
