@@ -1,11 +1,11 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { allKinds } from "@isthmus/api";
 import { kindKeyOf, UsageError } from "@isthmus/core";
 import {
   type Agent,
   agentRoles,
   agentSecrets,
   answerQuery,
+  type Cluster,
   clusterRegistrations,
   ensureSecret,
   keepJoinTokens,
@@ -20,9 +20,11 @@ import {
 } from "@isthmus/plane";
 import { createServerIdentity, type GrpcServer, type GrpcServerOptions, grpcConnector, startGrpcServer } from "@isthmus/relay";
 import { type RunningServerLink, startAgentLink, startServerLink } from "@isthmus/relay/session";
-import { demoClusters, type SimulatedCluster, simulatedCluster, startControllers } from "@isthmus/simulator";
+import { type SimulatedCluster, startControllers } from "@isthmus/simulator";
 import type { Logger } from "pino";
 import { version } from "../package.json";
+import { startDemoClusters } from "./demoClusters.ts";
+import type { KubeconfigEntry } from "./demoKubeconfig.ts";
 
 /** Namespace of the management plane. */
 export const NAMESPACE = "gloo-mesh";
@@ -31,10 +33,15 @@ const random = Math.random;
 // An agent that is there answers at once.
 const ASK_MS = 5_000;
 
-/** A management cluster and workload clusters, all simulated, with a real server and real agents that talk over real sockets. */
+/**
+ * A management cluster and workload clusters, all simulated, with a real server and real agents that talk over real sockets: to each other, and to the
+ * API servers of their clusters.
+ */
 export interface Demo {
   readonly management: SimulatedCluster;
   readonly workload: readonly SimulatedCluster[];
+  /** How kubectl reaches them, the management cluster first. */
+  readonly contexts: readonly KubeconfigEntry[];
   readonly server: Server;
   /** Port on which agents are served. */
   readonly port: number;
@@ -58,25 +65,21 @@ export interface DemoOptions {
  * everything ends when `signal` is aborted.
  */
 export async function startDemo({ port, log, say }: DemoOptions, signal: AbortSignal): Promise<Demo> {
-  const management = simulatedCluster({ name: "", clock, kinds: allKinds() });
-  management.load([namespaceOf(NAMESPACE), namespaceOf("bookinfo")]);
-  const workload = Object.entries(demoClusters()).map(([name, resources]) => {
-    const cluster = simulatedCluster({ name, clock, kinds: allKinds() });
-    cluster.load([namespaceOf(NAMESPACE), ...resources]);
-    return cluster;
-  });
+  const clusters = await startDemoClusters({ namespace: NAMESPACE, clock, random });
+  const management = clusters.management.simulated;
+  const workload = clusters.workload.map(({ simulated }) => simulated);
   const controllers = [management, ...workload].map((cluster) => startControllers(cluster, { clock, random, log }, signal));
 
-  const { server, link, grpc, token, root } = await startPlane({ management, port, log, say }, signal);
-  for (const cluster of workload) {
+  const { server, link, grpc, token, root } = await startPlane({ management: clusters.management.client, port, log, say }, signal);
+  for (const { client } of clusters.workload) {
     // What `meshctl cluster register` copies into a cluster.
-    await ensureSecret(cluster, { name: RELAY_SECRETS.root, namespace: NAMESPACE }, async () => ({ "ca.crt": root }));
-    await ensureSecret(cluster, { name: RELAY_SECRETS.token, namespace: NAMESPACE }, async () => ({ token }));
+    await ensureSecret(client, { name: RELAY_SECRETS.root, namespace: NAMESPACE }, async () => ({ "ca.crt": root }));
+    await ensureSecret(client, { name: RELAY_SECRETS.token, namespace: NAMESPACE }, async () => ({ token }));
   }
   const running = new Map<string, { readonly stop: AbortController; readonly ended: Promise<void> }>();
 
   function start(clusterName: string): void {
-    const cluster = workload.find(({ name }) => name === clusterName);
+    const cluster = clusters.workload.find(({ simulated }) => simulated.name === clusterName)?.client;
     if (cluster === undefined || running.has(clusterName)) return;
     const stop = new AbortController();
     const ended = runAgent(cluster, { port: grpc.port, log }, AbortSignal.any([signal, stop.signal]));
@@ -93,6 +96,7 @@ export async function startDemo({ port, log, say }: DemoOptions, signal: AbortSi
   return {
     management,
     workload,
+    contexts: [clusters.management, ...clusters.workload].map(({ entry }) => entry),
     server,
     port: grpc.port,
     startAgent: start,
@@ -100,6 +104,7 @@ export async function startDemo({ port, log, say }: DemoOptions, signal: AbortSi
     isAgentRunning: (clusterName) => running.has(clusterName),
     ended: Promise.all([server.ended, link.closed.then(() => grpc.close()), ...controllers]).then(async () => {
       await Promise.all([...running.values()].map(({ ended }) => ended));
+      await clusters.close();
     }),
   };
 }
@@ -113,7 +118,7 @@ interface Plane {
 }
 
 async function startPlane(
-  { management, port, log, say }: Omit<DemoOptions, "port"> & { readonly port: number; readonly management: SimulatedCluster },
+  { management, port, log, say }: Omit<DemoOptions, "port"> & { readonly port: number; readonly management: Cluster },
   signal: AbortSignal,
 ): Promise<Plane> {
   let grpc: GrpcServer | undefined;
@@ -201,7 +206,7 @@ async function listen(options: GrpcServerOptions, say: (line: string) => void): 
 }
 
 async function runAgent(
-  cluster: SimulatedCluster,
+  cluster: Cluster,
   { port, log }: { readonly port: number; readonly log: Logger },
   signal: AbortSignal,
 ): Promise<void> {
@@ -252,8 +257,4 @@ async function runAgent(
     signal,
   );
   await Promise.all([agent.ended, secrets.watch(() => void connector.reload(), signal), ...links]);
-}
-
-function namespaceOf(name: string) {
-  return { apiVersion: "v1", kind: "Namespace", metadata: { name } };
 }

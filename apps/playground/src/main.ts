@@ -9,6 +9,7 @@ import { check } from "./check.ts";
 import { colors } from "./colors.ts";
 import { type DemoConsole, startDemoConsole } from "./console.ts";
 import { type Demo, NAMESPACE, startDemo } from "./demo.ts";
+import { DEMO_KUBECONFIG, writeDemoKubeconfig } from "./demoKubeconfig.ts";
 import { help, onKeys } from "./keys.ts";
 import { countsTable, federationTable } from "./outcome.ts";
 import { DEMO_LIMIT_MS, isFederated, until } from "./waiting.ts";
@@ -50,15 +51,21 @@ async function run({ check: checks, port, ui, uiPort, verbose }: Options, signal
 
   let demo: Demo | undefined;
   let shown: DemoConsole | undefined;
+  let removeKubeconfig: (() => void) | undefined;
   try {
     say("Starting a management cluster and two workload clusters, simulated in this process …");
     demo = await startDemo({ port, log, say }, running);
+    removeKubeconfig = writeDemoKubeconfig(DEMO_KUBECONFIG, demo.contexts);
+    say(
+      `kubectl and meshctl reach them by export KUBECONFIG=$PWD/${DEMO_KUBECONFIG} (contexts ${demo.contexts.map(({ name }) => name).join(", ")})`,
+    );
     if (ui) {
       shown = await startDemoConsole({ server: demo.server, namespace: NAMESPACE, port: uiPort, log, say }, running);
       say(`The console is at http://127.0.0.1:${shown.port}/`);
     }
     await show(demo, { checks, say, started }, running);
   } finally {
+    removeKubeconfig?.();
     stop.abort(new Error("the demo has ended"));
     await Promise.all([demo?.ended, shown?.ended]);
   }

@@ -1,10 +1,14 @@
 import type { Agent } from "node:http";
 import type { RequestOptions } from "node:https";
 import { fileProblem, messageOf, UsageError } from "@isthmus/core";
+import { demoContent } from "./demoContent.ts";
 import { contentOfFile, contentOfText, defaultContent, type KubeconfigContent } from "./kubeconfigFile.ts";
 import { bytesOf, type Chosen, type Present, presenting } from "./kubeconfigUser.ts";
 
-/** Where a kubeconfig comes from. Neither `path` nor `text`: KUBECONFIG, then ~/.kube/config, then the pod's service account. */
+/**
+ * Where a kubeconfig comes from. Neither `path` nor `text`: KUBECONFIG, then ~/.kube/config, then the pod's service account; a context that is there nowhere is
+ * looked for in the demo that runs in this folder.
+ */
 export interface KubeconfigSource {
   readonly path?: string;
   /** The kubeconfig itself, as YAML or JSON. */
@@ -84,9 +88,18 @@ function serverOf({ cluster, context }: Access, place: string): string {
 
 function read(source: KubeconfigSource, place: string): KubeconfigContent {
   const content = readOrRefuse(source, place);
+  // The clusters of a demo that runs here have names of their own, which count only where the user's kubeconfig has no such context.
+  if (source.context !== undefined && isDefault(source) && !content?.contexts.some(({ name }) => name === source.context)) {
+    const demo = demoContent(source.context, process.cwd());
+    if (demo !== undefined) return demo;
+  }
   if (content === undefined)
     throw new UsageError("no kubeconfig found: set KUBECONFIG, use --kubeconfig, or run in a pod with a service account");
   return content;
+}
+
+function isDefault({ text, path }: KubeconfigSource): boolean {
+  return text === undefined && path === undefined;
 }
 
 function readOrRefuse({ text, path }: KubeconfigSource, place: string): KubeconfigContent | undefined {

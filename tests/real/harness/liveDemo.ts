@@ -26,11 +26,11 @@ export interface LiveDemo {
   stop(): Promise<void>;
 }
 
-/** Starts the demo on free ports; resolves when both clusters are federated. */
-export async function startLiveDemo(): Promise<LiveDemo> {
+/** Starts the demo on free ports, in a folder where it leaves its kubeconfig; resolves when both clusters are federated. */
+export async function startLiveDemo(folder = root): Promise<LiveDemo> {
   const [port = 0, uiPort = 0] = await freePorts(2);
   const args = [join(root, "apps/playground/bin/demo.js"), "--port", String(port), "--ui-port", String(uiPort)];
-  const child = spawn(process.execPath, args, { cwd: root, stdio: ["pipe", "pipe", "inherit"] });
+  const child = spawn(process.execPath, args, { cwd: folder, stdio: ["pipe", "pipe", "inherit"] });
   process.once("exit", () => child.kill("SIGKILL"));
   try {
     await ready(child);

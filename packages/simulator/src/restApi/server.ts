@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { setMaxListeners } from "node:events";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { createRoot, issueServerCertificate, type KeyedCertificate } from "@isthmus/certificates";
@@ -65,6 +66,8 @@ export async function serveCluster({
   state.knowledge = knowledgeOf(table);
   cluster.load(bootstrapObjects(state));
   const stop = new AbortController();
+  // Every watch listens to it.
+  setMaxListeners(0, stop.signal);
   const served: Serving = {
     state,
     table,
