@@ -1,4 +1,4 @@
-import { type AnyResource, type Clock, type Kind, kindKeyOf, md5Hex, type Resource, type ResourceRef } from "@isthmus/core";
+import { type AnyResource, type Clock, equalJson, type Kind, kindKeyOf, md5Hex, type Resource, type ResourceRef } from "@isthmus/core";
 import { ClusterError, type ServedKind } from "@isthmus/plane/ports";
 import { equalManagers } from "./apply/fieldManagers.ts";
 import type { FieldTypes } from "./apply/fieldPath.ts";
@@ -268,9 +268,12 @@ export class SimulatedState {
     if (!kind.generation) return {};
     if (before === undefined) return { generation: 1 };
     const generation = before.resource.metadata.generation ?? 1;
+    // Source: pkg/registry/apps/deployment/strategy.go.
+    const annotated =
+      kind.kind === "Deployment" && !equalJson(before.resource.metadata.annotations ?? {}, after.resource.metadata.annotations ?? {});
     const deleted = before.resource.metadata.deletionTimestamp !== after.resource.metadata.deletionTimestamp;
     const same = equalSpecs(contentOf(before.resource), contentOf(after.resource), !kind.statusSubresource);
-    return { generation: same && !deleted ? generation : generation + 1 };
+    return { generation: same && !deleted && !annotated ? generation : generation + 1 };
   }
 
   #afterWrite({ kindKey }: Served, resource: AnyResource): void {

@@ -39,3 +39,8 @@ export function titleOf(step: Step): string {
 export function differing(step: Step, reason: string): Step {
   return { ...step, differs: reason };
 }
+
+/** A request for another form of its answer. */
+export function accepting(step: Step, accept: string): Step {
+  return { ...step, accept } as Step;
+}

@@ -50,7 +50,7 @@ export function unrecognized(kind: string, problem: string, bytes: Buffer): ApiE
   const text = bytes.toString("utf8");
   const summary =
     bytes.length === 0
-      ? "empty request body"
+      ? "<empty>"
       : text.startsWith("{")
         ? text.length > most
           ? `${text.slice(0, most)} ...`

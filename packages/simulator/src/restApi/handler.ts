@@ -5,8 +5,9 @@ import type { SimulatedState } from "../state.ts";
 import { type Attributes, authorized, refusalText } from "./access/rbac.ts";
 import { requestedToken, reviewed } from "./access/reviews.ts";
 import { ANONYMOUS, type Tokens, type User } from "./access/users.ts";
-import { ApiError, badRequest, forbiddenError, methodNotAllowed, notFoundError, unknownResourceError } from "./apiError.ts";
+import { ApiError, badRequest, forbiddenError, invalidError, methodNotAllowed, notFoundError, unknownResourceError } from "./apiError.ts";
 import { mediaType, objectIn, readBody, unrecognized } from "./bodies.ts";
+import { invalid } from "./fieldErrors.ts";
 import { pageOf } from "./listing.ts";
 import { documentFor } from "./nonResources.ts";
 import type { OpenApiDocuments } from "./openapi/documents.ts";
@@ -165,11 +166,19 @@ const DEPRECATED: Readonly<Record<string, string>> = {
   "/componentstatuses": "v1 ComponentStatus is deprecated in v1.19+",
 };
 
+const CUSTOM_SUBRESOURCES: ReadonlySet<string> = new Set(["status", "scale"]);
+
 async function answerResource(context: Context): Promise<Answered | undefined> {
   const { info, resource, target, warn } = context;
   const deprecation = resource.custom?.deprecation ?? DEPRECATED[`${resource.group}/${resource.plural}`];
   if (deprecation !== undefined) warn(deprecation);
-  if (target.subresource !== "" && !resource.subresources.some(({ name }) => name === target.subresource)) throw unknownResourceError();
+  const hasSubresource = target.subresource === "" || resource.subresources.some(({ name }) => name === target.subresource);
+  if (!hasSubresource)
+    throw resource.custom !== undefined && CUSTOM_SUBRESOURCES.has(target.subresource)
+      ? notFoundError(resource, target.name)
+      : unknownResourceError();
+  if (resource.namespaced && target.namespace === "" && (target.name !== "" || info.method === "POST"))
+    throw info.method === "POST" ? methodNotAllowed() : unknownResourceError();
   switch (info.method) {
     case "GET":
     case "HEAD":
@@ -231,6 +240,7 @@ function one(context: Context): Answered {
   const stored = resource.served?.store.get(target.namespace, target.name);
   if (stored === undefined) throw notFoundError(resource, target.name);
   if (target.subresource === "scale") return { code: 200, body: scaleOf(resource, stored) };
+  if (STREAMS.has(target.subresource)) throw unstreamable(context);
   // Nothing runs in a simulated pod that could write a log.
   if (target.subresource === "log") return { code: 200, text: "" };
   if (target.subresource !== "" && target.subresource !== "status")
@@ -258,13 +268,25 @@ function written({ resource, request, info, served }: Context, code: number, sto
   return { code, body: shownIn(formOf(request.headers.accept ?? "", info.query), resource, list, served.state.clock.now()) };
 }
 
+const STREAMS: ReadonlySet<string> = new Set(["exec", "attach", "portforward"]);
+
+function unstreamable({ resource, target }: Context): ApiError {
+  const stored = resource.served?.store.get(target.namespace, target.name);
+  if (stored === undefined) return notFoundError(resource, target.name);
+  const { nodeName } = membersAt(stored.resource, "spec");
+  return badRequest(
+    nodeName === undefined ? `pod ${target.name} does not have a host assigned` : `nothing runs in the simulated pod ${target.name}`,
+  );
+}
+
 async function post(context: Context): Promise<Answered> {
   const { served, request, resource, target, user, warn } = context;
   requireVerb(context, "create");
+  if (STREAMS.has(target.subresource)) throw unstreamable(context);
   const bytes = await readBody(request);
   const kind =
     target.subresource === "" ? resource.kind : (resource.subresources.find(({ name }) => name === target.subresource)?.kind ?? "");
-  const body = objectIn(bytes, mediaType(request), kind);
+  const body = objectIn(bytes, mediaType(request), kind) ?? {};
   requireObject(body, kind, bytes);
   const { state, tokens } = served;
   if (target.subresource === "eviction") {
@@ -286,8 +308,8 @@ async function post(context: Context): Promise<Answered> {
 const TYPE_META = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
 
 function requireObject(body: unknown, kind: string, bytes: Buffer): void {
-  if (typeof body === "object" && body !== null && !Array.isArray(body)) return;
-  const word = Array.isArray(body) ? "array" : typeof body === "boolean" ? "bool" : body === null ? "null" : typeof body;
+  if (typeof body === "object" && !Array.isArray(body)) return;
+  const word = Array.isArray(body) ? "array" : typeof body === "boolean" ? "bool" : typeof body;
   throw unrecognized(
     kind,
     `couldn't get version/kind; json parse error: json: cannot unmarshal ${word} into Go value of type ${TYPE_META}`,
@@ -299,7 +321,7 @@ async function put(context: Context): Promise<Answered> {
   const { request, resource, target } = context;
   requireVerb(context, "update");
   const bytes = await readBody(request);
-  const body = objectIn(bytes, mediaType(request), resource.kind);
+  const body = objectIn(bytes, mediaType(request), resource.kind) ?? {};
   requireObject(body, resource.kind, bytes);
   const options = writing(context, "UpdateOptions");
   if (target.subresource === "scale") {
@@ -359,6 +381,9 @@ async function patch(context: Context): Promise<Answered> {
     return { code: 200, body: scaleOf(resource, after) };
   }
   const { object, wording } = change.applyTo(rendered(resource, stored));
+  const { uid } = membersAt(object, "metadata");
+  if (uid !== undefined && uid !== stored.resource.metadata.uid)
+    throw invalidError(resource, target.name, [invalid("metadata.uid", uid, "field is immutable")]);
   return written(context, 200, replaced({ ...options, wording }, object));
 }
 

@@ -2,6 +2,7 @@ import { managedFieldsOf } from "../apply/fieldManagers.ts";
 import type { Members } from "../apply/json.ts";
 import { contentOf, serverMetadataOf } from "../object.ts";
 import type { Stored } from "../store.ts";
+import { defaulted } from "./custom/structural.ts";
 import type { ApiResource } from "./resourceTable.ts";
 import { decodeAs } from "./types/goDecode.ts";
 
@@ -12,8 +13,11 @@ export function rendered(resource: ApiResource, { resource: object, managers }: 
   const managed = managers.length === 0 ? {} : { managedFields: managedFieldsOf(managers) };
   const whole = { kind: resource.kind, apiVersion: resource.apiVersion, metadata: { ...server, ...written, ...managed }, ...content };
   if (resource.struct !== undefined) return decodeAs(resource.struct, whole).value;
+  const { schema } = resource.custom ?? {};
+  // Defaults that the definition has got since hold for what was stored before.
+  const completed = schema === undefined ? whole : (defaulted(schema, whole) as Members);
   return inOrder({
-    ...whole,
+    ...completed,
     metadata: inOrder({ ...whole.metadata, ...(managers.length === 0 ? {} : { managedFields: managedFieldsOf(managers).map(inOrder) }) }),
   });
 }

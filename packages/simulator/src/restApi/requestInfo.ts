@@ -34,7 +34,13 @@ export function requestInfoOf(method: string, url: string): RequestInfo | undefi
   } catch {
     return undefined;
   }
-  return { method, path: parsed.pathname, query: parsed.searchParams, resource: resourceOf(parts) };
+  // An old way to ask for a watch.
+  const at = parts[0] === "api" ? 2 : 3;
+  const isWatch = parts[at] === "watch" && parts.length > at + 1;
+  const query = new URLSearchParams(parsed.searchParams);
+  if (isWatch) query.set("watch", "true");
+  const resource = resourceOf(isWatch ? parts.filter((_, i) => i !== at) : parts);
+  return { method, path: parsed.pathname, query, resource };
 }
 
 function resourceOf(parts: readonly string[]): ResourceRequest | undefined {

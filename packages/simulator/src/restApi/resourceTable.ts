@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { type AnyResource, groupOf } from "@isthmus/core";
 import { isMembers, type Members, membersAt } from "../apply/json.ts";
 import { storageVersionOf } from "../kinds.ts";
@@ -203,6 +204,13 @@ function definedVersions(served: Served, definition: AnyResource): readonly ApiR
   const group = String(spec["group"]);
   const kind = String(names["kind"]);
   const versions = Array.isArray(spec["versions"]) ? spec["versions"].filter(isMembers) : [];
+  const current = [...versions].filter(({ served: isServed, deprecated }) => isServed === true && deprecated !== true);
+  const newer = current.map(({ name }) => String(name)).sort(comparedVersions)[0];
+  const hash = createHash("sha256")
+    .update(`${group}/${String(versions.find(({ storage }) => storage === true)?.["name"])}/${kind}`)
+    .digest()
+    .subarray(0, 8)
+    .toString("base64");
   return [...versions]
     .filter((version) => version["served"] === true)
     .sort((a, b) => comparedVersions(String(a["name"]), String(b["name"])))
@@ -214,6 +222,7 @@ function definedVersions(served: Served, definition: AnyResource): readonly ApiR
       const verbs = ["get", "patch", "update"];
       return {
         ...{ group, version: name, apiVersion: `${group}/${name}`, plural: String(names["plural"]), kind, served, struct: undefined },
+        hash,
         singular: String(names["singular"] ?? kind.toLowerCase()),
         listKind: String(names["listKind"] ?? `${kind}List`),
         namespaced: spec["scope"] !== "Cluster",
@@ -232,7 +241,12 @@ function definedVersions(served: Served, definition: AnyResource): readonly ApiR
           hasStatus,
           scale,
           deprecation:
-            version["deprecated"] === true ? String(version["deprecationWarning"] ?? `${group}/${name} ${kind} is deprecated`) : undefined,
+            version["deprecated"] === true
+              ? String(
+                  version["deprecationWarning"] ??
+                    `${group}/${name} ${kind} is deprecated${newer === undefined ? "" : `; use ${group}/${newer} ${kind}`}`,
+                )
+              : undefined,
         },
       };
     });

@@ -12,13 +12,20 @@ export function formOf(accept: string, query: URLSearchParams): Form {
   if (accept.trim() === "") return { form: "object" };
   for (const part of accept.split(",")) {
     const [type = "", ...parameters] = part.split(";").map((each) => each.trim());
-    if (type !== "application/json" && type !== "*/*" && type !== "application/*") continue;
+    if (type !== "application/json" && type !== "application/yaml" && type !== "*/*" && type !== "application/*") continue;
     const as = parameters.find((each) => each.startsWith("as="))?.slice("as=".length);
     if (as === undefined) return { form: "object" };
     if (as === "Table") return { form: "table", include: inclusionOf(query.get("includeObject")) };
     if (as === "PartialObjectMetadata" || as === "PartialObjectMetadataList") return { form: "metadata" };
   }
-  throw new ApiError(406, "NotAcceptable", "only the following media types are accepted: application/json");
+  const all = [
+    "application/json",
+    "application/yaml",
+    "application/vnd.kubernetes.protobuf",
+    "application/json;stream=watch",
+    "application/vnd.kubernetes.protobuf;stream=watch",
+  ];
+  throw new ApiError(406, "NotAcceptable", `406: Not Acceptable\n\nAvailable representations: ${all.join(", ")}`, {});
 }
 
 function inclusionOf(text: string | null): Inclusion {

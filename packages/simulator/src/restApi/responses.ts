@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { stringify as yamlText } from "yaml";
 import type { Members } from "../apply/json.ts";
 import type { ApiError } from "./apiError.ts";
 
@@ -17,11 +18,17 @@ export function answer(
   { code, body, text, contentType }: Answer,
   warnings: readonly string[],
 ): void {
-  const isPretty = /curl|Wget|Mozilla/.test(request.headers["user-agent"] ?? "") || /[?&]pretty(=(true|1))?(&|$)/.test(request.url ?? "");
-  const content = text ?? `${safeJson(body, isPretty)}${isPretty ? "" : "\n"}`;
+  const isPretty =
+    (request.headers.accept ?? "").includes("text/html") ||
+    /curl|Wget|Mozilla/.test(request.headers["user-agent"] ?? "") ||
+    /[?&]pretty(=(true|1))?(&|$)/.test(request.url ?? "");
+  const isYaml = text === undefined && (request.headers.accept ?? "").startsWith("application/yaml");
+  const content = isYaml
+    ? yamlText(body, { sortMapEntries: true, indentSeq: false, customTags: ["timestamp"] })
+    : (text ?? `${safeJson(body, isPretty)}${isPretty ? "" : "\n"}`);
   for (const warning of warnings.slice(0, MOST_WARNINGS)) response.appendHeader("warning", `299 - ${JSON.stringify(warning)}`);
   response.writeHead(code, {
-    "content-type": contentType ?? (body === undefined ? "text/plain; charset=utf-8" : "application/json"),
+    "content-type": contentType ?? (isYaml ? "application/yaml" : body === undefined ? "text/plain; charset=utf-8" : "application/json"),
     "cache-control": "no-cache, private",
     "content-length": Buffer.byteLength(content),
   });

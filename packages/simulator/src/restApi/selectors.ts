@@ -100,7 +100,7 @@ export function fieldMatcher(text: string, resource: ApiResource): Matcher {
       ...(FIELDS[`${resource.group}/${resource.plural}`] ?? []),
     ];
     if (!known.includes(field) && !selectable(resource, field)) {
-      const isPlain = known.length === (resource.namespaced ? 2 : 1);
+      const isPlain = resource.custom === undefined && known.length === (resource.namespaced ? 2 : 1);
       throw badRequest(
         isPlain
           ? `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`

@@ -6,6 +6,7 @@ import { listIn } from "../validation/podSpec.ts";
 import type { Checked } from "../validation/workloads.ts";
 import { parsedRule } from "./rules.ts";
 
+const TYPES = ["array", "boolean", "integer", "number", "object", "string"];
 const MOST_LEVELS = 100;
 
 /** What is wrong with a CustomResourceDefinition. Source: apiextensions-apiserver, pkg/apis/apiextensions/validation. */
@@ -34,7 +35,16 @@ export function definitionErrors({ object, before }: Checked): readonly FieldErr
   for (const field of ["plural", "singular", "kind", "listKind"]) {
     const value = names[field];
     if (value === undefined || value === "") errors.push(required(`spec.names.${field}`));
-    else errors.push(...label1035Problems(String(value).toLowerCase()).map((problem) => invalid(`spec.names.${field}`, value, problem)));
+    else
+      errors.push(
+        ...label1035Problems(String(value).toLowerCase()).map((problem) =>
+          invalid(
+            `spec.names.${field}`,
+            value,
+            field.toLowerCase().endsWith("kind") ? `may have mixed case, but should otherwise match: ${problem}` : problem,
+          ),
+        ),
+      );
   }
   errors.push(...versionErrors(listIn(spec, "versions")));
   if (before === undefined) return errors;
@@ -108,6 +118,7 @@ function structuralErrors(schema: Members, { path, level, isRoot }: Place): read
       ),
     );
   }
+  if (typeof type === "string" && type !== "" && !TYPES.includes(type)) errors.push(unsupported(`${path}.type`, type, TYPES));
   if (isMembers(schema["properties"]) && isMembers(schema["additionalProperties"])) {
     errors.push(forbidden(`${path}.additionalProperties`, "additionalProperties and properties are mutual exclusive"));
   }

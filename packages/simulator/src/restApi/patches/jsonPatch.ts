@@ -6,7 +6,10 @@ const MOST_OPERATIONS = 10_000;
 
 /** An object after a JSON patch (RFC 6902). Throws ApiError: a patch that is none, or that does not fit the object. */
 export function jsonPatched(object: Members, patch: unknown): unknown {
-  if (!Array.isArray(patch)) throw badRequest("error decoding patch: json: cannot unmarshal object into Go value of type jsonpatch.Patch");
+  if (!Array.isArray(patch)) {
+    const word = isMembers(patch) ? "object" : typeof patch === "boolean" ? "bool" : typeof patch;
+    throw badRequest(`error decoding patch: json: cannot unmarshal ${word} into Go value of type []handlers.jsonPatchOp`);
+  }
   if (patch.length > MOST_OPERATIONS) {
     const problem = `The allowed maximum operations in a JSON patch is ${MOST_OPERATIONS}, got ${patch.length}`;
     throw new ApiError(413, "RequestEntityTooLarge", `Request entity is too large: ${problem}`);

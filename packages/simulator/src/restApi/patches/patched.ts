@@ -39,7 +39,7 @@ export function patchedObject({ struct }: ApiResource, type: string, bytes: Buff
     case "application/strategic-merge-patch+json": {
       if (struct === undefined)
         throw unsupportedMediaType(["application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml"]);
-      const patch = patchIn(bytes);
+      const patch = jsonIn(bytes, badRequest);
       if (!isMembers(patch))
         throw badRequest("error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}");
       return {

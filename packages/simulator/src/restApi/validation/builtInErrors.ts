@@ -1,5 +1,5 @@
 import type { FieldError } from "../apiError.ts";
-import { bindingErrors, dataErrors, networkPolicyErrors, priorityClassErrors, roleErrors, storageErrors } from "./others.ts";
+import { bindingErrors, dataErrors, networkPolicyErrors, priorityClassErrors, roleErrors, storageErrors, webhookErrors } from "./others.ts";
 import { autoscalerErrors, budgetErrors, ingressErrors, serviceErrors } from "./services.ts";
 import { type Checked, cronJobErrors, jobErrors, podErrors, workloadErrors } from "./workloads.ts";
 
@@ -22,6 +22,8 @@ const CHECKS: Readonly<Record<string, (checked: Checked) => readonly FieldError[
   "policy/PodDisruptionBudget": budgetErrors,
   "autoscaling/HorizontalPodAutoscaler": autoscalerErrors,
   "scheduling.k8s.io/PriorityClass": priorityClassErrors,
+  "admissionregistration.k8s.io/ValidatingWebhookConfiguration": webhookErrors,
+  "admissionregistration.k8s.io/MutatingWebhookConfiguration": webhookErrors,
   [`${RBAC}/Role`]: roleErrors,
   [`${RBAC}/ClusterRole`]: roleErrors,
   [`${RBAC}/RoleBinding`]: bindingErrors,

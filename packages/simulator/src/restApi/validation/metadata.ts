@@ -19,13 +19,14 @@ const RULES: Readonly<Record<string, (name: string) => readonly string[]>> = {
   "rbac.authorization.k8s.io/ClusterRoleBinding": pathSegmentProblems,
 };
 
+const STANDARD_FINALIZERS: ReadonlySet<string> = new Set(["kubernetes", "orphan", "foregroundDeletion"]);
 const MOST_ANNOTATIONS = 256 * 1024;
 
 /** What is wrong with the metadata of an object. Source: apimachinery, pkg/api/validation/objectmeta.go. */
 export function metadataErrors(
   kindKey: string,
   metadata: Members,
-  { namespaced, before }: { readonly namespaced: boolean; readonly before: Members | undefined },
+  { namespaced, before, isBuiltIn }: { readonly namespaced: boolean; readonly before: Members | undefined; readonly isBuiltIn: boolean },
 ): readonly FieldError[] {
   const { name, namespace, labels, annotations, ownerReferences, finalizers } = metadata;
   const errors: FieldError[] = [];
@@ -52,8 +53,8 @@ export function metadataErrors(
       });
   }
   if (Array.isArray(ownerReferences)) {
-    ownerReferences.filter(isMembers).forEach((owner, i) => {
-      const path = `metadata.ownerReferences[${i}]`;
+    ownerReferences.filter(isMembers).forEach((owner) => {
+      const path = "metadata.ownerReferences";
       for (const field of ["apiVersion", "kind", "name", "uid"]) {
         const value = owner[field];
         if (value === undefined || value === "")
@@ -73,6 +74,11 @@ export function metadataErrors(
     ];
   }
   if (Array.isArray(finalizers)) {
+    finalizers.map(String).forEach((finalizer, i) => {
+      if (isBuiltIn && !finalizer.includes("/") && !STANDARD_FINALIZERS.has(finalizer)) {
+        errors.push(invalid(`metadata.finalizers[${i}]`, finalizer, "name is neither a standard finalizer name nor is it fully qualified"));
+      }
+    });
     for (const finalizer of finalizers.map(String)) {
       errors.push(...qualifiedNameProblems(finalizer).map((problem) => invalid("metadata.finalizers", finalizer, problem)));
     }

@@ -118,3 +118,23 @@ export function storageErrors({ object, before }: Checked): readonly FieldError[
   }
   return errors;
 }
+
+/** Of configurations of webhooks. */
+export function webhookErrors({ object }: Checked): readonly FieldError[] {
+  return listIn(object, "webhooks").flatMap((webhook, i) => {
+    const at = `webhooks[${i}]`;
+    const errors: FieldError[] = [];
+    const name = String(webhook["name"] ?? "");
+    if (name === "") errors.push(required(`${at}.name`));
+    else if (name.split(".").length < 3)
+      errors.push(invalid(`${at}.name`, name, "should be a domain with at least three segments separated by dots"));
+    if ((webhook["sideEffects"] ?? "") === "") errors.push(required(`${at}.sideEffects`, "must specify one of None, NoneOnDryRun"));
+    const { url, service } = membersAt(webhook, "clientConfig");
+    const isUrl = url !== undefined && url !== null;
+    if (isUrl === isMembers(service)) errors.push(required(`${at}.clientConfig`, "exactly one of url or service is required"));
+    const versions = webhook["admissionReviewVersions"];
+    if (!Array.isArray(versions) || versions.length === 0)
+      errors.push(required(`${at}.admissionReviewVersions`, "must specify one of v1, v1beta1"));
+    return errors;
+  });
+}

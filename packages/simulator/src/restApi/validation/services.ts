@@ -1,8 +1,8 @@
-import { isMembers, membersAt } from "../../apply/json.ts";
+import { isMembers, type Members, membersAt } from "../../apply/json.ts";
 import type { FieldError } from "../apiError.ts";
 import { duplicate, invalid, required } from "../fieldErrors.ts";
 import { labelErrors } from "./metadata.ts";
-import { labelProblems, subdomainProblems } from "./names.ts";
+import { labelProblems, portNameProblems, subdomainProblems } from "./names.ts";
 import { listIn, oneOf, portErrors } from "./podSpec.ts";
 import { type Checked, notNegative, selectorErrors } from "./workloads.ts";
 
@@ -28,6 +28,9 @@ export function serviceErrors({ object, before }: Checked): readonly FieldError[
     }
     errors.push(...portErrors(number ?? 0, `${at}.port`));
     errors.push(...oneOf(protocol, `${at}.protocol`, ["SCTP", "TCP", "UDP"]));
+    if (typeof targetPort === "string" && targetPort !== "") {
+      errors.push(...portNameProblems(targetPort).map((problem) => invalid(`${at}.targetPort`, targetPort, problem)));
+    }
     if (typeof targetPort === "number" && targetPort !== 0) errors.push(...portErrors(targetPort, `${at}.targetPort`));
   });
   errors.push(...labelErrors(spec["selector"], "spec.selector"));
@@ -49,6 +52,7 @@ export function serviceErrors({ object, before }: Checked): readonly FieldError[
     if (host === "") errors.push(required("spec.externalName"));
     else errors.push(...subdomainProblems(host).map((problem) => invalid("spec.externalName", host, problem)));
   }
+  errors.push(...rangeErrors(spec, before === undefined));
   const old = before === undefined ? undefined : membersAt(before, "spec");
   if (old !== undefined && type !== "ExternalName" && old["type"] !== "ExternalName") {
     const [was, is] = [old["clusterIP"], spec["clusterIP"]];
@@ -63,6 +67,23 @@ export function serviceErrors({ object, before }: Checked): readonly FieldError[
   return errors;
 }
 
+/** Addresses and ports that no cluster of these ranges gives: 10.96.0.0/12 and 30000–32767. */
+function rangeErrors(spec: Members, isNew: boolean): readonly FieldError[] {
+  const { clusterIP = "" } = spec;
+  const [first, second = 0] = String(clusterIP).split(".").map(Number);
+  const isInside = clusterIP === "" || clusterIP === "None" || (first === 10 && second >= 96 && second < 112);
+  if (isNew && !isInside) {
+    const words = `failed to allocate IP ${String(clusterIP)}: the provided network does not match the current range`;
+    return [invalid("spec.clusterIPs", [clusterIP], words)];
+  }
+  return listIn(spec, "ports").flatMap(({ nodePort }, i) => {
+    if (typeof nodePort !== "number" || nodePort === 0 || (nodePort >= 30_000 && nodePort <= 32_767)) return [];
+    return [
+      invalid(`spec.ports[${i}].nodePort`, nodePort, "provided port is not in the valid range. The range of valid ports is 30000-32767"),
+    ];
+  });
+}
+
 /** Of Ingresses. */
 export function ingressErrors({ object }: Checked): readonly FieldError[] {
   const spec = membersAt(object, "spec");
@@ -74,7 +95,8 @@ export function ingressErrors({ object }: Checked): readonly FieldError[] {
     listIn(membersAt(rule, "http"), "paths").forEach((path, j) => {
       const at = `spec.rules[${i}].http.paths[${j}]`;
       const { pathType } = path;
-      if (pathType === undefined) errors.push(required(`${at}.pathType`, "pathType must be specified"));
+      if (pathType === undefined || pathType === null || pathType === "")
+        errors.push(required(`${at}.pathType`, "pathType must be specified"));
       else errors.push(...oneOf(pathType, `${at}.pathType`, ["Exact", "ImplementationSpecific", "Prefix"]));
       const text = String(path["path"] ?? "");
       if (pathType !== "ImplementationSpecific" && !text.startsWith("/"))
@@ -109,7 +131,13 @@ export function budgetErrors({ object }: Checked): readonly FieldError[] {
   const { minAvailable, maxUnavailable, selector } = spec;
   const errors: FieldError[] = [];
   if (minAvailable !== undefined && maxUnavailable !== undefined) {
-    errors.push(invalid("spec", spec, "minAvailable and maxUnavailable cannot be both set"));
+    const both = {
+      MinAvailable: minAvailable,
+      Selector: selector ?? null,
+      MaxUnavailable: maxUnavailable,
+      UnhealthyPodEvictionPolicy: spec["unhealthyPodEvictionPolicy"] ?? null,
+    };
+    errors.push(invalid("spec", both, "minAvailable and maxUnavailable cannot be both set"));
   }
   errors.push(...notNegative(minAvailable, "spec.minAvailable"), ...notNegative(maxUnavailable, "spec.maxUnavailable"));
   if (isMembers(selector)) errors.push(...selectorErrors(selector, "spec.selector"));

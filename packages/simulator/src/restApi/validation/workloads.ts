@@ -1,7 +1,7 @@
 import { equalJson, type LabelSelector, matchesSelector } from "@isthmus/core";
 import { isMembers, type Members, membersAt } from "../../apply/json.ts";
 import type { FieldError } from "../apiError.ts";
-import { forbidden, invalid, required } from "../fieldErrors.ts";
+import { forbidden, invalid, required, unsupported } from "../fieldErrors.ts";
 import { labelErrors } from "./metadata.ts";
 import { labelValueProblems, qualifiedNameProblems } from "./names.ts";
 import { listIn, oneOf, podSpecErrors } from "./podSpec.ts";
@@ -12,6 +12,7 @@ export interface Checked {
   readonly before: Members | undefined;
 }
 
+const OPERATORS: ReadonlySet<string> = new Set(["In", "NotIn", "Exists", "DoesNotExist"]);
 const NOT_NEGATIVE = "must be greater than or equal to 0";
 const IMMUTABLE = "field is immutable";
 
@@ -32,8 +33,11 @@ export function workloadErrors({ object, before }: Checked): readonly FieldError
   }
   const template = membersAt(spec, "template");
   const labels = membersAt(membersAt(template, "metadata"), "labels");
-  if (isMembers(selector) && !matchesSelector(selector as LabelSelector, labels as Readonly<Record<string, string>>)) {
-    errors.push(invalid("spec.template.metadata.labels", labels, "`selector` does not match template `labels`"));
+  const isOdd = isMembers(selector) && listIn(selector, "matchExpressions").some(({ operator }) => !OPERATORS.has(String(operator)));
+  if (isOdd) errors.push(invalid("spec.selector", selector, "invalid label selector"));
+  else if (!isMembers(selector) || !matchesSelector(selector as LabelSelector, labels as Readonly<Record<string, string>>)) {
+    const shown = membersAt(template, "metadata")["labels"] ?? null;
+    errors.push(invalid("spec.template.metadata.labels", shown, "`selector` does not match template `labels`"));
   }
   errors.push(...labelErrors(labels, "spec.template.labels"));
   errors.push(...podSpecErrors(membersAt(template, "spec"), "spec.template.spec", { policies: ["Always"] }));
@@ -56,7 +60,12 @@ function deploymentErrors(spec: Members): readonly FieldError[] {
   if (strategy["type"] === "Recreate" && isMembers(strategy["rollingUpdate"])) {
     errors.push(forbidden("spec.strategy.rollingUpdate", "may not be specified when strategy `type` is 'Recreate'"));
   }
-  errors.push(...oneOf(strategy["type"], "spec.strategy.type", ["Recreate", "RollingUpdate"]));
+  const { type = "RollingUpdate" } = strategy;
+  if (type !== "Recreate" && type !== "RollingUpdate") {
+    errors.push(
+      unsupported("spec.strategy", { Type: type, RollingUpdate: strategy["rollingUpdate"] ?? null }, ["Recreate", "RollingUpdate"]),
+    );
+  }
   const deadline = spec["progressDeadlineSeconds"];
   if (typeof deadline === "number" && deadline <= Number(spec["minReadySeconds"] ?? 0)) {
     errors.push(invalid("spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds"));

@@ -20,6 +20,10 @@ export function prepared(kindKey: string, content: Content, before: Content | un
       return before === undefined ? content : service(content, before);
     case "apps/DaemonSet":
       return before === undefined ? annotated(content, "deprecated.daemonset.template.generation", "1") : content;
+    case "/PersistentVolumeClaim":
+      return before === undefined ? protectedClaim(content) : content;
+    case "autoscaling/HorizontalPodAutoscaler":
+      return autoscaler(content);
     case "/Node":
       return before === undefined ? node(content) : content;
     default:
@@ -71,6 +75,24 @@ function node(content: Content): Content {
   const spec = membersAt(content, "spec");
   const taints: readonly unknown[] = Array.isArray(spec["taints"]) ? spec["taints"] : [];
   return { ...content, spec: { ...spec, taints: [...taints, { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" }] } };
+}
+
+/** Held until nothing uses it. */
+function protectedClaim(content: Content): Content {
+  return {
+    ...content,
+    metadata: { ...content.metadata, finalizers: [...(content.metadata?.finalizers ?? []), "kubernetes.io/pvc-protection"] },
+  };
+}
+
+/** What the first version says of one metric is one of several in the second. */
+function autoscaler(content: Content): Content {
+  const { targetCPUUtilizationPercentage: averageUtilization, ...spec } = membersAt(content, "spec");
+  if (averageUtilization === undefined) return content;
+  return {
+    ...content,
+    spec: { ...spec, metrics: [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization } } }] },
+  };
 }
 
 function isEmpty(value: unknown): boolean {

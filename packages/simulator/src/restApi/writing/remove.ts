@@ -23,6 +23,8 @@ export interface RemoveRequest {
   readonly collects: boolean;
 }
 
+/** Nothing uses a volume of a simulated cluster. */
+const PROTECTIONS: ReadonlySet<string> = new Set(["kubernetes.io/pvc-protection", "kubernetes.io/pv-protection"]);
 const IMMORTAL: ReadonlySet<string> = new Set(["default", "kube-public", "kube-system"]);
 
 /** Deletes an object, or marks it where finalizers hold it. Throws ApiError. */
@@ -45,7 +47,7 @@ export function removed(request: RemoveRequest): RemovedObject {
   if (isNamespace && IMMORTAL.has(target.name)) throw forbiddenError(resource, target.name, "this namespace may not be deleted");
   const finalizers = finalizersAfter(stored.resource, options);
   if (collects && !options.dryRun) settleDependents(state, stored.resource, options);
-  const held = collects ? (metadata.finalizers ?? []) : finalizers;
+  const held = collects ? (metadata.finalizers ?? []).filter((each) => !PROTECTIONS.has(each)) : finalizers;
   if (!isNamespace && held.length === 0) {
     if (!options.dryRun) state.commit(served, stored, undefined);
     return { last: stored, isGone: true };

@@ -23,6 +23,7 @@ export function objectErrors(
   if (target.subresource === "status" && resource.custom === undefined) return [];
   const metadata = metadataErrors(kindKey, object.metadata as unknown as Members, {
     namespaced: resource.namespaced,
+    isBuiltIn: resource.custom === undefined,
     before: before?.metadata as Members | undefined,
   });
   const checked = { object: object as Members, before: before as Members | undefined };

@@ -23,7 +23,7 @@ import type { ResourceRequest } from "../requestInfo.ts";
 import type { ApiResource } from "../resourceTable.ts";
 import { goFieldTypes } from "../types/fieldTypes.ts";
 import { decodeAs } from "../types/goDecode.ts";
-import type { GoStruct } from "../types/goTypes.ts";
+import { type GoStruct, structOfKind } from "../types/goTypes.ts";
 import { prepared } from "./prepare.ts";
 import { type Telling, typedBody, type Warn } from "./typed.ts";
 import { objectErrors } from "./validated.ts";
@@ -234,7 +234,13 @@ function finished(request: WriteRequest, { stored, existing, server, content, ma
   const { state, resource, options, target } = request;
   const served = servedOf(resource);
   const type = { apiVersion: storageVersionOf(served.kind), kind: served.kind.kind };
-  const completed = shaped(resource, completedContent(request, content, stored));
+  // Completing a Service takes addresses and ports, so what is wrong with it is said before.
+  if (served.kindKey === "/Service") {
+    const given = assembled({ apiVersion: resource.apiVersion, kind: resource.kind }, server, content);
+    const early = objectErrors(resource, given, stored?.resource, target);
+    if (early.length > 0) throw invalidError(resource, server.name, early);
+  }
+  const completed = shaped(resource, completedContent(request, content, { stored, name: server.name }));
   const whole = assembled({ apiVersion: resource.apiVersion, kind: resource.kind }, server, completed);
   const errors = objectErrors(resource, whole, stored === undefined ? undefined : inVersion(stored.resource, resource.apiVersion), target);
   if (errors.length > 0) {
@@ -260,7 +266,12 @@ function dryResult({ kind }: Served, stored: Stored | undefined, next: Stored): 
   return { ...next, resource: { ...next.resource, metadata: { ...metadata, generation } } };
 }
 
-function completedContent({ state, resource }: WriteRequest, content: Content, stored: Stored | undefined): Content {
+function completedContent(
+  request: WriteRequest,
+  content: Content,
+  { stored, name }: { readonly stored: Stored | undefined; readonly name: string },
+): Content {
+  const { state, resource } = request;
   try {
     return state.complete(servedOf(resource), content, stored);
   } catch (error) {
@@ -274,20 +285,26 @@ function completedContent({ state, resource }: WriteRequest, content: Content, s
         field === "spec.clusterIPs"
           ? `failed to allocate IP ${String(address)}: provided IP is already allocated`
           : "provided port is already allocated";
-      throw invalidError(resource, "", [{ reason: "FieldValueInvalid", field, message: `Invalid value: ${value}: ${words}` }]);
+      throw invalidError(resource, request.target.name || String(name), [
+        { reason: "FieldValueInvalid", field, message: `Invalid value: ${value}: ${words}` },
+      ]);
     }
     throw error;
   }
 }
 
 /** A content in the form of its struct. */
-function shaped({ struct, kind, apiVersion }: ApiResource, content: Content): Content {
-  if (struct === undefined) return content;
+function shaped({ struct: own, served, kind, apiVersion }: ApiResource, content: Content): Content {
+  if (own === undefined) return content;
+  // Objects are kept in the form of one version.
+  const struct = (served === undefined ? undefined : structOfKind(storageVersionOf(served.kind), kind)) ?? own;
   return contentOf(decodeAs(struct, { kind, apiVersion, ...content }).value as AnyResource);
 }
 
 /** The content of an object of which nothing is said. */
 function emptyContent(resource: ApiResource): Content {
+  // Nobody owns the finalizer that each namespace has from its start.
+  if (resource.kind === "Namespace") return { spec: { finalizers: ["kubernetes"] }, status: {} };
   return resource.struct === undefined ? {} : contentOf(decodeAs(resource.struct, {}).value as AnyResource);
 }
 
