@@ -52,6 +52,7 @@ function main(): void {
         if (storageVersionHash !== undefined) hashes[`${metadata.name}/${version}/${name}`] = storageVersionHash;
     }
   }
+  if (kubeconfig !== undefined) write("roles", bootstrapRoles(kubeconfig));
   write("types", { kinds, structs: inGo.structs, groups, core, hashes });
   write("schemas", Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1))));
 }
@@ -63,13 +64,28 @@ interface Schemas {
 /** The document of a running API server, which says more: what values an enumeration has. Without one, that of the sources. */
 function openApi(document: string, kubeconfig: string | undefined, read: (path: string) => Json): Schemas {
   if (kubeconfig === undefined) return read(`openapi-spec/v3/${document}_openapi.json`) as unknown as Schemas;
-  const path = `/openapi/v3/${document.replaceAll("__", "/")}`;
-  const { kubectl } = JSON.parse(readFileSync(join(execFileSync("tests/real/cache.sh").toString().trim(), "components.json"), "utf8")) as {
-    kubectl: string;
-  };
-  return JSON.parse(
-    execFileSync(kubectl, [`--kubeconfig=${kubeconfig}`, "get", "--raw", path], { maxBuffer: 64 * 1024 * 1024 }).toString(),
-  ) as Schemas;
+  return JSON.parse(fetched(kubeconfig, `/openapi/v3/${document.replaceAll("__", "/")}`)) as Schemas;
+}
+
+/** The roles and bindings that an API server makes as it starts, as an administrator would write them. */
+function bootstrapRoles(kubeconfig: string): readonly Json[] {
+  const kinds = { ClusterRole: "clusterroles", ClusterRoleBinding: "clusterrolebindings", Role: "roles", RoleBinding: "rolebindings" };
+  return Object.entries(kinds).flatMap(([kind, plural]) => {
+    const path = `/apis/rbac.authorization.k8s.io/v1/${plural}?labelSelector=kubernetes.io/bootstrapping=rbac-defaults`;
+    const { items } = JSON.parse(fetched(kubeconfig, path)) as { items: { metadata: Json }[] };
+    return items.map(({ metadata: { name, namespace, labels, annotations }, ...rest }) => ({
+      apiVersion: "rbac.authorization.k8s.io/v1",
+      kind,
+      metadata: { name, namespace, labels, annotations },
+      ...rest,
+    }));
+  });
+}
+
+function fetched(kubeconfig: string, path: string): string {
+  const components = join(execFileSync("tests/real/cache.sh").toString().trim(), "components.json");
+  const { kubectl } = JSON.parse(readFileSync(components, "utf8")) as { kubectl: string };
+  return execFileSync(kubectl, [`--kubeconfig=${kubeconfig}`, "get", "--raw", path], { maxBuffer: 64 * 1024 * 1024 }).toString();
 }
 
 function isStable(version: string): boolean {

@@ -206,7 +206,9 @@ export class SimulatedState {
     if (after === undefined) return before === undefined ? undefined : this.#remove(served, before);
     if (before !== undefined && before.resource === after.resource && equalManagers(before.managers, after.managers)) return before;
     const { metadata } = after.resource;
-    if (metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).length === 0 && kind.kind !== "Namespace") {
+    const { deletionGracePeriodSeconds = 0 }: ServerMetadata = metadata;
+    const isHeld = (metadata.finalizers ?? []).length > 0 || deletionGracePeriodSeconds > 0 || kind.kind === "Namespace";
+    if (metadata.deletionTimestamp !== undefined && !isHeld) {
       if (before !== undefined) this.#remove(served, before);
       return after;
     }

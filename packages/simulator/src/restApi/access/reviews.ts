@@ -41,7 +41,12 @@ export function reviewed(resource: ApiResource, body: Members, { state, user, to
       };
     }
     case "authorization.k8s.io/SelfSubjectRulesReview":
-      return { ...body, status: { ...reviewedRules(state, user, String(spec["namespace"] ?? "")), incomplete: false } };
+      return {
+        ...body,
+        metadata: {},
+        spec: {},
+        status: { ...reviewedRules(state, user, String(spec["namespace"] ?? "")), incomplete: false },
+      };
     default:
       return undefined;
   }
@@ -100,7 +105,7 @@ export function requestedToken(body: Members, { state, tokens, target }: Reviewi
   return {
     kind: "TokenRequest",
     apiVersion: "authentication.k8s.io/v1",
-    metadata: { name: target.name, namespace: target.namespace, creationTimestamp: state.now },
+    metadata: { name: target.name, namespace: target.namespace, uid: account.metadata.uid, creationTimestamp: state.now },
     spec: { audiences, expirationSeconds: seconds, boundObjectRef: spec["boundObjectRef"] ?? null },
     status: { token, expirationTimestamp },
   };

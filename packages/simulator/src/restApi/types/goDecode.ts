@@ -160,6 +160,7 @@ function specialValue(type: Extract<GoType, { form: "special" }>, given: unknown
     case "bytes":
       if (typeof given !== "string") return wrong(type, given, place, decoding);
       if (isBase64(given)) return given.replace(/[\r\n]/g, "");
+      decoding.conversion ??= `error decoding from json: illegal base64 data at input byte ${firstIllegal(given)}`;
       decoding.error ??= `illegal base64 data at input byte ${firstIllegal(given)}`;
       return "";
     default:

@@ -52,6 +52,7 @@ export function metadataErrors(
         message: `Too long: may not be more than ${MOST_ANNOTATIONS} bytes`,
       });
   }
+  errors.push(...controllerErrors(ownerReferences));
   if (Array.isArray(ownerReferences)) {
     ownerReferences.filter(isMembers).forEach((owner) => {
       const path = "metadata.ownerReferences";
@@ -84,6 +85,14 @@ export function metadataErrors(
     }
   }
   return errors;
+}
+
+function controllerErrors(owners: unknown): readonly FieldError[] {
+  const controllers = Array.isArray(owners) ? owners.filter(isMembers).filter(({ controller }) => controller === true) : [];
+  const [first, second] = controllers.map(({ kind, name }) => `${String(kind)}/${String(name)}`);
+  if (first === undefined || second === undefined) return [];
+  const words = `Only one reference can have Controller set to true. Found "true" in references for ${first} and ${second}`;
+  return [invalid("metadata.ownerReferences", owners, words)];
 }
 
 function strings(list: unknown): readonly string[] {

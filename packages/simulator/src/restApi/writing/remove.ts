@@ -1,6 +1,6 @@
 import type { AnyResource } from "@isthmus/core";
 import { membersAt } from "../../apply/json.ts";
-import { assembled, contentOf, type ServerMetadata, serverMetadataOf } from "../../object.ts";
+import { assembled, contentOf, type ServerMetadata, serverMetadataOf, timestamp } from "../../object.ts";
 import type { SimulatedState } from "../../state.ts";
 import type { Stored } from "../../store.ts";
 import { conflictError, forbiddenError, methodNotAllowed, notFoundError } from "../apiError.ts";
@@ -48,15 +48,17 @@ export function removed(request: RemoveRequest): RemovedObject {
   const finalizers = finalizersAfter(stored.resource, options);
   if (collects && !options.dryRun) settleDependents(state, stored.resource, options);
   const held = collects ? (metadata.finalizers ?? []).filter((each) => !PROTECTIONS.has(each)) : finalizers;
-  if (!isNamespace && held.length === 0) {
+  const grace = graceSeconds(stored.resource, request);
+  if (!isNamespace && held.length === 0 && grace === 0) {
     if (!options.dryRun) state.commit(served, stored, undefined);
     return { last: stored, isGone: true };
   }
-  if (metadata.deletionTimestamp !== undefined && sameList(held, metadata.finalizers ?? [])) return { last: stored, isGone: false };
+  if (metadata.deletionTimestamp !== undefined && grace === 0 && sameList(held, metadata.finalizers ?? []))
+    return { last: stored, isGone: false };
   const server: ServerMetadata = {
     ...serverMetadataOf(stored.resource),
-    deletionTimestamp: metadata.deletionTimestamp ?? state.now,
-    deletionGracePeriodSeconds: 0,
+    deletionTimestamp: metadata.deletionTimestamp ?? timestamp(state.clock.now() + 1000 * grace),
+    deletionGracePeriodSeconds: grace,
   };
   const content = contentOf(stored.resource);
   const held_ = held.length === 0 ? content : { ...content, metadata: { ...content.metadata, finalizers: held } };
@@ -65,6 +67,15 @@ export function removed(request: RemoveRequest): RemovedObject {
   if (options.dryRun) return { last: next, isGone: false };
   const after = state.commit(served, stored, next);
   return { last: after ?? next, isGone: false };
+}
+
+/** How long a pod that is on a node may take to end. Where pods run here, they end at once. */
+function graceSeconds(object: AnyResource, { resource, options, collects }: RemoveRequest): number {
+  if (collects || resource.served?.kindKey !== "/Pod") return 0;
+  const { nodeName, terminationGracePeriodSeconds = 30 } = membersAt(object, "spec");
+  const { phase } = membersAt(object, "status");
+  if (nodeName === undefined || phase === "Succeeded" || phase === "Failed") return 0;
+  return Math.max(0, options.gracePeriodSeconds ?? Number(terminationGracePeriodSeconds));
 }
 
 function sameList(a: readonly string[], b: readonly string[]): boolean {

@@ -375,11 +375,7 @@ function named(body: Members, { resource, target }: WriteRequest, { isUpdate = f
     throw badRequest(`the name of the object (${String(name)}) does not match the name on the URL (${target.name})`);
   }
   if (resource.namespaced && namespace !== undefined && namespace !== "" && namespace !== target.namespace) {
-    throw badRequest(
-      isUpdate
-        ? `the namespace of the object (${String(namespace)}) does not match the namespace on the URL (${target.namespace})`
-        : "the namespace of the provided object does not match the namespace sent on the request",
-    );
+    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
   }
   return {
     ...body,
