@@ -261,6 +261,10 @@ export const folderTable: Readonly<Record<string, Readonly<Record<string, Folder
   },
   testing: {
     clusterContract: { holds: "What a cluster must do whatever stands behind its port, by topic.", imports: [] },
+    oneTenant: {
+      holds: "What a user of one namespace may do to others: fleets, what such users create, and what it changes.",
+      imports: ["soundTranslation.ts"],
+    },
     ".": { holds: "Contracts of ports, generators of inputs, golden files, measures of growth.", imports: ["clusterContract"] },
     "index.ts": { holds: "What tests may use.", imports: "any" },
   },

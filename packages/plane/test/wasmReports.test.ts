@@ -184,7 +184,7 @@ it("takes orders only of what bears the plane's label, in a form that is underst
     filter("of-more", { orders: [{ name: "wasm.one", path: "/one", pullSecret: "mine" }] }),
   ];
   const { view, ours, log } = await started([filter("one"), ...forged, pod("a"), pod("a", "elsewhere")], () => ({}));
-  await eventually(() => expect(view.isComplete && ours.isSettled).toBe(true));
+  await eventually(() => expect(view.isComplete && ours.isEvaluated).toBe(true));
   expect(log.warnings).toEqual([expect.stringContaining("EnvoyFilter shop/of-another-writer has the label")]);
   expect(wasmOrdersIn(view.snapshot, ours.isOurs).map(({ name }) => name)).toEqual(["one"]);
   const ofPod = (namespace: string) => wasmOrdersOfPod(view.snapshot, ours.isOurs, { name: "a", namespace, clusterName: "east" });

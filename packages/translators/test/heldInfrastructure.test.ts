@@ -1,9 +1,9 @@
 import { kindOf, Mesh } from "@isthmus/api";
 import { type AnyResource, type Resource, snapshotOf } from "@isthmus/core";
 import { soundTranslation } from "@isthmus/testing";
+import { cilium, ciliumConfig, fleet, HOME, istiod, meshConfig, runningService, webhooks } from "@isthmus/testing/oneTenant";
 import { expect, test } from "vitest";
 import { lastKnownMeshChanges, type Translation } from "../src/index.ts";
-import { cilium, ciliumConfig, fleet, HOME, istiod, meshConfig, service, webhooks } from "./oneTenantInputs.ts";
 
 const OPTIONS = { namespace: "gloo-mesh", stage: "all", disallowIntersectingConfig: false } as const;
 
@@ -114,7 +114,7 @@ test("Cilium of a tenant takes the place of none, also where nothing vouches for
 
 test("a gateway that is selected by its labels alone is that of no tenant", () => {
   const selected = fleet("by webhooks").map((one) => (one.kind === "VirtualMesh" ? withSelector(one) : one));
-  const theirs = service({ name: "a1", ...there("aaa") }, { istio: "ingressgateway" }, { externalIPs: ["203.0.113.66"] });
+  const theirs = runningService({ name: "a1", ...there("aaa") }, { istio: "ingressgateway" }, { externalIPs: ["203.0.113.66"] });
   expect(gatewaysOf(worldOf([...selected, ...theirs]))).toEqual(gatewaysOf(worldOf(selected)));
   expect(gatewaysOf(worldOf(selected))).toHaveLength(2);
 });

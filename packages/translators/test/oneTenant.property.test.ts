@@ -1,8 +1,19 @@
 import { runs } from "@isthmus/testing";
+import {
+  ATTACKS,
+  fleet,
+  HOME,
+  memoryOf,
+  operations,
+  type Tenancy,
+  tenantsObjects,
+  translationOf,
+  type Vouched,
+  viewOf,
+  withTenant,
+} from "@isthmus/testing/oneTenant";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { ATTACKS, fleet, HOME, operations, type Tenancy, tenantsObjects, type Vouched, withTenant } from "./oneTenantInputs.ts";
-import { memoryOf, viewOf, worldOf } from "./oneTenantView.ts";
 
 // How many worlds; more of them: ISTHMUS_WORLDS=100000 npx vitest run packages/translators/test/oneTenant.property.test.ts
 const WORLDS = Number(process.env["ISTHMUS_WORLDS"] ?? runs(400));
@@ -26,14 +37,14 @@ for (const knowledge of KNOWLEDGE)
   for (const vouched of ["by webhooks", "by nothing"] satisfies readonly Vouched[]) {
     const given = fleet(vouched);
     const memory = knowledge === KNOWLEDGE[0] ? [] : memoryOf(given);
-    const alone = worldOf(given, memory);
+    const alone = translationOf(given, memory);
 
     for (const namespace of NAMESPACES)
       test.each(Object.entries(ATTACKS))(
         `vouched for ${vouched}, ${knowledge}, nothing of others changes by namespace ${namespace}: %s`,
         (_, attack) => {
           const tenancy = { cluster: HOME, namespace };
-          const attacked = worldOf(withTenant(given, attack({ namespace, clusterName: HOME })), memory);
+          const attacked = translationOf(withTenant(given, attack({ namespace, clusterName: HOME })), memory);
           expect(viewOf(attacked, tenancy)).toEqual(viewOf(alone, tenancy));
         },
       );
@@ -49,8 +60,8 @@ for (const knowledge of KNOWLEDGE)
           fc.property(worlds, ({ tenancy, operation, objects }) => {
             const honest = fleet(vouched, operation);
             const known = knowledge === KNOWLEDGE[0] ? [] : memoryOf(honest);
-            const attacked = worldOf(withTenant(honest, objects), known);
-            expect(viewOf(attacked, tenancy)).toEqual(viewOf(worldOf(honest, known), tenancy));
+            const attacked = translationOf(withTenant(honest, objects), known);
+            expect(viewOf(attacked, tenancy)).toEqual(viewOf(translationOf(honest, known), tenancy));
           }),
           { numRuns: WORLDS, seed: SEED },
         );

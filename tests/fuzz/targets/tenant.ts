@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { agentKinds } from "@isthmus/api";
 import { type AnyResource, kindKeyOf, parseCompact, ResourceExcess } from "@isthmus/core";
-import { ATTACKS, fleet, HOME, type Tenancy, withTenant } from "../../../packages/translators/test/oneTenantInputs.ts";
-import { memoryOf, viewOf, worldOf } from "../../../packages/translators/test/oneTenantView.ts";
+import { ATTACKS, fleet, HOME, memoryOf, type Tenancy, translationOf, viewOf, withTenant } from "@isthmus/testing/oneTenant";
 import { isOfKnownKind, objectTextOf } from "../drawing/fleetObjects.ts";
 import { mutatedText } from "../drawing/mutated.ts";
 import { OthersHarmed, type Target } from "../target.ts";
@@ -37,13 +36,13 @@ export const tenant: Target = {
     const worlds = (["by webhooks", "by nothing"] as const).map((vouched) => {
       const given = fleet(vouched);
       const memory = memoryOf(given);
-      return { given, memory, alone: viewOf(worldOf(given, memory), TENANCY) };
+      return { given, memory, alone: viewOf(translationOf(given, memory), TENANCY) };
     });
     return {
       take(input) {
         const objects = input.toString("utf8").split("\n").flatMap(objectIn);
         for (const { given, memory, alone } of worlds) {
-          const now = viewOf(worldOf(withTenant(given, objects), memory), TENANCY);
+          const now = viewOf(translationOf(withTenant(given, objects), memory), TENANCY);
           if (isDeepStrictEqual(now, alone)) continue;
           const names = [...new Set([...Object.keys(alone), ...Object.keys(now)])].filter(
             (name) => !isDeepStrictEqual(now[name], alone[name]),

@@ -120,7 +120,7 @@ export interface RelayLoopsOptions extends AgentParts {
   readonly settingsChanged: () => void;
   /** What serves Wasm filters on this replica; undefined where nothing does. */
   readonly wasm: () => WasmFilters | undefined;
-  readonly ours: () => Pick<WrittenFilters, "isOurs" | "isSettled">;
+  readonly ours: () => Pick<WrittenFilters, "isOurs" | "isEvaluated">;
 }
 
 /** Begins with what the view holds already: nothing is carried over from an earlier turn. */

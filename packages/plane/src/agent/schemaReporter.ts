@@ -151,7 +151,7 @@ export function startSchemaReporter(options: SchemaReporterOptions, signal: Abor
         inAll.run(async () => {
           if (!isOn()) throw OFF;
           const roots = target.ca === undefined ? undefined : await schemaRoots(cluster, target.ca, signal);
-          await checkEndpoints(cluster, target.said, signal);
+          await checkEndpoints(cluster, target.reported, signal);
           return fetchSchema(http, { ...target, ...(roots === undefined ? {} : { roots }) }, signal);
         }),
       );

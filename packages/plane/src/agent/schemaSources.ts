@@ -5,7 +5,7 @@ import { SchemaProblem } from "./openApiDocument.ts";
 import { SCHEMA_CA, type SchemaAttempts, type SchemaTarget } from "./schemaFetch.ts";
 import { type CaRef, caRefIn } from "./schemaRoots.ts";
 import { readableAddress, serviceNamed } from "./schemaTarget.ts";
-import type { SaidEndpoints } from "./servicePods.ts";
+import type { ReportedEndpoints } from "./servicePods.ts";
 
 /** The annotation of a Service that says where its OpenAPI document is: a path, or an http URL of the Service. Source: Gloo Platform 2.x. */
 const SCRAPE_SOURCE = "gloo.solo.io/scrape-openapi-source";
@@ -19,7 +19,7 @@ export interface SourceTarget extends Omit<SchemaTarget, "roots"> {
   /** Undefined: the CAs of the system count. */
   readonly ca: CaRef | undefined;
   /** What the API server is asked about before each call. */
-  readonly said: SaidEndpoints;
+  readonly reported: ReportedEndpoints;
 }
 
 /** One document that somebody asks for. */
@@ -121,7 +121,7 @@ function targetOf(
   return {
     ...target,
     ca: named,
-    said: {
+    reported: {
       service: service.metadata.name,
       namespace: service.metadata.namespace ?? "",
       selector: service.spec?.selector ?? {},

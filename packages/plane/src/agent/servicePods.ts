@@ -3,7 +3,7 @@ import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
 import { SchemaProblem } from "./openApiDocument.ts";
 
 /** The pods that a Service is said to lead to. */
-export interface SaidEndpoints {
+export interface ReportedEndpoints {
   readonly service: string;
   readonly namespace: string;
   readonly selector: Readonly<Record<string, string>>;
@@ -17,7 +17,7 @@ export interface SaidEndpoints {
  */
 export async function checkEndpoints(
   cluster: Cluster,
-  { service, namespace, selector, addresses }: SaidEndpoints,
+  { service, namespace, selector, addresses }: ReportedEndpoints,
   signal: AbortSignal,
 ): Promise<void> {
   const listed = await cluster

@@ -34,7 +34,7 @@ export interface WasmReportsOptions {
   readonly link: Pick<AgentLink, "observe" | "synced">;
   readonly owners: readonly Owner[];
   /** Which EnvoyFilters are ours. */
-  readonly ours: () => Pick<WrittenFilters, "isOurs" | "isSettled">;
+  readonly ours: () => Pick<WrittenFilters, "isOurs" | "isEvaluated">;
   /** Undefined where none are served. */
   readonly filters: () => WasmFilters | undefined;
   readonly clock: Clock;
@@ -60,7 +60,7 @@ export function startWasmReports(options: WasmReportsOptions, signal: AbortSigna
 
   function run(): void {
     // What is not judged yet may be ours: an earlier process has reported it.
-    if (!view.isComplete || (!isAnnounced && filters() !== undefined && !ours().isSettled)) return;
+    if (!view.isComplete || (!isAnnounced && filters() !== undefined && !ours().isEvaluated)) return;
     const server = filters();
     const orders = server === undefined ? [] : wasmOrdersIn(view.snapshot, ours().isOurs);
     const states = server === undefined ? [] : statesOf(orders, server);

@@ -10,13 +10,13 @@ import { forgetOrders, hasOrders } from "./wasmOrders.ts";
 export interface WrittenFilters {
   isOurs(filter: Resource): boolean;
   /** Whether each of those that the view has is judged. */
-  readonly isSettled: boolean;
+  readonly isEvaluated: boolean;
   observed(delta: Delta): void;
   readonly ended: Promise<void>;
 }
 
 /** Where none are served. */
-export const NO_FILTERS: WrittenFilters = { isOurs: () => false, isSettled: true, observed: () => undefined, ended: Promise.resolve() };
+export const NO_FILTERS: WrittenFilters = { isOurs: () => false, isEvaluated: true, observed: () => undefined, ended: Promise.resolve() };
 
 export interface WrittenFiltersOptions {
   readonly cluster: Pick<Cluster, "get">;
@@ -75,7 +75,7 @@ export function writtenFilters({ cluster, view, owners, changed, clock, log }: W
   loop.request();
   return {
     isOurs: (filter) => judged.get(filter) === true,
-    get isSettled() {
+    get isEvaluated() {
       return pending().length === 0;
     },
     observed({ put }) {

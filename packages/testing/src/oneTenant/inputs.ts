@@ -66,9 +66,9 @@ function clusterIn(clusterName: string, vouched: Vouched, { isScoped }: Operatio
     { apiVersion: "v1", kind: "Pod", metadata: { name: "agent", namespace: "gloo-mesh", clusterName, labels: { app: "gloo-mesh-agent" } } },
     cilium({ namespace: "kube-system", clusterName }),
     ciliumConfig({ namespace: "kube-system", clusterName }, { "cluster-name": clusterName, "cluster-id": "1" }),
-    ...service({ name: "gateway", namespace: "istio-ingress", clusterName }, GATEWAY, { address: "198.51.100.7" }),
-    ...service({ name: "reviews", namespace: "bookinfo", clusterName }, { app: "reviews" }),
-    ...service({ name: "ratings", namespace: "bookinfo", clusterName }, { app: "ratings" }),
+    ...runningService({ name: "gateway", namespace: "istio-ingress", clusterName }, GATEWAY, { address: "198.51.100.7" }),
+    ...runningService({ name: "reviews", namespace: "bookinfo", clusterName }, { app: "reviews" }),
+    ...runningService({ name: "ratings", namespace: "bookinfo", clusterName }, { app: "ratings" }),
   ];
 }
 
@@ -193,7 +193,7 @@ interface Exposure {
 }
 
 /** A Service with a pod in the mesh behind it. */
-export function service(
+export function runningService(
   { name, ...place }: Named,
   labels: Readonly<Record<string, string>>,
   { address, externalIPs }: Exposure = {},
@@ -255,7 +255,7 @@ export const ATTACKS: Readonly<Record<string, (place: Place) => readonly AnyReso
     ciliumConfig(place, { "cluster-name": "evil", "enable-policy": "never", labels: "k8s:nothing" }),
   ],
   "pods and endpoints like those of a Service of others": (place) => [
-    ...service({ name: "reviews", ...place }, { app: "reviews" }),
+    ...runningService({ name: "reviews", ...place }, { app: "reviews" }),
     {
       apiVersion: "v1",
       kind: "Pod",
@@ -274,7 +274,7 @@ export const ATTACKS: Readonly<Record<string, (place: Place) => readonly AnyReso
     },
   ],
   "a Service with the label of gateways and an address of its own": (place) =>
-    service({ name: "a1", ...place }, GATEWAY, { externalIPs: ["203.0.113.66"] }),
+    runningService({ name: "a1", ...place }, GATEWAY, { externalIPs: ["203.0.113.66"] }),
 };
 
 // As others have them: the more a tenant's objects look like those, the better.

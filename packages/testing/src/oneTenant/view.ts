@@ -1,17 +1,16 @@
 import { Destination, kindOf, Mesh, Workload } from "@isthmus/api";
 import { type AnyResource, formatRef, type Resource, refOf, snapshotOf } from "@isthmus/core";
-import { soundTranslation } from "@isthmus/testing";
-import { lastKnownMeshOf } from "../src/discovery/detectors/lastKnownMesh.ts";
-import { statusesOf, type Translation } from "../src/index.ts";
-import type { Tenancy } from "./oneTenantInputs.ts";
+import { lastKnownMeshOf, statusesOf, type Translation } from "@isthmus/translators";
+import { soundTranslation } from "../soundTranslation.ts";
+import type { Tenancy } from "./inputs.ts";
 
 /** What is known of each mesh by the time that the tenant comes. */
 export function memoryOf(objects: readonly AnyResource[]): readonly Resource[] {
-  return [...worldOf(objects, []).attached.of(Mesh)].flatMap((mesh) => lastKnownMeshOf(mesh) ?? []);
+  return [...translationOf(objects, []).attached.of(Mesh)].flatMap((mesh) => lastKnownMeshOf(mesh) ?? []);
 }
 
 /** What becomes of these objects, which must be ones that their kinds take. */
-export function worldOf(objects: readonly AnyResource[], memory: readonly Resource[]): Translation {
+export function translationOf(objects: readonly AnyResource[], memory: readonly Resource[]): Translation {
   const resources = objects.map((one): Resource => {
     const kind = kindOf(one.apiVersion, one.kind);
     if (kind === undefined) throw new Error(`${one.kind} is no kind in roles.ts`);

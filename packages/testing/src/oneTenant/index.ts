@@ -1,0 +1,2 @@
+export * from "./inputs.ts";
+export * from "./view.ts";
