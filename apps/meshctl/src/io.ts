@@ -26,6 +26,12 @@ export interface Colors {
   readonly dim: (text: string) => string;
 }
 
+/** Colours for text on `out`: none where that is no terminal, whatever `err` is. */
+export function outColors({ colors, columns }: Pick<Io, "colors" | "columns">): Colors {
+  const unchanged = (text: string): string => text;
+  return columns === undefined ? { red: unchanged, yellow: unchanged, dim: unchanged } : colors;
+}
+
 /**
  * 0: clean. 1: something was rejected. 2: usage, unreadable input, or a fault of ours. 3: not all that was asked for could be read or done.
  * 124: what was waited for did not come in time. 130: the user has ended the command.

@@ -172,10 +172,10 @@ function verboseOption(): Option {
 const EXAMPLES = `
 Examples:
   # Print the objects that these policies generate in each cluster
-  meshctl translate -f cluster-dump.yaml -f policies/
+  meshctl translate cluster-dump.yaml policies/
 
-  # Validate them; exits with code 1 if one is rejected
-  meshctl validate -f cluster-dump.yaml -f policies/
+  # Validate them; exits with code 1 if one is rejected, or has a field that is not known
+  meshctl validate cluster-dump.yaml policies/
 
   # What was discovered, and whether all is well
   meshctl get destinations

@@ -12,6 +12,8 @@ const NO_DATA: readonly string[] = [
   // The address of a console.
   "meshctl dashboard",
   "meshctl snapshot serve",
+  // A file for other commands.
+  "meshctl snapshot save",
 ];
 
 const ALL = commandsBelow(documentedProgram(recordedIo()), "meshctl").map(({ path, command }) => ({

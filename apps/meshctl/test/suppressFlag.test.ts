@@ -47,7 +47,7 @@ it("-S of validate leaves findings and insights out, and says how many", async (
   const file = fixture("RTE1002");
   const all = await run("validate", "-f", file, "--fail-on", "warning");
   expect(all.code).toBe(1);
-  const [, code = ""] = /\[([A-Z]\w+)\]\n/.exec(all.err) ?? [];
+  const [, code = ""] = /\[([A-Z]\w+)\]\n/.exec(all.out) ?? [];
   const none = await run("validate", "-f", file, "--fail-on", "warning", "-S", `${code}=TrafficPolicy *.bookinfo`);
   expect(none.code).toBe(0);
   expect(none.err).toMatch(/0 rejected, 0 warnings; \d+ findings? suppressed by -S\n$/);

@@ -167,7 +167,7 @@ spec: {host: partners.example}
     expect(status).toMatchObject({ state: "FAILED" });
     const validated = recordedIo("");
     expect(await meshctl(["validate", ...args], validated)).toBe(1);
-    expect(validated.written.err).toContain(rule);
+    expect(validated.written.out).toContain(rule);
     // What bears our label is ours, as when all that was printed is read again.
     const ours = theirs("owner.networking.mesh.gloo.solo.io: gloo-mesh");
     const again = await translate(["-f", file("in.yaml", `${SETTINGS}${DISCOVERED}---${policy("slow", "5s")}${ours}`)]);
@@ -269,7 +269,7 @@ spec: {host: partners.example}
   });
 
   it.each([
-    ["nothing to read", [], "required option '-f, --file <path...>' not specified"],
+    ["nothing to read", [], "name files or directories with YAML or JSON"],
     ["an unknown stage", ["-f", "-", "--stage", "half"], "Allowed choices are discovery, networking, all"],
     ["an unknown format", ["-f", "-", "-o", "xml"], "Allowed choices are yaml, json"],
     ["an unknown flag", ["-f", "-", "--stats"], "Did you mean --status?"],
@@ -444,8 +444,8 @@ describe("meshctl validate", () => {
 
   it("prints findings with their codes, and no objects", async () => {
     const { code, out, err } = await validate(["-f", "-"], WRONG);
-    expect({ code, out }).toEqual({ code: 1, out: "" });
-    expect(err).toMatch(
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(/^\d+ objects read; 1 rejected, 0 warnings\n$/) });
+    expect(out).toMatch(
       /^rejected: standard input:\d+: TrafficPolicy shop\/slow: spec.policy.requestTimeout: 5 is not a duration.* \[Malformed\]$/m,
     );
     expect(await validate(["-f", "-"], DISCOVERED)).toMatchObject({ code: 0 });
@@ -455,14 +455,17 @@ describe("meshctl validate", () => {
     const red = (text: string): string => `<red>${text}</red>`;
     const colored = async (...args: readonly string[]) => {
       const { written, colors, ...io } = recordedIo(WRONG);
-      const code = await meshctl(["validate", "-f", "-", ...args], { ...io, colors: { ...colors, red } });
-      return { code, lines: written.err.trimEnd().split("\n") };
+      const code = await meshctl(["validate", "-f", "-", ...args], { ...io, colors: { ...colors, red }, ...terminal });
+      return { code, lines: `${written.out}${written.err}`.trimEnd().split("\n") };
     };
+    let terminal: { readonly columns?: number } = { columns: 80 };
     const all = await colored();
     expect(all.lines).toEqual([expect.stringMatching(/^<red>rejected:/), expect.stringMatching(/^\d+ objects read; 1 rejected/)]);
     expect(await colored("-q")).toEqual({ code: 1, lines: all.lines.slice(0, 1) });
     const plain = await colored("--plain");
     expect(plain).toEqual({ code: 1, lines: all.lines.map((line) => line.replaceAll(/<\/?red>/g, "")) });
+    terminal = {};
+    expect(await colored(), "in a file, however standard error is shown").toEqual(plain);
   });
 
   it("gives them as JSON, as SARIF and as workflow commands", async () => {

@@ -30,9 +30,9 @@ test("insights come with the findings when they are asked for, with their place 
   const text = fixture("CFG0001");
   expect(await codesOf(text)).not.toContain("CFG0001");
   expect(await codesOf(text, "--insights")).toContain("CFG0001");
-  const { code, err } = await validate(text, "--insights");
+  const { code, out } = await validate(text, "--insights");
   expect(code).toBe(1);
-  expect(err).toMatch(/rejected: standard input:\d+: VirtualService bookinfo\/reviews in cluster-1: .* Remedy: .* \[CFG0001\]/);
+  expect(out).toMatch(/rejected: standard input:\d+: VirtualService bookinfo\/reviews in cluster-1: .* Remedy: .* \[CFG0001\]/);
 });
 
 test("a warning fails with --fail-on warning alone", async () => {
@@ -60,9 +60,9 @@ test("suppressed ones are counted, and not printed", async () => {
     "metadata: {",
     'metadata: {annotations: {isthmus.mesh/suppress-insights: "BP0001: all teams call it"}, ',
   );
-  const { code, err } = await validate(text, "--insights", "--fail-on", "warning");
+  const { code, out, err } = await validate(text, "--insights", "--fail-on", "warning");
   expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining("; 1 insight suppressed\n") });
-  expect(err).not.toContain("[BP0001]");
+  expect(out).not.toContain("[BP0001]");
 });
 
 test("SARIF explains codes of both", async () => {

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -308,6 +308,21 @@ describe("meshctl what-if --live", () => {
     const [fromFile, live] = [await run(["--without", "west", "-f", FILE]), await run(["--without", "west", ...args])];
     expect(live).toEqual(fromFile);
     expect(asked).toEqual(Array.from({ length: Math.ceil(WORLD.length / 7) }, () => "/snapshots/input"));
+  });
+
+  it("reads what meshctl snapshot save wrote, which replaces a file once it has read everything", async () => {
+    const { args } = await serverWith(WORLD);
+    const file = join(directory, "saved.json");
+    writeFileSync(file, "before");
+    const save = async (...words: readonly string[]) => {
+      const io = recordedIo();
+      return { code: await meshctl(["snapshot", "save", file, ...words], io), ...io.written };
+    };
+    expect(await save("--admin-address", "http://127.0.0.1:1")).toMatchObject({ code: 2 });
+    expect(readFileSync(file, "utf8")).toBe("before");
+    expect(await save(...args.slice(1))).toEqual({ code: 0, out: "", err: `${WORLD.length} objects saved\n` });
+    expect(readdirSync(directory).filter((name) => name.startsWith("saved"))).toEqual(["saved.json"]);
+    expect((await run(["--without", "west", "--snapshot", file])).out).toBe((await run(["--without", "west", "-f", FILE])).out);
   });
 
   it("names clusters that the server knows nothing of, and does not call that well", async () => {

@@ -22,6 +22,11 @@ export const INPUT_FINDINGS = {
     example:
       "Deployment bookinfo/reviews and 3 other objects have no metadata.clusterName, so nothing is discovered from them: set it, or use --agent-cluster NAME if all are from one cluster",
   },
+  ClusterNotGiven: {
+    meaning: "The input has no cluster. What it says of Services, meshes and clusters is not judged; its fields and values are.",
+    example:
+      "the input has no cluster, so whether the Services, meshes and clusters that it names exist is not judged, nor what is selected: add a dump of the clusters with -f, or what a server knows with --snapshot (meshctl snapshot save)",
+  },
   NamespaceMissing: {
     meaning: "An object of a user has no namespace. Which one it will have depends on who applies it.",
     example:

@@ -23,7 +23,7 @@ export function insightsCommand(runtime: CommandRuntime): Command {
       "Show what is wrong in a fleet and what to do about it: users' resources, Istio objects, gateways, access, certificates and clusters. A running server is asked, or files are read.",
     )
     .option("-f, --file <path...>", "files or directories with YAML or JSON, instead of a running server; - reads standard input")
-    .option("--snapshot <file...>", "instead of -f: the page /snapshots/input of a server's admin port, saved to a file")
+    .option("--snapshot <file...>", "instead of -f: what a server knows, as meshctl snapshot save writes it")
     .addOption(new Option("-o, --output <format>", "format of the insights").choices(["text", "table", ...FINDING_FORMATS]).default("text"))
     .addOption(
       new Option("--fail-on <severity>", "exit with code 1 for insights of this severity or higher")

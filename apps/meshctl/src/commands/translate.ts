@@ -1,13 +1,15 @@
 import { Command, Option } from "commander";
 import type { ExitCode, Io } from "../io.ts";
 import type { TranslateCommandOptions } from "../offline/translateOptions.ts";
-import { failOnOption } from "./validate.ts";
+import { failOnOption, fileOption, snapshotOption } from "./validate.ts";
 
 /** `meshctl translate`: files in, files out, no cluster needed. */
 export function translateCommand(io: Io, finish: (code: ExitCode) => void): Command {
   return new Command("translate")
     .description("Translate resources in files into the objects that Isthmus would write to each cluster. Does not need a cluster.")
-    .requiredOption("-f, --file <path...>", "files or directories with YAML or JSON; - reads standard input")
+    .argument("[files...]", "files or directories with YAML or JSON; - reads standard input")
+    .addOption(fileOption())
+    .addOption(snapshotOption())
     .addOption(
       new Option(
         "--stage <stage>",
@@ -30,12 +32,11 @@ export function translateCommand(io: Io, finish: (code: ExitCode) => void): Comm
     .option("-n, --namespace <name>", "namespace of the management plane", "gloo-mesh")
     .option("--agent-cluster <name>", "treat all input as coming from this cluster")
     .option("--disallow-intersecting-config", "reject policies whose host is already configured by a user-created Istio resource")
-    .allowExcessArguments(false)
     .addHelpText("after", HELP)
-    .action(async (options: TranslateCommandOptions) => {
+    .action(async (files: readonly string[], options: TranslateCommandOptions) => {
       // Loaded when it is needed: the translators and their schemas are most of the program.
       const { translateFiles } = await import("../offline/translateFiles.ts");
-      finish(await translateFiles(options, io));
+      finish(await translateFiles(files, options, io));
     });
 }
 
@@ -53,16 +54,16 @@ Examples:
     jq '.items[].metadata.clusterName = "east"' > east.json
 
   # Translate the dumps of two clusters and a directory of policies
-  meshctl translate -f east.json west.json policies/
+  meshctl translate east.json west.json policies/
 
   # Translate the discovered objects and policies of a running management cluster, as one JSON List
-  kubectl get -A -o yaml meshes,workloads,destinations,virtualmeshes,trafficpolicies | meshctl translate -f - --stage networking -o json
+  kubectl get -A -o yaml meshes,workloads,destinations,virtualmeshes,trafficpolicies | meshctl translate - --stage networking -o json
 
   # Show what would change in cluster east
-  meshctl translate -f east.json west.json policies/ --cluster east | kubectl diff --context east -f -
+  meshctl translate east.json west.json policies/ --cluster east | kubectl diff --context east -f -
 
   # Analyze the result with Istio
-  meshctl translate -f east.json west.json policies/ --out-dir generated && istioctl analyze --use-kube=false generated/east.yaml
+  meshctl translate east.json west.json policies/ --out-dir generated && istioctl analyze --use-kube=false generated/east.yaml
 
   # Check that all policies are accepted: see the findings on standard error and the exit code
-  meshctl translate -f east.json -f west.json -f policies/ --status`;
+  meshctl translate east.json west.json policies/ --status`;

@@ -17,7 +17,7 @@ export function whatIfCommand(runtime: CommandRuntime): Command {
     )
     .requiredOption("--without <clusters>", "clusters whose endpoints and gateways are taken away, separated by commas")
     .option("-f, --file <path...>", "files or directories with YAML or JSON, as for meshctl translate; - reads standard input")
-    .option("--snapshot <file...>", "instead of -f: the page /snapshots/input of a server's admin port, saved to a file")
+    .option("--snapshot <file...>", "instead of -f: what a server knows, as meshctl snapshot save writes it")
     .option("--live", "instead of -f: that page of a running server, through the API server or of --admin-address")
     .addOption(new Option("-o, --output <format>", "output format").choices(["table", "json", "yaml"]).default("table"))
     .addOption(
@@ -88,6 +88,6 @@ Examples:
   # With what a running server knows
   meshctl what-if --without west --live --context mgmt
 
-  # The same from a saved page of its admin port
-  curl -s http://127.0.0.1:9091/snapshots/input > snapshot.json
+  # The same from what was saved of one
+  meshctl snapshot save snapshot.json --context mgmt
   meshctl what-if --without west --snapshot snapshot.json`;

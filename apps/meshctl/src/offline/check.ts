@@ -18,6 +18,7 @@ import { withNearMisses } from "./checks/nearMisses.ts";
 import { placementDoubts } from "./checks/placement.ts";
 import { referenceDoubts } from "./checks/references.ts";
 import { rejectedMistakes } from "./checks/rejectedMistakes.ts";
+import { hasCluster, refersToClusters, type WithoutCluster, withoutCluster } from "./checks/withoutCluster.ts";
 import { parseDocuments, type Unreadable } from "./documents.ts";
 import { offlineFindings, statusReports } from "./findings.ts";
 import { type InputFile, readInputFiles } from "./inputFiles.ts";
@@ -37,6 +38,8 @@ export interface CheckOptions {
   readonly disallowIntersectingConfig?: boolean;
   /** How old objects of workload clusters are. Default: as their own clusters say, which nobody else recorded. */
   readonly ages?: AgeSource;
+  /** Of an input without a cluster only what it can be blamed for is said. */
+  readonly leavesWhatClustersKnow?: true;
 }
 
 /** Everything that follows from the input. */
@@ -49,6 +52,8 @@ export interface CheckedFiles {
   readonly statuses: readonly UserObjectStatusUpdate[];
   readonly rejected: readonly RejectedObject[];
   readonly findings: readonly ReportedFinding[];
+  /** What could only be true of a cluster, where none is in the input. */
+  readonly left: readonly ReportedFinding[];
   /** A field of an object as it was given; "" is the object itself. */
   readonly given: Intake["given"];
   /** Where a field of an object stands in the input. */
@@ -82,13 +87,18 @@ async function checked(options: CheckOptions, io: Io): Promise<CheckedFiles> {
   const refused = refusedOutputs(world, resources, namespace);
   const statuses = statusUpdates(world, refused, stage);
   const known = knownObjects({ resources, given, rejected, translation: world, namespace, isOneCluster: agentCluster !== undefined });
-  const findings = offlineFindings({ notes: [...notes, ...homeless(resources, options)], rejected, sourceOf }, [
-    ...withNearMisses([...world.reports, ...rejectedMistakes({ rejected, given }, world, translation)], known),
+  const reports = [...world.reports, ...rejectedMistakes({ rejected, given }, world, translation)];
+  const isAlone =
+    options.leavesWhatClustersKnow === true && !hasCluster(resources, rejected, agentCluster) && refersToClusters(resources, rejected);
+  const evaluation: WithoutCluster = isAlone ? withoutCluster(reports, known) : { evaluated: reports, left: [], notes: [] };
+  const left = offlineFindings({ notes: [], rejected: [], sourceOf }, evaluation.left);
+  const findings = offlineFindings({ notes: [...notes, ...homeless(resources, options), ...evaluation.notes], rejected, sourceOf }, [
+    ...withNearMisses(evaluation.evaluated, known),
     ...refused.reports,
     ...statusReports(statuses, [...world.reports, ...refused.reports]),
     ...[...placementDoubts(known, resources), ...referenceDoubts(known)].map(doubtReport),
   ]);
-  return { count, translation: world, refused: refused.conflicts, statuses, rejected, findings, given, sourceOf };
+  return { count, translation: world, refused: refused.conflicts, statuses, rejected, findings, left, given, sourceOf };
 }
 
 function doubtReport({ object, code, message }: Doubt): Report {

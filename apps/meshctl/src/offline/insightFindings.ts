@@ -13,13 +13,13 @@ interface Circumstances {
 
 /** Insights as findings: those that say what no finding of the check says already. `suppressed`: how many somebody does not want to see. */
 export function insightFindings(
-  { translation, findings, sourceOf }: Pick<CheckedFiles, "translation" | "findings" | "sourceOf">,
+  { translation, findings, left, sourceOf }: Pick<CheckedFiles, "translation" | "findings" | "left" | "sourceOf">,
   circumstances: Circumstances,
 ): { readonly findings: readonly ReportedFinding[]; readonly suppressed: number } {
   const { byObject, cache } = insightsOf(translation, circumstances);
   const withNearMiss = intendedNames(cache.tables.inputs);
   const told = new Map<string, ReportedFinding[]>();
-  for (const finding of findings) {
+  for (const finding of [...findings, ...left]) {
     const object = finding.message.split(": ", 1).join();
     const list = told.get(object);
     if (list === undefined) told.set(object, [finding]);

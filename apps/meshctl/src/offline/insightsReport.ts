@@ -9,7 +9,7 @@ import {
   type PrintedSuppressed,
   withPasteable,
 } from "@isthmus/insights/report";
-import type { Io } from "../io.ts";
+import { type Io, outColors } from "../io.ts";
 import { columnsText } from "../output/columns.ts";
 import { plainText } from "../output/plainText.ts";
 import { counted } from "./check.ts";
@@ -96,7 +96,8 @@ function rowOf(
 
 const WEIGHTS: Readonly<Record<InsightSeverity, number>> = { info: 0, warning: 1, error: 2 };
 
-function textOf(insight: PrintedInsight, { colors }: Io): string {
+function textOf(insight: PrintedInsight, io: Io): string {
+  const colors = outColors(io);
   const { severity, code, remedy, since } = insight;
   const color = { error: colors.red, warning: colors.yellow, info: colors.dim }[severity];
   const { command } = remedy;
@@ -105,15 +106,15 @@ function textOf(insight: PrintedInsight, { colors }: Io): string {
   return `${color(`${severity}:`)} ${line}\n  ${plainText(remedy.text)}${command === undefined ? "" : `\n    ${command}`}\n`;
 }
 
-function suppressedText({ insight, reason, until, by }: PrintedSuppressed, { colors }: Io): string {
+function suppressedText({ insight, reason, until, by }: PrintedSuppressed, io: Io): string {
   const end = until === undefined ? "" : ` until ${until}`;
   const line = `${placeText(insight)}${insightSentence(insight)} [${insight.code}]`;
-  return `${colors.dim("suppressed:")} ${plainText(line, LONGEST_LINE)}\n  ${plainText(`by ${by}${end}: ${reason}`)}\n`;
+  return `${outColors(io).dim("suppressed:")} ${plainText(line, LONGEST_LINE)}\n  ${plainText(`by ${by}${end}: ${reason}`)}\n`;
 }
 
-function endedText({ object, field, message, code, since, until }: PrintedEnded, { colors }: Io): string {
+function endedText({ object, field, message, code, since, until }: PrintedEnded, io: Io): string {
   const line = `${formatRef(object)}: ${field === "" ? "" : `${field}: `}${message} [${code}], from ${since} to ${until}`;
-  return `${colors.dim("ended:")} ${plainText(line, LONGEST_LINE)}\n`;
+  return `${outColors(io).dim("ended:")} ${plainText(line, LONGEST_LINE)}\n`;
 }
 
 // A path, a sentence, and what was meant.

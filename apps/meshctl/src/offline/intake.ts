@@ -18,7 +18,7 @@ export interface Intake {
 
 /** Something about the input that changes nothing by itself. */
 export interface Note {
-  readonly code: "StatusIgnored" | "GivenTwice" | "KindIgnored" | "ClusterMissing";
+  readonly code: "StatusIgnored" | "GivenTwice" | "KindIgnored" | "ClusterMissing" | "ClusterNotGiven";
   readonly message: string;
   /** The file that it is about, if it is one. */
   readonly file?: string;

@@ -1,16 +1,25 @@
 import type { FindingSeverity, ReportedFinding } from "@isthmus/insights/report";
-import type { Io } from "../io.ts";
+import { type Colors, type Io, outColors } from "../io.ts";
 import { counted } from "./check.ts";
 import { findingText } from "./findingFormats.ts";
 
-/** Tells people the findings, one line each. */
+/** Tells people the findings beside other data, one line each. */
 export function printFindings(findings: readonly ReportedFinding[], io: Io): void {
+  for (const line of linesOf(findings, io.colors)) io.err(line);
+}
+
+/** Prints the findings as the data that was asked for. */
+export async function printFindingsAsData(findings: readonly ReportedFinding[], io: Io): Promise<void> {
+  for (const line of linesOf(findings, outColors(io))) await io.out(line);
+}
+
+function linesOf(findings: readonly ReportedFinding[], { red, yellow, dim }: Colors): readonly string[] {
   const labels: Readonly<Record<FindingSeverity, string>> = {
-    note: io.colors.dim("note:"),
-    warning: io.colors.yellow("warning:"),
-    rejected: io.colors.red("rejected:"),
+    note: dim("note:"),
+    warning: yellow("warning:"),
+    rejected: red("rejected:"),
   };
-  for (const finding of findings) io.err(`${labels[finding.severity]} ${findingText(finding)}\n`);
+  return findings.map((finding) => `${labels[finding.severity]} ${findingText(finding)}\n`);
 }
 
 /** `1 rejected, 2 warnings`. */

@@ -3,6 +3,7 @@ import { isClusterName, type ResourceRef, resourceKeyOf, UsageError } from "@ist
 import type { Translation, UserObjectStatusUpdate } from "@isthmus/translators";
 import type { ExitCode, Io } from "../io.ts";
 import { type CheckedFiles, checkFiles, counted, exitCodeOf } from "./check.ts";
+import { inputFilesOf } from "./inputPlaces.ts";
 import type { Intake, RejectedObject } from "./intake.ts";
 import { writeClusterFiles } from "./outDir.ts";
 import { inOneCluster, inOrder, type Printable, printed } from "./print.ts";
@@ -11,13 +12,16 @@ import type { TranslateCommandOptions } from "./translateOptions.ts";
 
 /**
  * Files in, files out: objects on `out`, or in a folder; notes, findings and a closing line on `err`. Throws UsageError, which is exit
- * code 2, for input that can't be read.
+ * code 2, for input that can't be read. `files`: those that follow the options.
  */
-export async function translateFiles(options: TranslateCommandOptions, io: Io): Promise<ExitCode> {
+export async function translateFiles(files: readonly string[], options: TranslateCommandOptions, io: Io): Promise<ExitCode> {
   if (options.cluster !== undefined && !isClusterName(options.cluster)) {
     throw new UsageError(`--cluster ${options.cluster}: must be a DNS label: at most 63 lower-case letters, digits and hyphens`);
   }
-  const { count, translation, refused, statuses, rejected, findings, given } = await checkFiles(options, io);
+  const { count, translation, refused, statuses, rejected, findings, given } = await checkFiles(
+    { ...options, file: inputFilesOf({ ...options, files }), ages: options.snapshot === undefined ? "CREATED" : "FIRST_SEEN" },
+    io,
+  );
   const outputs = inOrder(outputsOf(translation, options.stage, refused));
   const { cluster, outDir } = options;
   const isForKubectl = cluster !== undefined || outDir !== undefined;

@@ -3,7 +3,9 @@ import type { FindingSeverity } from "@isthmus/insights/report";
 /** What `meshctl translate` was asked for. */
 export interface TranslateCommandOptions {
   /** Files, folders, or `-` for standard input. */
-  readonly file: readonly string[];
+  readonly file?: readonly string[];
+  /** Files with what a server knows. */
+  readonly snapshot?: readonly string[];
   readonly stage: "discovery" | "networking" | "all";
   readonly status?: true;
   readonly output: "yaml" | "json";
