@@ -322,6 +322,16 @@ test.each([
   expect(await findings(documents)).toEqual([]);
 });
 
+test("an account that is like none is not guessed: those that there are stand beside it", async () => {
+  const named = access(
+    "sourceSelector: [{kubeServiceAccountRefs: {serviceAccounts: [{name: productpge, namespace: shop, clusterName: east}]}}]",
+  );
+  const found = await findings([named]);
+  expect(found).toContainEqual(
+    expect.stringMatching(/runs as service account .*check name, namespace and clusterName; workloads there run as cart, gateway$/),
+  );
+});
+
 test("says nothing of clusters and callers where none are known", async () => {
   const documents = [
     timeout("name: t, namespace: shop, clusterName: anywhere"),

@@ -34,7 +34,7 @@ test("an insight is reported with its place, what was meant, and a remedy that c
   expect(out).toContain(
     `error: ${path}:${line}: VirtualService bookinfo/reviews in cluster-1: spec.http[0].route[0].destination.subset: no DestinationRule`,
   );
-  expect(out).toContain("(did you mean v1?) [CFG0001]");
+  expect(out).toContain("(did you mean v22?) [CFG0001]");
   expect(out).toContain("    kubectl --context cluster-1 -n bookinfo edit virtualservice reviews\n");
   expect(err).toContain("3 objects read; 1 error, 0 warnings, 0 info\n");
 });
@@ -305,7 +305,7 @@ test("as a table each is a row, with what was meant; suppressed ones when they a
   const [headers, row, ...others] = out.trimEnd().split("\n");
   expect(headers).toMatch(/^SEVERITY +CODE +CLUSTER +OBJECT +MESSAGE$/);
   expect(row).toMatch(
-    /^error +CFG0001 +cluster-1 +VirtualService bookinfo\/reviews +spec\.http\[0\]\.route\[0\]\.destination\.subset: no DestinationRule .* \(did you mean v1\?\)$/,
+    /^error +CFG0001 +cluster-1 +VirtualService bookinfo\/reviews +spec\.http\[0\]\.route\[0\]\.destination\.subset: no DestinationRule .* \(did you mean v22\?\)$/,
   );
   expect(others).toEqual([]);
   const text = readFileSync(pathOf("BP0001"), "utf8").replace(

@@ -314,7 +314,7 @@ export const FINDINGS = {
   },
   MethodUnknown: {
     meaning: "A method is not a registered HTTP method. No request matches it.",
-    example: 'spec.httpRequestMatchers[0].method: "FETCH" is not an HTTP method, so no request matches it: did you mean PATCH?',
+    example: 'spec.httpRequestMatchers[0].method: "FETCH" is not an HTTP method, so no request matches it: write one such as GET or POST',
   },
   PathNeverMatches: {
     meaning: "A path or a prefix of paths does not begin with a slash. No request matches it.",

@@ -34,6 +34,9 @@ export function asSeems(schema: TSchema, value: unknown): unknown {
   return unknownFields(schema, value, "").length > 0 ? seeming(schema as SchemaNode, value) : value;
 }
 
+// Wider than a suggestion to a reader: what restricts must not be passed over because it is spelled badly.
+const SEEMING = 1 / 2;
+
 function seeming(schema: SchemaNode, value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   const { items, properties, additionalProperties } = schema;
@@ -47,7 +50,7 @@ function seeming(schema: SchemaNode, value: unknown): unknown {
   // What is spelled right comes first: no guess takes its place.
   const entries = Object.entries(value).sort(([a], [b]) => Number(isKnown(b)) - Number(isKnown(a)));
   for (const [name, member] of entries) {
-    const meant = isKnown(name) ? name : nearestName(name, Object.keys(properties));
+    const meant = isKnown(name) ? name : nearestName(name, Object.keys(properties), SEEMING);
     const known = meant === undefined ? undefined : properties[meant];
     if (meant !== undefined && known !== undefined && !members.has(meant)) members.set(meant, seeming(known, member));
   }
@@ -83,7 +86,7 @@ function collect(schema: SchemaNode, value: unknown, path: string, found: Ineffe
     } else if (typeof additionalProperties === "object") {
       collect(additionalProperties, member, memberPath, found);
     } else if (properties !== undefined) {
-      const hint = nearestName(name, Object.keys(properties)) ?? deeperName(name, properties);
+      const hint = nearestName(name, Object.keys(properties), SEEMING) ?? deeperName(name, properties);
       found.push({ path: memberPath, type: "unknown", ...(hint === undefined ? {} : { hint }) });
     }
   }

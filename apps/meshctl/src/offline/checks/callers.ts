@@ -61,11 +61,19 @@ export function unknownAccounts({ spec }: AccessPolicy, { byAccount, clusters }:
       return {
         path: `spec.sourceSelector[${i}].kubeServiceAccountRefs.serviceAccounts[${j}]`,
         problem: `no workload in a mesh runs as service account ${displayName({ name, namespace, clusterName })}`,
-        remedy: hint === undefined ? "check name, namespace and clusterName" : `did you mean ${hint}?`,
+        remedy: hint === undefined ? `check name, namespace and clusterName${knownText(near)}` : `did you mean ${hint}?`,
       };
     }),
   );
 }
+
+/** A guess would be copied: whom there is says more. */
+function knownText(names: readonly string[]): string {
+  if (names.length === 0) return "";
+  return `; workloads there run as ${[...names].sort().slice(0, MOST_NAMES).join(", ")}${names.length > MOST_NAMES ? ", …" : ""}`;
+}
+
+const MOST_NAMES = 10;
 
 /** Namespaces of callers in which no workload is in a mesh; none where no workloads are known. */
 export function unknownNamespaces({ spec }: AccessPolicy, { byNamespace, clusters: known }: KnownCallers): readonly UnknownName[] {
