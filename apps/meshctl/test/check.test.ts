@@ -196,7 +196,7 @@ describe("meshctl check", () => {
     expect(run.out).toContain("❔ Gloo Mesh pods are running\n  - not checked: deployments is forbidden. Use a kubeconfig whose user");
     // What is wrong counts more than what is unknown.
     const broken = forbidding(managementCluster([cluster("east", "OFFLINE")]), "deployments");
-    expect((await runIn(broken, ["check"])).code).toBe(1);
+    expect((await runIn(broken as Cluster, ["check"])).code).toBe(1);
   });
 
   it("ends with 2 when the user may read nothing, and says why", async () => {
@@ -225,6 +225,15 @@ describe("meshctl check", () => {
     await expect(namedCluster(plane, "cluster east").servedKinds()).rejects.toMatchObject({
       message: `cluster east: the credentials are not accepted: Unauthorized (${remedy})`,
     });
+  });
+
+  it("does not advise to wait where the certificate of the API server is the cause", async () => {
+    const altnames = Object.assign(new Error("altnames"), { code: "ERR_TLS_CERT_ALTNAME_INVALID" });
+    const broken = {
+      ...managementCluster([]),
+      list: () => Promise.reject(new ClusterError("Unavailable", "cannot reach the API server: altnames", {}, altnames)),
+    };
+    expect((await runIn(broken as Cluster, ["check"])).err).toBe("error: management cluster: cannot reach the API server: altnames\n");
   });
 
   it("ends with 2 when the API server does not answer", async () => {

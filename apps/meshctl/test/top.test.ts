@@ -101,6 +101,17 @@ describe("meshctl top", () => {
     expect(edges.map(({ p99Ms }) => p99Ms)).toEqual([2_500, 40, undefined]);
   });
 
+  it.each(["<!doctype html>", "null", "{}", '{"items": 1}'])("says so where %s is answered, as by a console", async (text) => {
+    const server = createServer((_, response) => response.end(text));
+    servers.push(server);
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    for (const args of [["top"], ["logs", "access"], ["cert", "list"]]) {
+      const { code, err } = await runIn(PLANE, [...args, "--admin-address", address]);
+      expect({ args, code, err }).toEqual({ args, code: 2, err: expect.stringMatching(/^error: .*(is it the admin port|is no list)/) });
+    }
+  });
+
   it.each([
     [["--minutes", "61"], "61 is not a number from 1 to 60"],
     [["--sort", "p50"], "p50"],

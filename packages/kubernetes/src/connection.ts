@@ -208,6 +208,10 @@ function causeOf(error: Error & { readonly code?: string; readonly errors?: read
     case "UNABLE_TO_VERIFY_LEAF_SIGNATURE":
     case "UNABLE_TO_GET_ISSUER_CERT_LOCALLY":
       return `${message}: its certificate is not from the kubeconfig's certificate authority`;
+    case "ERR_TLS_CERT_ALTNAME_INVALID":
+      return `${message}: its certificate is for other names than that of the kubeconfig's server: correct server, or set tls-server-name of the cluster to a name of the certificate`;
+    case "CERT_HAS_EXPIRED":
+      return `${message}: the API server's own certificate has ended: renew it there, and check the clock of this machine`;
     default:
       return message;
   }

@@ -73,6 +73,11 @@ function accessOf(source: KubeconfigSource, place: string): Access {
   }
   const currentContext = source.context ?? content.currentContext;
   const context = contexts.find(({ name }) => name === currentContext);
+  const user = context?.user ?? "";
+  if (user !== "" && !users.some(({ name }) => name === user)) {
+    const available = users.map(({ name }) => name).join(", ") || "none";
+    throw new UsageError(`${place}: context ${currentContext} names user ${user}, which is not in it; available users: ${available}`);
+  }
   const chosen = {
     cluster: context && clusters.find(({ name }) => name === context.cluster),
     user: context && users.find(({ name }) => name === context.user),
@@ -134,6 +139,7 @@ async function presented(present: Present, place: string): Promise<RequestOption
   try {
     return await present();
   } catch (error) {
+    if (error instanceof UsageError) throw new UsageError(`${place}: ${error.message}`);
     throw new UsageError(`${place}: cannot get credentials: ${messageOf(error).trim()}`);
   }
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { RequestOptions } from "node:https";
+import { UsageError } from "@isthmus/core";
 import type { Cluster, User } from "@kubernetes/client-node";
 import { ExecAuth } from "@kubernetes/client-node/dist/exec_auth.js";
 import { type KubeconfigContent, TOKEN_FILE } from "./kubeconfigFile.ts";
@@ -34,7 +35,9 @@ function fileOf({ authProvider, exec }: User): string | undefined {
 /** What the kubeconfig itself says, and the files that it names. */
 function written({ cluster, user }: Chosen): RequestOptions {
   if (cluster?.server.startsWith("http:") && !cluster.skipTLSVerify) {
-    throw new Error("HTTP protocol is not allowed when skipTLSVerify is not set or false");
+    throw new UsageError(
+      `server ${cluster.server} is not encrypted: write https://, or, if it is a proxy such as kubectl proxy on this machine, set insecure-skip-tls-verify: true for cluster ${cluster.name}`,
+    );
   }
   if (user === undefined) return {};
   const ca = bytesOf(cluster?.caFile, cluster?.caData);

@@ -106,7 +106,7 @@ async function asLibrary(load: (config: KubeConfig) => void): Promise<Seen> {
 /** Where there are several reasons, any of them is right: files are read in another order than plugins are run. */
 function refusal(error: unknown): Seen {
   const { message } = error as Error;
-  return { refused: /ENOENT|HTTP protocol/.test(message) ? "a file or a server" : message };
+  return { refused: /ENOENT|HTTP protocol|is not encrypted/.test(message) ? "a file or a server" : message };
 }
 
 async function asOurs(load: () => KubeconfigContent): Promise<Seen> {

@@ -51,6 +51,22 @@ describe("a kubeconfig", () => {
     expect(await kubeconfig.credentials(false)).toEqual({ headers: { authorization }, tls: { servername: "inner.example" } });
   });
 
+  it("names a user that it does not have", () => {
+    const lost = JSON.stringify({ ...base, contexts: [{ name: "x", context: { cluster: "one", user: "an" } }], "current-context": "x" });
+    expect(() => loadKubeconfig({ text: lost })).toThrow(
+      new UsageError("the given kubeconfig: context x names user an, which is not in it; available users: ann, bob, cert"),
+    );
+  });
+
+  it("says what to do about a server without encryption", async () => {
+    const plain = JSON.stringify({ ...base, clusters: [{ name: "one", cluster: { server: "http://127.0.0.1:8001" } }] });
+    await expect(loadKubeconfig({ text: plain }).credentials(false)).rejects.toThrow(
+      new UsageError(
+        "the given kubeconfig: server http://127.0.0.1:8001 is not encrypted: write https://, or, if it is a proxy such as kubectl proxy on this machine, set insecure-skip-tls-verify: true for cluster one",
+      ),
+    );
+  });
+
   it("checks the server even for a context without user", async () => {
     expect(await loadKubeconfig({ text, context: "nobody@one" }).credentials(false)).toEqual({
       headers: {},

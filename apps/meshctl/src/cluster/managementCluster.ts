@@ -64,8 +64,14 @@ export async function answered<T>(
 /** What an API server refused, with what to do about it. */
 export function withRemedy({ code, message, details, cause }: ClusterError): string {
   // What is wrong with the kubeconfig itself says so.
-  const remedy = cause instanceof UsageError ? "" : details.isUnknownUser === true ? RENEW_CREDENTIALS : remedyOf(code);
+  const remedy =
+    cause instanceof UsageError || isCertificateError(cause) ? "" : details.isUnknownUser === true ? RENEW_CREDENTIALS : remedyOf(code);
   return remedy === "" ? message : `${message}. ${remedy.slice(0, 1).toUpperCase()}${remedy.slice(1)}`;
+}
+
+/** The connection came about, and waiting longer does not change whose certificate it is. */
+function isCertificateError(cause: unknown): boolean {
+  return cause instanceof Error && /CERT|LEAF_SIGNATURE/.test(String((cause as NodeJS.ErrnoException).code));
 }
 
 /** No permission is missing: nobody is known by these credentials. */

@@ -1,6 +1,7 @@
 import { plainJson } from "@isthmus/core";
 import type { AccessLog, AccessLogAnswer } from "@isthmus/dataplane";
 import { plainText } from "../output/plainText.ts";
+import { pageItems } from "./pageItems.ts";
 
 /** An entry, and the cluster whose agent has it. */
 export interface ClusterAccessLog extends AccessLog {
@@ -31,8 +32,7 @@ interface Item extends Partial<AccessLogAnswer> {
 }
 
 function itemsIn(page: string): readonly Item[] {
-  const { items } = JSON.parse(page) as { readonly items?: readonly Item[] };
-  return items ?? [];
+  return pageItems(page, "/access-logs") as readonly Item[];
 }
 
 function compare(left: string, right: string): number {

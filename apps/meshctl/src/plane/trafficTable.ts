@@ -1,6 +1,7 @@
 import { plainJson } from "@isthmus/core";
 import type { ClusterReport, EdgeReport } from "@isthmus/dataplane";
 import { columnsText } from "../output/columns.ts";
+import { pageItems } from "./pageItems.ts";
 
 /** Requests between workloads of a fleet, and the clusters that no replica of the server knows anything of. */
 export interface Traffic {
@@ -13,7 +14,7 @@ export type SortKey = "requests" | "errors" | "p99";
 
 /** What the pages of all replicas come to, the busiest first. A cluster that one of them knows has no problem. */
 export function trafficIn(pages: readonly string[], { sort, limit }: { readonly sort: SortKey; readonly limit: number }): Traffic {
-  const items = pages.flatMap((page) => (JSON.parse(page) as { readonly items?: readonly Item[] }).items ?? []);
+  const items = pages.flatMap((page) => pageItems(page, "/traffic") as readonly Item[]);
   const known = new Map(items.flatMap((item) => (item.problem === undefined ? [[item.cluster, item] as const] : [])));
   const problems = new Map(
     items.flatMap(({ cluster, problem }) => (problem === undefined || known.has(cluster) ? [] : [[cluster, problem] as const])),
