@@ -23,6 +23,7 @@ import { describeCommand } from "./commands/describe.ts";
 import { withPlainDryRun } from "./commands/dryRun.ts";
 import { errorText } from "./commands/errorText.ts";
 import { explainCommand } from "./commands/explain.ts";
+import { withFlagsBehind } from "./commands/flagsAnywhere.ts";
 import { getCommand } from "./commands/get.ts";
 import { insightsCommand } from "./commands/insights.ts";
 import { installCommand } from "./commands/install.ts";
@@ -74,7 +75,7 @@ export async function meshctl(args: readonly string[], streams: Io, outside: Par
     const { connectRemote: toRemote, ...connections } = verboseConnections({ ...places, connectRemote, now }, io);
     const program = programOf({ io, finish, ...places, ...connections }, { toRemote, call });
     program.hook("preAction", (_, command) => io.adjust(command.opts<Loudness>()));
-    await program.parseAsync(withPlainDryRun(args), { from: "user" });
+    await program.parseAsync(withPlainDryRun(withFlagsBehind(args, program)), { from: "user" });
     return ended(exitCode);
   } catch (error) {
     // commander has printed its own; help and version end this way too, with 0.

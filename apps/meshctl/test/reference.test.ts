@@ -51,6 +51,7 @@ commands below \`cluster\` do.
 | changes | a command that changes clusters has \`--dry-run\`; what deletes asks on a terminal, unless \`--yes\` |
 | color | only of the words error and warning, on a terminal, unless NO_COLOR is set or TERM is dumb |
 | exit code | 0 success; 1 something was found or rejected; 2 usage error, no answer, or no permission; 3 nothing was found, but not everything could be read, or an agent that was to be paused or resumed cannot be reached; 124 what was waited for did not come within \`--timeout\` |
+| flags | \`--kubeconfig\`, \`--context\`, \`--namespace\`, \`--request-timeout\`, \`--log-format\`, \`--plain\` and \`--quiet\` may stand before the command, too |
 | time | an API server that says nothing for 15 s has failed; all requests together may take \`--request-timeout\` |
 
 ## Permissions
