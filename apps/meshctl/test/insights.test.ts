@@ -315,3 +315,17 @@ test("as a table each is a row, with what was meant; suppressed ones when they a
   expect((await run(text, "-f", "-", "-o", "table")).out).toBe("");
   expect((await run(text, "-f", "-", "-o", "table", "--suppressed")).out).toMatch(/\nsuppressed +BP0001 /);
 });
+
+test("for people the worst comes first", async () => {
+  const files = ["SEC1016", "BP0001", "CFG0001", "RTE1010", "FED1001", "FED1013"].flatMap((code) => ["-f", pathOf(code)]);
+  const scale = ["error", "warning", "info"];
+  for (const [output, pattern] of [
+    ["text", /^(error|warning|info):/gm],
+    ["table", /^(error|warning|info) /gm],
+  ] as const) {
+    const { out } = await run("", ...files, "-o", output);
+    const found = [...out.matchAll(pattern)].map(([, severity = ""]) => scale.indexOf(severity));
+    expect(new Set(found).size).toBe(3);
+    expect(found).toEqual([...found].sort());
+  }
+});

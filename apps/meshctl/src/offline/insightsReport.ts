@@ -54,12 +54,14 @@ export async function printInsights(
     if (by === undefined) shown.push(insight);
     else suppressed.push({ insight, reason: by, by: "the command line" });
   }
+  // For people the worst comes first; within a severity the order stays.
+  const worstFirst = [...shown].sort((a, b) => WEIGHTS[b.severity] - WEIGHTS[a.severity]);
   for (const problem of problems) io.err(`${colors.dim("note:")} ${plainText(problem)}\n`);
   if (output === "json") {
     await io.out(insightsJson({ shown, suppressed, ...(ended === undefined ? {} : { ended }) }));
   } else if (output === "table") {
     const rows = [
-      ...shown.map((insight) => rowOf(insight.severity, insight)),
+      ...worstFirst.map((insight) => rowOf(insight.severity, insight)),
       ...(options.suppressed === true ? suppressed : []).map(({ insight }) => rowOf("suppressed", insight)),
       ...(ended ?? []).map((one) => rowOf("ended", one)),
     ];
@@ -69,7 +71,7 @@ export async function printInsights(
     const context = { version, explain: explainedCode, suppressed: { findings, isListed: options.suppressed === true } };
     await io.out(formatted(shown.map(findingOf), output, context));
   } else {
-    for (const insight of shown) await io.out(textOf(insight, io));
+    for (const insight of worstFirst) await io.out(textOf(insight, io));
     for (const one of options.suppressed === true ? suppressed : []) await io.out(suppressedText(one, io));
     for (const one of ended ?? []) await io.out(endedText(one, io));
   }
