@@ -261,6 +261,7 @@ export const folderTable: Readonly<Record<string, Readonly<Record<string, Folder
   },
   testing: {
     clusterContract: { holds: "What a cluster must do whatever stands behind its port, by topic.", imports: [] },
+    "soundTranslation.ts": { holds: "A translation in which nothing may throw.", imports: [] },
     oneTenant: {
       holds: "What a user of one namespace may do to others: fleets, what such users create, and what it changes.",
       imports: ["soundTranslation.ts"],
