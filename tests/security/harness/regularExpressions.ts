@@ -41,6 +41,7 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
     "/^Error: (execution error at \\([^)]*\\): )?/": { trusted: "what the user's own Helm prints" },
     "/\\s+/g": { trusted: "what the user's own Helm prints" },
   },
+  "apps/meshctl/src/cluster/managementCluster.ts": { "/CERT|LEAF_SIGNATURE/": { trusted: "a code of Node's own errors" } },
   "apps/meshctl/src/commands/accessLogs.ts": { "/^[1-5](\\d\\d|xx)$/": flag },
   "apps/meshctl/src/output/jsonPath/parseTemplate.ts": { "/-?\\d{1,15}/y": flag, "/[+-]?\\d{1,15}(\\.\\d{1,15})?/y": flag },
   "apps/ui/client/model/commands.ts": { "/[\\w.,:/@=-]/": { bound: 1, worst: filled("!") } },
