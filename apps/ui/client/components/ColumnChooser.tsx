@@ -1,13 +1,19 @@
 import { Menu } from "@mantine/core";
 import { t } from "../strings.ts";
-import { type Column, hiddenIds } from "./tableColumns.ts";
+import { ALL_COLUMNS, type Column } from "./tableColumns.ts";
 import { usePageSearch } from "./usePageSearch.ts";
 
-/** Which columns of a table are shown; those that are not are named in the address. The first one names the row, and stays. */
-export function ColumnChooser<R>({ columns }: { readonly columns: readonly Column<R>[] }) {
-  const [{ hide }, change] = usePageSearch();
-  const hidden = hiddenIds(columns, hide);
-  const setHidden = (ids: readonly string[]) => change({ hide: ids.length === 0 ? undefined : ids.join(",") });
+export interface ColumnChooserProps<R> {
+  readonly columns: readonly Column<R>[];
+  /** Those that are shown: all others are hidden, or there is no room for them. */
+  readonly chosen: readonly Column<R>[];
+}
+
+/** Which columns of a table are shown; those that somebody hides are named in the address, and from then on nothing else is left out. The first one names the row, and stays. */
+export function ColumnChooser<R>({ columns, chosen }: ColumnChooserProps<R>) {
+  const [, change] = usePageSearch();
+  const hidden = columns.filter((column) => !chosen.includes(column)).map(({ id }) => id);
+  const setHidden = (ids: readonly string[]) => change({ hide: ids.length === 0 ? ALL_COLUMNS : ids.join(",") });
   return (
     <Menu
       closeOnItemClick={false}

@@ -62,7 +62,7 @@ export function FilterBar<R>({ what, columns, chosen, shown, total }: FilterBarP
         {t.table.count(shown.length, total, what)}
       </span>
       <span className="exports">
-        {chosen === undefined ? null : <ColumnChooser columns={columns} />}
+        {chosen === undefined ? null : <ColumnChooser columns={columns} chosen={chosen} />}
         <button type="button" className="button small" onClick={() => save(`${what}.csv`, csvText([headers, ...shown.map(valuesOf)]))}>
           CSV
         </button>

@@ -8,11 +8,12 @@ import { FilterBar } from "./FilterBar.tsx";
 import { ScopeNote } from "./ScopeNote.tsx";
 import { TableHeader } from "./TableHeader.tsx";
 import { TableRow } from "./TableRow.tsx";
-import { type Column, gridOf, hiddenIds, matchesRow, sortedRows, tokenKeys } from "./tableColumns.ts";
+import { type Column, gridOf, hiddenIds, matchesRow, sortedRows, sparedIds, tokenKeys } from "./tableColumns.ts";
 import { useHeldOrder } from "./useHeldOrder.ts";
 import { usePageSearch } from "./usePageSearch.ts";
 import { useRowKeys } from "./useRowKeys.ts";
 import { useScope } from "./useScope.ts";
+import { useWidth } from "./useWidth.ts";
 
 export interface ResourceTableProps<R> {
   /** What the rows are, in the plural. */
@@ -93,15 +94,17 @@ export function ResourceTable<R>({ what, rows, keyOf, clustersOf, columns, open,
     },
     body,
   );
+  const [frame, width] = useWidth();
   const visible = useMemo(() => {
-    const hidden = hiddenIds(columns, hide);
+    const remPx = Number.parseFloat(getComputedStyle(document.documentElement).fontSize) || 16;
+    const hidden = [...hiddenIds(columns, hide), ...sparedIds(columns, { hide, width, remPx, hasCopy: copy !== undefined })];
     return columns.filter(({ id }) => !hidden.includes(id));
-  }, [columns, hide]);
+  }, [columns, hide, width, copy]);
 
   if (rows.length === 0) return <>{empty}</>;
   const grid = gridOf(visible, copy !== undefined);
   return (
-    <div className="table-page">
+    <div className="table-page" ref={frame}>
       <FilterBar what={what} columns={columns} chosen={visible} shown={[...shown.values()]} total={rows.length} />
       {/* It lies over the table: who points at it still holds the rows, or it would be gone before a click. */}
       <div

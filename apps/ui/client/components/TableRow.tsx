@@ -42,7 +42,7 @@ function Row<R>({ row, isGone, isOpen, index, start, columns, grid, open, copy }
       onClick={onClick}
     >
       {columns.map((column, i) => (
-        <div key={column.id} role="cell">
+        <div key={column.id} role="cell" className={column.isLong === true ? "long-cell" : undefined}>
           {column.cell(row)}
           {isGone && i === 0 ? <span className="chip">{t.table.gone}</span> : null}
         </div>

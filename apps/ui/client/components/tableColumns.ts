@@ -16,6 +16,10 @@ export interface Column<R> {
   /** The key of filter tokens that this column answers, with the values of a row; by default its text. */
   readonly token?: string;
   values?(row: R): readonly string[];
+  /** Whether it holds sentences or long names: its cells have two lines, and a share of the width to match. */
+  readonly isLong?: boolean;
+  /** Where the table is too narrow for all of its columns, those with the lowest number are left out first; those without one stay. */
+  readonly spare?: number;
 }
 
 /** Whether a row matches a filter. Of twenty thousand rows only that is read which the filter asks for. */
@@ -58,17 +62,55 @@ export function tokenKeys<R>(columns: readonly Column<R>[]): readonly string[] {
   return columns.flatMap(({ token }) => (token === undefined ? [] : [token]));
 }
 
+/** The value of an address that says that all columns are shown, however narrow the table is: no column has this name. */
+export const ALL_COLUMNS = "none";
+
+/** The ids of the columns that a table of this width, in pixels, has no room for: none where an address chooses them, or where the width is not known yet. */
+export function sparedIds<R>(
+  columns: readonly Column<R>[],
+  {
+    hide,
+    width,
+    remPx,
+    hasCopy,
+  }: { readonly hide: string | undefined; readonly width: number | undefined; readonly remPx: number; readonly hasCopy: boolean },
+): readonly string[] {
+  if (hide !== undefined || width === undefined) return [];
+  const spare = columns.slice(1).filter((column) => column.spare !== undefined);
+  const order = spare.sort((a, b) => (a.spare ?? 0) - (b.spare ?? 0)).map(({ id }) => id);
+  const spared: string[] = [];
+  const isTooWide = () =>
+    leastWidth(
+      columns.filter(({ id }) => !spared.includes(id)),
+      hasCopy,
+      remPx,
+    ) > width;
+  while (order.length > 0 && isTooWide()) spared.push(...order.splice(0, 1));
+  return spared;
+}
+
+function leastWidth<R>(columns: readonly Column<R>[], hasCopy: boolean, remPx: number): number {
+  const { rem, px } = leastOf(columns, hasCopy);
+  return rem * remPx + px;
+}
+
+/** The least width of a row: columns, then padding and gaps. */
+function leastOf<R>(columns: readonly Column<R>[], hasCopy: boolean): { readonly rem: number; readonly px: number } {
+  const least = columns.reduce((sum, { width: [rem] }) => sum + rem, 0);
+  return { rem: least + (hasCopy ? 1.6 : 0), px: (columns.length + (hasCopy ? 1 : 0)) * 12 + 16 };
+}
+
 /** The tracks of a grid with these columns, and one for what can be copied of a row; and the least width of a row, padding and gaps included. */
 export function gridOf<R>(
   columns: readonly Column<R>[],
   hasCopy = false,
 ): { readonly gridTemplateColumns: string; readonly minWidth: string } {
-  const least = columns.reduce((sum, { width: [rem] }) => sum + rem, 0);
+  const { rem: least, px } = leastOf(columns, hasCopy);
   return {
     gridTemplateColumns: [
       ...columns.map(({ width: [rem, share] }) => `minmax(${rem}rem, ${share}fr)`),
       ...(hasCopy ? ["1.6rem"] : []),
     ].join(" "),
-    minWidth: `calc(${least + (hasCopy ? 1.6 : 0)}rem + ${(columns.length + (hasCopy ? 1 : 0)) * 12 + 16}px)`,
+    minWidth: `calc(${least}rem + ${px}px)`,
   };
 }

@@ -29,7 +29,7 @@ const COLUMNS: readonly Column<ConsoleCertificate>[] = [
   {
     id: "use",
     title: t.certificates.use,
-    width: [10.5, 1.4],
+    width: [9, 0.8],
     token: "use",
     text: certificateUse,
     cell: (row) => <Name text={certificateUse(row)} />,
@@ -37,14 +37,16 @@ const COLUMNS: readonly Column<ConsoleCertificate>[] = [
   {
     id: "name",
     title: t.columns.name,
-    width: [11, 2.4],
+    width: [9, 2.4],
+    isLong: true,
     text: ({ name }) => name,
     cell: (row) => <OwnerLink certificate={row} />,
   },
   {
     id: "cluster",
     title: t.columns.cluster,
-    width: [6.5, 1],
+    width: [6.5, 0.3],
+    spare: 1,
     token: "cluster",
     text: ({ cluster }) => cluster || t.common.management,
     cell: ({ cluster }) => <Name text={cluster || t.common.management} />,
@@ -67,7 +69,8 @@ const COLUMNS: readonly Column<ConsoleCertificate>[] = [
   {
     id: "next",
     title: t.certificates.next,
-    width: [14, 4],
+    width: [12, 5],
+    isLong: true,
     text: ({ next = "" }) => next,
     cell: ({ next }) => <Name text={next ?? "–"} />,
   },

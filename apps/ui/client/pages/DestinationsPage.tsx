@@ -17,7 +17,8 @@ const COLUMNS: readonly Column<DiscoveredRow<Destination>>[] = [
   {
     id: "name",
     title: t.columns.name,
-    width: [9, 1.6],
+    width: [10, 2],
+    isLong: true,
     text: ({ object }) => serviceName(object),
     cell: ({ object }) => <ObjectLink to={refOf(object)} text={serviceName(object)} />,
   },
@@ -26,16 +27,16 @@ const COLUMNS: readonly Column<DiscoveredRow<Destination>>[] = [
     { id: "ns", title: t.columns.namespace, width: [6, 1], token: "ns" },
     ({ metadata, spec }) => spec?.kubeService?.ref?.namespace ?? metadata.namespace ?? "",
   ),
-  textColumn({ id: "ports", title: t.columns.ports, width: [5, 0.8], token: "port" }, ({ spec }) =>
+  textColumn({ id: "ports", title: t.columns.ports, width: [5, 0.5], token: "port", spare: 1 }, ({ spec }) =>
     [...(spec?.kubeService?.ports ?? []).map(({ port }) => port), ...(spec?.externalService?.ports ?? []).map(({ number }) => number)]
       .filter((port) => port !== undefined)
       .join(", "),
   ),
-  textColumn({ id: "policies", title: t.columns.policies, width: [5.5, 0.7] }, ({ status }) => {
+  textColumn({ id: "policies", title: t.columns.policies, width: [5.5, 0.5], spare: 2 }, ({ status }) => {
     const [traffic, access] = [status?.appliedTrafficPolicies?.length ?? 0, status?.appliedAccessPolicies?.length ?? 0];
     return [...(traffic > 0 ? [`TP ${traffic}`] : []), ...(access > 0 ? [`AP ${access}`] : [])].join(" · ");
   }),
-  textColumn({ id: "federated", title: t.columns.federated, width: [10, 2] }, ({ status }) => {
+  textColumn({ id: "federated", title: t.columns.federated, width: [11, 4], isLong: true }, ({ status }) => {
     const { federatedToMeshes = [], federatedHostname = "" } = status?.appliedFederation ?? {};
     return federatedToMeshes.length === 0 ? "" : federatedHostname;
   }),

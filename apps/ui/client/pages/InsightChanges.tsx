@@ -36,7 +36,7 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     id: "change",
     title: t.insights.change,
-    width: [6.5, 0.7],
+    width: [5, 0.2],
     token: "change",
     text: ({ what }) => t.insights.changeWords[what],
     cell: ({ what }) => <StatusMark status={{ tone: TONES[what], word: t.insights.changeWords[what] }} />,
@@ -44,7 +44,7 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     id: "code",
     title: t.columns.code,
-    width: [6, 0.7],
+    width: [5, 0.2],
     token: "code",
     text: ({ insight }) => insight.code,
     cell: ({ insight: { code } }) => (
@@ -56,7 +56,8 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     id: "severity",
     title: t.columns.severity,
-    width: [6.5, 0.8],
+    width: [5.5, 0.2],
+    spare: 2,
     token: "severity",
     text: ({ insight }) => insight.severity,
     sort: ({ insight }) => SEVERITY_ORDER[insight.severity],
@@ -65,14 +66,16 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     id: "object",
     title: t.columns.name,
-    width: [12, 2.4],
+    width: [11, 2.4],
+    isLong: true,
     text: ({ insight: { object } }) => `${object.kind} ${object.namespace}/${object.name}`,
     cell: ({ insight }) => <ObjectLink to={insight.object} hasKind />,
   },
   {
     id: "finding",
     title: t.columns.finding,
-    width: [11, 3],
+    width: [12, 5],
+    isLong: true,
     text: ({ insight }) => [explainedCode(insight.code)?.title ?? "", findingText(insight)].join(": "),
     cell: ({ insight }) => <Name text={findingText(insight)} />,
   },
@@ -80,6 +83,7 @@ const COLUMNS: readonly Column<Row>[] = [
     id: "clusters",
     title: t.columns.clusters,
     width: [7, 1],
+    spare: 1,
     token: "cluster",
     text: ({ clusters }) => clusters.join(", "),
     values: ({ clusters }) => clusters,
@@ -89,6 +93,7 @@ const COLUMNS: readonly Column<Row>[] = [
     id: "since",
     title: t.insights.seen,
     width: [10, 1.2],
+    spare: 3,
     text: (row) => [row.insight.since, untilOf(row)].join(" – "),
     cell: (row) => (
       <span>

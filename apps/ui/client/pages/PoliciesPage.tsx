@@ -22,6 +22,9 @@ import { ObjectTable } from "./ObjectTable.tsx";
 // Those of their titles.
 const PHASE_WIDTHS = { Translated: 4.8, Delivered: 4.4, Applied: 4.1 } as const;
 
+// What is applied says most.
+const PHASE_SPARES = { Delivered: 5, Translated: 6, Applied: 7 } as const;
+
 /** How far policies are in one phase: those that are not done first, and in the filter `yes`, `no` or `unknown`. */
 function phaseColumn(name: PhaseName): Column<Resource> {
   const word = (policy: Resource) => {
@@ -35,7 +38,8 @@ function phaseColumn(name: PhaseName): Column<Resource> {
   return {
     id: name.toLowerCase(),
     title: t.policies.phases[name],
-    width: [PHASE_WIDTHS[name], 0.4],
+    width: [PHASE_WIDTHS[name], 0.1],
+    spare: PHASE_SPARES[name],
     token: name.toLowerCase(),
     values: (policy) => [word(policy)],
     text: (policy) => [word(policy), count(policy)].filter((part) => part !== "").join(" "),
@@ -60,14 +64,15 @@ const COLUMNS: readonly Column<Resource>[] = [
   {
     id: "name",
     title: t.columns.name,
-    width: [7.5, 2],
+    width: [7.5, 1.6],
     text: ({ metadata }) => metadata.name,
     cell: (policy) => <ObjectLink to={refOf(policy)} text={policy.metadata.name} />,
   },
   {
     id: "kind",
     title: t.columns.kind,
-    width: [7.3, 0.9],
+    width: [7.3, 0.3],
+    spare: 4,
     token: "kind",
     text: ({ kind }) => kind,
     cell: ({ kind }) => kind,
@@ -75,7 +80,8 @@ const COLUMNS: readonly Column<Resource>[] = [
   {
     id: "ns",
     title: t.columns.namespace,
-    width: [5.2, 0.8],
+    width: [5.2, 0.5],
+    spare: 3,
     token: "ns",
     text: ({ metadata }) => metadata.namespace ?? "",
     cell: ({ metadata }) => <Name text={metadata.namespace ?? ""} />,
@@ -83,7 +89,8 @@ const COLUMNS: readonly Column<Resource>[] = [
   {
     id: "cluster",
     title: t.columns.cluster,
-    width: [6, 0.7],
+    width: [6, 0.3],
+    spare: 1,
     token: "cluster",
     text: (policy) => clusterOf(policy) || t.common.management,
     cell: (policy) => <Name text={clusterOf(policy) || t.common.management} />,
@@ -91,7 +98,7 @@ const COLUMNS: readonly Column<Resource>[] = [
   {
     id: "state",
     title: t.columns.state,
-    width: [6, 1],
+    width: [6, 0.4],
     token: "state",
     text: (policy) => approvalOf(policy).word,
     cell: (policy) => <StatusMark status={approvalOf(policy)} />,
@@ -100,14 +107,18 @@ const COLUMNS: readonly Column<Resource>[] = [
   {
     id: "message",
     title: t.columns.message,
-    width: [6, 4],
+    width: [12, 6],
+    isLong: true,
+    // The panel beside the table has it in full.
+    spare: 8,
     text: policyMessage,
     cell: (policy) => <Name text={policyMessage(policy)} />,
   },
   {
     id: "age",
     title: t.columns.age,
-    width: [4.6, 0.5],
+    width: [4.6, 0.1],
+    spare: 2,
     text: ({ metadata }) => metadata.creationTimestamp ?? "",
     cell: ({ metadata }) => <When time={metadata.creationTimestamp} />,
   },

@@ -12,7 +12,7 @@ import { ObjectTable } from "./ObjectTable.tsx";
 import { useWorkloadRows, type WorkloadRow } from "./workloadRows.ts";
 
 function plainColumn(
-  column: Pick<Column<WorkloadRow>, "id" | "title" | "width" | "token">,
+  column: Pick<Column<WorkloadRow>, "id" | "title" | "width" | "token" | "isLong" | "spare">,
   text: (row: WorkloadRow) => string,
 ): Column<WorkloadRow> {
   return { ...column, text, cell: (row) => <TextOrNone text={text(row)} /> };
@@ -23,6 +23,7 @@ const COLUMNS: readonly Column<WorkloadRow>[] = [
     id: "name",
     title: t.columns.name,
     width: [9, 2],
+    isLong: true,
     text: ({ name }) => name,
     cell: ({ object, name }) => <ObjectLink to={refOf(object)} text={name} />,
   },
@@ -31,22 +32,27 @@ const COLUMNS: readonly Column<WorkloadRow>[] = [
   {
     id: "mesh",
     title: t.columns.mesh,
-    width: [7, 1.5],
+    width: [6.3, 1.5],
+    isLong: true,
     token: "mesh",
     text: ({ mesh, reason }) => (reason === undefined ? mesh : outsideText(mesh, reason)),
     values: ({ mesh }) => [mesh],
     cell: ({ mesh, reason }) => (reason === undefined ? <TextOrNone text={mesh} /> : <Outside mesh={mesh} reason={reason} />),
   },
   plainColumn(
-    { id: "version", title: t.columns.version, width: [4.5, 0.6], token: "version" },
+    { id: "version", title: t.columns.version, width: [4.5, 0.4], token: "version", spare: 3 },
     ({ labels }) => labels["version"] ?? labels["app.kubernetes.io/version"] ?? "",
   ),
-  plainColumn({ id: "sa", title: t.columns.serviceAccount, width: [7, 1.2], token: "sa" }, ({ serviceAccount }) => serviceAccount),
-  plainColumn({ id: "policies", title: t.columns.policies, width: [5, 0.7] }, ({ facts }) => facts().policies),
+  plainColumn(
+    { id: "sa", title: t.columns.serviceAccount, width: [6.8, 1.6], token: "sa", isLong: true, spare: 4 },
+    ({ serviceAccount }) => serviceAccount,
+  ),
+  plainColumn({ id: "policies", title: t.columns.policies, width: [5, 0.4], spare: 2 }, ({ facts }) => facts().policies),
   {
     id: "identity",
     title: t.workloads.identity,
-    width: [6.5, 1],
+    width: [6.5, 0.8],
+    spare: 1,
     token: "identity",
     text: ({ facts }) => facts().identity,
     // The rest of it has columns of its own, which are narrow.

@@ -24,7 +24,7 @@ export function clusterColumn<R extends Resource>(): Column<DiscoveredRow<R>> {
   return {
     id: "cluster",
     title: t.columns.cluster,
-    width: [6, 1],
+    width: [6, 0.5],
     token: "cluster",
     text: ({ cluster }) => cluster,
     cell: ({ cluster }) => (cluster === "" ? <span className="muted">{t.common.management}</span> : <ClusterChip name={cluster} />),
@@ -36,7 +36,7 @@ export function insightsColumn<R extends Resource>(): Column<DiscoveredRow<R>> {
   return {
     id: "insights",
     title: t.columns.insights,
-    width: [6, 0.8],
+    width: [6, 0.3],
     text: ({ insights }) => `${insights.error}/${insights.warning}/${insights.info}`,
     sort: ({ insights }) => insights.error * 1e6 + insights.warning * 1e3 + insights.info,
     cell: ({ insights }) => <SeverityTotals counts={insights} />,
@@ -45,14 +45,11 @@ export function insightsColumn<R extends Resource>(): Column<DiscoveredRow<R>> {
 
 /** A column of plain text. */
 export function textColumn<R extends Resource>(
-  { id, title, width, token }: Pick<Column<DiscoveredRow<R>>, "id" | "title" | "width"> & { readonly token?: string },
+  column: Pick<Column<DiscoveredRow<R>>, "id" | "title" | "width" | "token" | "isLong" | "spare">,
   text: (object: R) => string,
 ): Column<DiscoveredRow<R>> {
   return {
-    id,
-    title,
-    width,
-    ...(token === undefined ? {} : { token }),
+    ...column,
     text: ({ object }) => text(object),
     cell: ({ object }) => {
       const shown = text(object);

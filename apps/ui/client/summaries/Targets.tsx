@@ -26,14 +26,20 @@ export function Targets({ policy }: { readonly policy: Resource }) {
       {targets.length === 0 ? null : (
         <PlainTable
           label={t.objects.targets}
-          headers={[t.objects.target, t.columns.cluster, t.columns.state, t.objects.message]}
+          headers={[t.objects.target, t.columns.state, t.objects.message]}
           rows={targets.slice(0, most).map(({ key, destination, mesh, workload, state, status }) => {
             const object = destination ?? mesh ?? workload;
             return {
               key,
               cells: [
-                object === undefined ? <Name key="name" text={key} /> : <ObjectLink key="name" to={refOf(object)} text={nameOf(object)} />,
-                object === undefined ? "–" : <ClusterChip key="cluster" name={clusterOf(object)} />,
+                object === undefined ? (
+                  <Name key="name" text={key} isWrapped />
+                ) : (
+                  <span key="name" className="stack">
+                    <ObjectLink to={refOf(object)} text={nameOf(object)} />
+                    <ClusterChip name={clusterOf(object)} />
+                  </span>
+                ),
                 <StatusMark key="state" status={approvalStatus(state, status.warnings?.length ?? 0)} />,
                 <Problems key="problems" errors={status.errors ?? []} warnings={status.warnings ?? []} />,
               ],

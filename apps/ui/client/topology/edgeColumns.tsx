@@ -62,7 +62,8 @@ const EDGE_COLUMNS: readonly Column<EdgeRow>[] = [
   {
     id: "from",
     title: t.topology.from,
-    width: [11.5, 2],
+    width: [10.4, 3],
+    isLong: true,
     token: "from",
     text: ({ from }) => textOf(from),
     values: ({ from }) => endValues(from),
@@ -71,7 +72,8 @@ const EDGE_COLUMNS: readonly Column<EdgeRow>[] = [
   {
     id: "to",
     title: t.topology.to,
-    width: [11.5, 2],
+    width: [10.4, 3],
+    isLong: true,
     token: "to",
     text: ({ to }) => textOf(to),
     values: ({ to }) => (to === undefined ? [] : endValues(to)),
@@ -80,7 +82,7 @@ const EDGE_COLUMNS: readonly Column<EdgeRow>[] = [
   {
     id: "type",
     title: t.columns.type,
-    width: [6, 0.7],
+    width: [5.4, 0.3],
     token: "type",
     text: ({ edge }) => (edge === undefined ? t.common.none : t.topology.edges[edge.type]),
     cell: ({ edge }) => (edge === undefined ? <span className="muted">–</span> : t.topology.edges[edge.type]),
@@ -88,14 +90,16 @@ const EDGE_COLUMNS: readonly Column<EdgeRow>[] = [
   {
     id: "label",
     title: t.topology.share,
-    width: [4, 0.5],
+    width: [4, 0.3],
     text: ({ edge }) => shareOf(edge),
     cell: ({ edge }) => <Name text={shareOf(edge)} />,
   },
   {
     id: "cluster",
     title: t.columns.clusters,
-    width: [8, 1],
+    width: [8, 0.6],
+    isLong: true,
+    spare: 1,
     token: "cluster",
     text: (row) => [...new Set(clustersOf(row))].join(", "),
     values: clustersOf,
@@ -104,7 +108,9 @@ const EDGE_COLUMNS: readonly Column<EdgeRow>[] = [
   {
     id: "ns",
     title: t.columns.namespace,
-    width: [6, 1],
+    width: [6, 0.6],
+    isLong: true,
+    spare: 2,
     token: "ns",
     text: (row) => [...new Set(namespacesOf(row))].join(", "),
     values: namespacesOf,
@@ -113,13 +119,17 @@ const EDGE_COLUMNS: readonly Column<EdgeRow>[] = [
   {
     id: "because",
     title: t.topology.why,
-    width: [12.5, 2],
+    width: [10.4, 3],
+    isLong: true,
     token: "policy",
     values: ({ edge }) => (edge?.because === undefined ? [] : policyValues(edge.because)),
     text: ({ edge }) => (edge?.because === undefined ? "" : `${edge.because.kind} ${edge.because.namespace}/${edge.because.name}`),
     cell: ({ edge }) => (edge?.because === undefined ? <span className="muted">–</span> : <ObjectLink to={edge.because} hasKind />),
   },
 ];
+
+// The rate stays longest.
+const SPARE: Readonly<Partial<Record<string, number>>> = { p99: 3, p95: 4, errors: 5, rate: 7 };
 
 /** What rows show that depends on the page. */
 export interface EdgeColumnsOptions {
@@ -138,7 +148,8 @@ export function edgeColumns({ noRates, insights, found }: EdgeColumnsOptions): r
     return {
       id,
       title: t.traffic[id],
-      width: [5.5, 0.6],
+      width: [5.5, 0.3],
+      ...(SPARE[id] === undefined ? {} : { spare: SPARE[id] }),
       text: textOf,
       sort: ({ edge }) => (edge?.rates === undefined ? -1 : (sort(edge.rates) ?? -1)),
       cell: (row) =>
@@ -180,7 +191,8 @@ function insightColumn(insights: TopologyInsights): Column<EdgeRow> {
   return {
     id: "insights",
     title: t.columns.insights,
-    width: [6, 0.8],
+    width: [6, 0.3],
+    spare: 6,
     token: "insight",
     values: (row) => insightValues(countsOf(row)),
     text: (row) => {
