@@ -379,7 +379,7 @@ describeInBrowser("the console in a browser", (executablePath) => {
 
   it("says who may call whom, by which policy, and who could with a policy that nobody has written", async () => {
     const page = await open("/access");
-    await page.getByText("Each of these can be called by somebody.").waitFor();
+    await page.getByText("Every service has at least one allowed caller.").waitFor();
     await page.getByRole("button", { name: "Services" }).click();
     await page.getByText("8 callers × 8 targets").waitFor();
     await page.getByRole("searchbox", { name: "Filter" }).fill("to:reviews from:bookinfo cluster:cluster-1");
@@ -402,6 +402,13 @@ describeInBrowser("the console in a browser", (executablePath) => {
     await answer.getByRole("link", { name: /AuthorizationPolicy\s*bookinfo\/reviews/ }).waitFor();
     await page.getByLabel("Method").fill("PUT");
     await answer.getByText("Denied", { exact: true }).waitFor();
+    await answer.getByText("kind: AccessPolicy").waitFor();
+    // A misspelt caller is not allowed and not denied, and those that there are stand beside it.
+    await page.getByLabel("From").fill("cluster-1/bookinfo/bookinfo-productpge");
+    await answer.getByText("Unknown caller", { exact: true }).waitFor();
+    expect(await answer.locator(".status[data-tone=good]").count()).toBe(0);
+    await answer.getByRole("button", { name: "cluster-1/bookinfo/bookinfo-productpage" }).click();
+    await answer.getByText("Denied", { exact: true }).waitFor();
     expect(await faults(page, "access")).toEqual([]);
     const link = page.url();
     await page.goto(link);
@@ -411,8 +418,8 @@ describeInBrowser("the console in a browser", (executablePath) => {
     // Another Service that is not to be called by anybody.
     await show(page, `/access?view=services&policy=${encodeURIComponent(READERS.replace("[GET]", "['']"))}`);
     await page.getByText("Nobody may call cluster-1/bookinfo/reviews.").waitFor();
-    await page.getByRole("link", { name: "Show what is" }).click();
-    await page.getByText("Each of these can be called by somebody.").waitFor();
+    await page.getByRole("link", { name: "Show current state" }).click();
+    await page.getByText("Every service has at least one allowed caller.").waitFor();
   });
 
   it("shows when conditions changed, and when insights began and ended", async () => {

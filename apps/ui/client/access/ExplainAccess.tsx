@@ -1,6 +1,8 @@
 import { type ResourceRef, resourceKeyOf } from "@isthmus/core";
-import type { AccessEvaluator, AccessQuery } from "@isthmus/translators";
+import type { AccessEvaluator, AccessQuery, Verdict } from "@isthmus/translators";
+import { Link } from "@tanstack/react-router";
 import { useId } from "react";
+import { CopyButton } from "../components/CopyButton.tsx";
 import { Facts } from "../components/Facts.tsx";
 import { Name } from "../components/Name.tsx";
 import { ObjectLink } from "../components/ObjectLink.tsx";
@@ -8,12 +10,16 @@ import { Section } from "../components/Section.tsx";
 import { StatusMark } from "../components/StatusMark.tsx";
 import { type PageSearch, usePageSearch } from "../components/usePageSearch.ts";
 import { useTyped } from "../components/useTyped.ts";
+import { visibleText } from "../model/visibleText.ts";
 import { t } from "../strings.ts";
 import { type AccessAxes, callerOf } from "./accessMatrix.ts";
+import { allowingPolicy, type NamedService } from "./allowingPolicy.ts";
+import { nearCallers } from "./unknownCaller.ts";
 import { verdictStatus } from "./verdictStatus.ts";
 
 // More do not fit into a list that opens below a field.
 const MOST_SUGGESTED = 500;
+const MOST_NEAR = 8;
 
 /** One question: may this caller call that? And what decides. */
 export function ExplainAccess({ evaluator, axes }: { readonly evaluator: AccessEvaluator; readonly axes: AccessAxes }) {
@@ -92,7 +98,9 @@ function Answer({ search: { from = "", to = "", port = "", method = "", path = "
   const answer = evaluator.verdict(destination, question);
   if (answer === undefined) return <p className="muted">{t.access.noAnswer}</p>;
   const { verdict, at, objects, policies, hasIdentity } = answer;
-  const isKnown = axes.rows.some(({ name }) => name === from);
+  // A misspelt name is not one that may call.
+  if (!axes.rows.some(({ name }) => name === from)) return <UnknownCaller from={from} axes={axes} verdict={verdict} />;
+  const service = serviceOf(to);
   return (
     <div className="access-answer">
       <p className="inline">
@@ -105,11 +113,57 @@ function Answer({ search: { from = "", to = "", port = "", method = "", path = "
           [t.access.objects, objects.length === 0 ? undefined : <Links key="objects" refs={objects} />],
           [t.access.policies, policies.length === 0 ? undefined : <Links key="policies" refs={policies} />],
           [t.access.identity, verdict === "UNREACHABLE" || hasIdentity ? undefined : t.access.nobody],
-          [t.access.from, isKnown ? undefined : <Name key="from" text={t.access.unknownCaller} isWrapped />],
         ]}
       />
+      {at === "NO_RULE" && verdict !== "ALLOWED" && hasIdentity ? <Allowing text={allowingPolicy(question, service)} /> : null}
     </div>
   );
+}
+
+/** The policy that would let the caller in, to copy, and what else it would do. */
+function Allowing({ text }: { readonly text: string }) {
+  return (
+    <div className="stack access-allowing">
+      <p className="inline">
+        <span>{t.access.allowing}</span>
+        <Link className="button small" to="/policies/what-if" search={{ policy: text }}>
+          {t.whatIf.link}
+        </Link>
+      </p>
+      <div className="command">
+        <pre>{visibleText(text)}</pre>
+        <CopyButton text={text} what={t.objects.copyYaml} />
+      </div>
+    </div>
+  );
+}
+
+/** That nothing has this service account, and what has one like it. */
+function UnknownCaller({ from, axes, verdict }: { readonly from: string; readonly axes: AccessAxes; readonly verdict: Verdict }) {
+  const [, change] = usePageSearch();
+  return (
+    <div className="access-answer">
+      <p className="inline">
+        <StatusMark status={{ tone: "unknown", word: t.access.unknownCaller }} />
+        <span>{t.access.unknownCallerWhy}</span>
+      </p>
+      <ul className="access-known" aria-label={t.access.knownCallers}>
+        {nearCallers(axes, from, MOST_NEAR).map((name) => (
+          <li key={name}>
+            <button type="button" className="button small" onClick={() => change({ from: name })}>
+              <Name text={name} />
+            </button>
+          </li>
+        ))}
+      </ul>
+      <p className="note">{t.access.ifItWere(t.access.verdicts[verdict])}</p>
+    </div>
+  );
+}
+
+function serviceOf(to: string): NamedService {
+  const [clusterName = "", namespace = "", name = ""] = to.split("/");
+  return { clusterName, namespace, name };
 }
 
 function Links({ refs }: { readonly refs: readonly ResourceRef[] }) {

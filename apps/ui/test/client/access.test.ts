@@ -2,9 +2,12 @@ import { snapshotOf } from "@isthmus/core";
 import type { AccessEvaluator, Verdict } from "@isthmus/translators";
 import { expect, it } from "vitest";
 import { accessAxes, byNamespace, callerOf, cellVerdict, filteredAxes } from "../../client/access/accessMatrix.ts";
+import { allowingPolicy } from "../../client/access/allowingPolicy.ts";
+import { nearCallers } from "../../client/access/unknownCaller.ts";
 import { emptyFleet } from "../../client/data/fleet.ts";
 import { Destination, Workload } from "../../client/data/kinds.ts";
 import { parseFilter } from "../../client/model/tokens.ts";
+import { pastedObjects } from "../../client/translation/pastedObjects.ts";
 
 const workload = (name: string, namespace: string, serviceAccountName: string): Workload => ({
   apiVersion: Workload.apiVersion,
@@ -69,4 +72,31 @@ it("says of a cell what is the same for all pairs in it, and else that it differ
 it("reads callers by name, and nothing else", () => {
   expect(callerOf("c1/shop/web")).toEqual({ clusterName: "c1", namespace: "shop", serviceAccount: "web" });
   for (const text of ["", "c1", "c1/shop", "c1/shop/", "/shop/web", "c1/shop/web/more"]) expect(callerOf(text)).toBeUndefined();
+});
+
+it("offers for a caller that there is not those that there are, the likeliest first", () => {
+  expect(nearCallers(axes, "c1/shop/wep", 8)).toEqual(["c1/shop/web", "c1/batch/default"]);
+  expect(nearCallers(axes, "c1/batch/xyzxyzxyzxyzxyzxyz", 8)[0]).toBe("c1/batch/default");
+  expect(nearCallers(axes, "c9/none/other", 1)).toHaveLength(1);
+});
+
+it("writes the policy that would allow a request, with all that the question restricts", () => {
+  const caller = { clusterName: "c1", namespace: "shop", serviceAccount: "web" };
+  const service = { clusterName: "c2", namespace: "batch", name: "queue" };
+  const { objects, problems } = pastedObjects(allowingPolicy({ caller, method: "GET", path: "/info", port: 9080 }, service));
+  expect(problems).toEqual([]);
+  expect(objects).toMatchObject([
+    {
+      kind: "AccessPolicy",
+      metadata: { name: "allow-web-to-queue", namespace: "gloo-mesh" },
+      spec: {
+        sourceSelector: [{ kubeServiceAccountRefs: { serviceAccounts: [{ name: "web", namespace: "shop", clusterName: "c1" }] } }],
+        destinationSelector: [{ kubeServiceRefs: { services: [{ name: "queue", namespace: "batch", clusterName: "c2" }] } }],
+        allowedMethods: ["GET"],
+        allowedPaths: ["/info"],
+        allowedPorts: [9080],
+      },
+    },
+  ]);
+  expect(allowingPolicy({ caller }, service)).not.toContain("allowed");
 });
