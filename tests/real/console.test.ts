@@ -457,6 +457,22 @@ describeInBrowser("the console in a browser", (executablePath) => {
       .getByText(/cluster-2 frozen \d\d:\d\d/)
       .waitFor();
     expect(before).toBeGreaterThan(20);
+    // The graph draws what was known last, and says so.
+    await show(page, "/topology");
+    const boxes = page.locator(".cluster-node");
+    await boxes
+      .filter({ hasText: "cluster-2" })
+      .getByText(/offline since \d\d:\d\d/)
+      .waitFor();
+    expect(
+      await boxes
+        .filter({ hasText: "cluster-1" })
+        .getByText(/offline/)
+        .count(),
+    ).toBe(0);
+    await page.locator(".federation.is-offline").waitFor({ state: "attached" });
+    expect(await faults(page, "offline in the graph")).toEqual([]);
+    await page.goBack();
     await page.getByRole("link", { name: "cluster-2", exact: true }).first().click();
     await page.getByText("meshctl cluster diagnose cluster-2", { exact: true }).waitFor();
     await page.getByText("Walks from DNS to the rights of the agent").waitFor();

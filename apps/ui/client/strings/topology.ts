@@ -2,6 +2,8 @@
 export const topologyStrings = {
   what: "rows",
   empty: "No Destination has been discovered, so there is nothing to draw.",
+  offline: "offline",
+  offlineSince: (time: string) => `offline since ${time}`,
   graph: "Graph",
   table: "Table",
   view: "View",

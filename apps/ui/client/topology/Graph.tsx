@@ -10,9 +10,10 @@ import type { Topology } from "../model/topology.ts";
 import type { Boxes, TopologyInsights } from "../model/topologyParts.ts";
 import { t } from "../strings.ts";
 import { placeText } from "./boxes.ts";
-import type { Drawing, ServiceData } from "./drawing.ts";
+import type { BoxData, Drawing, ServiceData } from "./drawing.ts";
 import { drawingOf, MOST_EDGES } from "./layout.ts";
 import { NODE_TYPES } from "./nodes.tsx";
+import { withOfflineEdges, withOfflineNodes } from "./offline.ts";
 import { svgText } from "./svgText.ts";
 
 export interface GraphProps {
@@ -22,10 +23,12 @@ export interface GraphProps {
   readonly insights: TopologyInsights | undefined;
   /** Ids of nodes and edges that are marked; undefined: nothing is looked for. */
   readonly found: ReadonlySet<string> | undefined;
+  /** Clusters that do not answer, with what is said of each. */
+  readonly offline: ReadonlyMap<string, string>;
 }
 
 /** The services and what connects them, laid out again when they change; the last drawing stays until then. */
-export function Graph({ topology, boxes, insights, found }: GraphProps) {
+export function Graph({ topology, boxes, insights, found, offline }: GraphProps) {
   const { colorScheme } = useMantineColorScheme();
   const navigate = useNavigate();
   const [drawing, setDrawing] = useState<Drawing>();
@@ -37,21 +40,22 @@ export function Graph({ topology, boxes, insights, found }: GraphProps) {
   ].join("\n");
   // What was counted changes each minute, and moves nothing.
   const labels = useMemo(() => new Map(topology.edges.map(({ id, label }) => [id, label])), [topology]);
-  const edges = useMemo(
-    () => drawing?.edges.map((edge) => marked(withLabel(edge, labels.get(edge.id)), found)) ?? [],
-    [drawing, labels, found],
-  );
   const byId = useMemo(() => new Map(topology.nodes.map((node) => [node.id, node])), [topology]);
-  const nodes = useMemo(
-    () =>
+  const edges = useMemo(() => {
+    const boxNames = new Map(drawing?.nodes.flatMap(({ id, type, data }) => (type === "box" ? [[id, (data as BoxData).name]] : [])));
+    const labelled = drawing?.edges.map((edge) => marked(withLabel(edge, labels.get(edge.id)), found)) ?? [];
+    return [...withOfflineEdges(labelled, offline, (id) => byId.get(id)?.cluster ?? boxNames.get(id))];
+  }, [drawing, labels, found, offline, byId]);
+  const nodes = useMemo(() => {
+    const shown =
       drawing?.nodes.map((node) => {
         if (node.type !== "service") return node;
         const current = byId.get(node.id) ?? (node.data as ServiceData).node;
         const place = current === undefined ? "" : placeText(current, boxes);
         return marked({ ...node, data: { node: current, place, insights: insights?.get(node.id) } satisfies ServiceData }, found);
-      }) ?? [],
-    [drawing, byId, boxes, insights, found],
-  );
+      }) ?? [];
+    return [...withOfflineNodes(shown, offline)];
+  }, [drawing, byId, boxes, insights, found, offline]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the graph changes with its shape, not with each status
   useEffect(() => {
     let isCurrent = true;

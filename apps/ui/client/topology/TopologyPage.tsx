@@ -22,6 +22,7 @@ import { t } from "../strings.ts";
 import "../styles/topology.css";
 import { clustersOf, type EdgeRow, edgeColumns, edgeRows } from "./edgeColumns.tsx";
 import { Graph } from "./Graph.tsx";
+import { offlineClusters } from "./offline.ts";
 import { TopologyBar } from "./TopologyBar.tsx";
 
 const keyOf = ({ key }: EdgeRow) => key;
@@ -54,6 +55,7 @@ export function TopologyPage() {
   const rows = useMemo(() => edgeRows(topology), [topology]);
   const shown = useMemo(() => filtered(rows, columns, { q, scope }), [rows, columns, q, scope]);
   const clusters = useMemo(() => [...new Set(configured.nodes.map(({ cluster }) => cluster))].sort(), [configured]);
+  const offline = useMemo(() => offlineClusters(fleet, clusters, Date.now()), [fleet, clusters]);
   const part = useMemo(() => partOf(topology, shown), [topology, shown]);
   if (all.nodes.length === 0) {
     return (
@@ -91,7 +93,7 @@ export function TopologyPage() {
           {part.nodes.length === 0 ? (
             <NoMatch q={q} keys={tokenKeys(columns)} />
           ) : (
-            <Graph topology={part} boxes={boxes} insights={insights} found={found} />
+            <Graph topology={part} boxes={boxes} insights={insights} found={found} offline={offline} />
           )}
         </>
       )}

@@ -21,4 +21,6 @@ export interface ServiceData extends Record<string, unknown> {
 export interface BoxData extends Record<string, unknown> {
   readonly name: string;
   readonly kind: "cluster" | "namespace";
+  /** Of a cluster that does not answer: since when. */
+  readonly note?: string;
 }

@@ -3,6 +3,7 @@ import { Handle, type NodeProps, Position } from "@xyflow/react";
 import { Name } from "../components/Name.tsx";
 import { ObjectLink } from "../components/ObjectLink.tsx";
 import { SeverityTotals } from "../components/Severity.tsx";
+import { ToneShape } from "../components/StatusMark.tsx";
 import { aboutNode, boxName } from "./boxes.ts";
 import type { BoxData, ServiceData } from "./drawing.ts";
 
@@ -24,13 +25,19 @@ function ServiceNode({ data }: NodeProps) {
 
 /** The box of a cluster, or of a namespace. */
 function BoxNode({ data }: NodeProps) {
-  const { name, kind } = data as BoxData;
+  const { name, kind, note } = data as BoxData;
   return (
-    <div className={`${kind}-node`}>
+    <div className={`${kind}-node${note === undefined ? "" : " stale"}`}>
       <Ends />
       <Handle id="top" type="target" position={Position.Top} isConnectable={false} />
       <Handle id="bottom" type="source" position={Position.Bottom} isConnectable={false} />
       <Name text={boxName({ name, kind })} />
+      {note === undefined ? null : (
+        <span className="status box-note" data-tone="bad">
+          <ToneShape tone="bad" />
+          <span>{note}</span>
+        </span>
+      )}
     </div>
   );
 }

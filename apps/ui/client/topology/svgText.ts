@@ -65,9 +65,13 @@ function boxText(
   const isBox = type === "box";
   const { kind } = data as BoxData;
   const { node, place = "" } = data as ServiceData;
-  const [name, more] = isBox ? [boxName(data as BoxData), ""] : [node?.name ?? "", node === undefined ? "" : aboutNode(node, place)];
+  const { note } = data as BoxData;
+  const isOffline = isBox && note !== undefined;
+  const [name, more] = isBox
+    ? [[boxName(data as BoxData), ...(isOffline ? [note] : [])].join(" · "), ""]
+    : [node?.name ?? "", node === undefined ? "" : aboutNode(node, place)];
   const fill = isBox && kind !== "namespace" ? "#f4f6f9" : "#ffffff";
-  const rect = `<rect x="${round(box.x)}" y="${round(box.y)}" width="${round(box.width)}" height="${round(box.height)}" rx="${isBox ? 10 : 5}" fill="${fill}" stroke="${isBox ? "#d5dae2" : "#868f9b"}"/>`;
+  const rect = `<rect x="${round(box.x)}" y="${round(box.y)}" width="${round(box.width)}" height="${round(box.height)}" rx="${isBox ? 10 : 5}" fill="${fill}" stroke="${isBox ? "#d5dae2" : "#868f9b"}"${isOffline ? ' stroke-dasharray="6 5" stroke-width="2"' : ""}/>`;
   const title = `<title>${escaped(cut(node === undefined || isBox ? name : `${node.namespace}/${name}`, LONGEST_TITLE))}</title>`;
   const words = isBox
     ? text(cut(name, 2 * LONGEST), box.x + 18, box.y + 24, 14, "bold")
