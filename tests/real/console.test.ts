@@ -422,6 +422,22 @@ describeInBrowser("the console in a browser", (executablePath) => {
     await page.getByText("Every service has at least one allowed caller.").waitFor();
   });
 
+  it("counts insights alike on each page", async () => {
+    const page = await open("/");
+    await page.locator(".tile").filter({ hasText: "Insights" }).locator(".tile-total").waitFor();
+    const total = () => page.locator(".tile").filter({ hasText: "Insights" }).locator(".tile-total").innerText();
+    await expect.poll(async () => Number(await total())).toBeGreaterThan(4);
+    const all = (await total()).trim();
+    await show(page, "/insights");
+    await page.getByRole("button", { name: `Active ${all}`, exact: true }).waitFor();
+    await show(page, "/object/multicluster.solo.io/KubernetesCluster/_/gloo-mesh/cluster-1");
+    const tab = await page.getByRole("tab", { name: /^Insights/ }).innerText();
+    await page.getByRole("tab", { name: /^Insights/ }).click();
+    expect(await page.locator(".card").count()).toBe(Number(tab.replace(/\D/g, "")));
+    expect(await page.locator(".card").count()).toBeGreaterThan(0);
+    expect(await faults(page, "insights of a cluster")).toEqual([]);
+  });
+
   it("shows when conditions changed, and when insights began and ended", async () => {
     demo.press("b");
     const page = await open("/object/networking.mesh.gloo.solo.io/TrafficPolicy/_/bookinfo/ratings-canary?tab=events");

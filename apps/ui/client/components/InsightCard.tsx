@@ -11,27 +11,26 @@ import { When } from "./Times.tsx";
 
 export interface InsightCardProps {
   readonly insight: ConsoleInsight;
-  /** Where the page is about the object itself, its code leads on instead. */
-  readonly isOfObject?: boolean;
+  /** What leads on: the object, its code where the page is about the object itself, or both. */
+  readonly names?: "object" | "code" | "both";
 }
 
 const MOST_TARGETS = 20;
 
 /** One insight: what, where, and what to do about it. */
-export function InsightCard({ insight, isOfObject = false }: InsightCardProps) {
+export function InsightCard({ insight, names = "object" }: InsightCardProps) {
   const { code, severity, object, field, message, remedy, nearMiss, targets = [], since, suppressed } = insight;
   return (
     <article className="card">
       <header className="card-head">
         <Severity severity={severity} />
-        {isOfObject ? (
+        {names === "object" ? null : (
           <Link to="/insights/$code" params={{ code }}>
             {code}
             <span className="visually-hidden">{`: ${t.insights.meaningOf(code)}`}</span>
           </Link>
-        ) : (
-          <ObjectLink to={object} hasKind />
         )}
+        {names === "code" ? null : <ObjectLink to={object} hasKind />}
         <span className="muted">
           <When time={since} />
         </span>

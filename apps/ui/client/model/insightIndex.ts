@@ -94,6 +94,11 @@ export function clustersOfInsight(insight: ConsoleInsight | ConsoleEndedInsight,
   return [...names];
 }
 
+/** The insights about a cluster and all that is in it, those that are suppressed among them: what totals by cluster count. */
+export function insightsOfCluster(fleet: Fleet, cluster: string): readonly ConsoleInsight[] {
+  return [...fleet.insights].flatMap(({ insights }) => insights.filter((insight) => clustersOfInsight(insight, fleet).includes(cluster)));
+}
+
 /** How many objects insights are about. */
 export function objectCount(insights: readonly ConsoleInsight[]): number {
   return new Set(insights.map(({ object }) => [object.kind, object.name, object.namespace, object.clusterName].join("\n"))).size;

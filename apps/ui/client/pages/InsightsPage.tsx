@@ -78,6 +78,14 @@ const COLUMNS: readonly Column<CodeInsights>[] = [
     cell: (row) => <Name text={findingOf(row)} />,
   },
   {
+    id: "insights",
+    title: t.columns.insights,
+    width: [4.4, 0.1],
+    text: ({ insights }) => String(insights.length),
+    sort: ({ insights }) => insights.length,
+    cell: ({ insights }) => <span className="number">{insights.length}</span>,
+  },
+  {
     id: "objects",
     title: t.columns.affected,
     width: [4.2, 0.1],
@@ -208,8 +216,9 @@ export function InsightsPage() {
   );
 }
 
+/** How many insights there are, as every page counts them; codes are what the table has rows of. */
 function countOf({ suppressed, byCode }: InsightIndex, view: "active" | "suppressed"): number {
-  return (view === "suppressed" ? suppressed : byCode).length;
+  return (view === "suppressed" ? suppressed : byCode).reduce((sum, { insights }) => sum + insights.length, 0);
 }
 
 /** All codes, each with the insights that are shown of it; of one of which none is, all: its row is left out. */

@@ -18,6 +18,7 @@ import { useFleet } from "../data/store.ts";
 import { isInDoubt } from "../model/clusterImpact.ts";
 import { clusterOf } from "../model/clusterOf.ts";
 import { generatedObjectsOf } from "../model/generatedObjects.ts";
+import { insightsOfCluster } from "../model/insightIndex.ts";
 import { type ObjectParams, objectPath, refOfParams } from "../model/objectPath.ts";
 import { t } from "../strings.ts";
 import { Summary } from "../summaries/Summary.tsx";
@@ -29,6 +30,8 @@ import { GeneratedTab } from "./GeneratedTab.tsx";
 // With the translators.
 const EffectTab = lazy(() => import("../effect/EffectTab.tsx").then((module) => ({ default: module.EffectTab })));
 const POLICIES: ReadonlySet<string> = new Set(POLICY_KINDS.map(kindKeyOf));
+// More cards than anybody reads; the list of insights has filters.
+const MOST_CARDS = 200;
 const TABS = ["summary", "effect", "generated", "yaml", "events", "insights"] as const;
 
 /** The page of any object: the same tabs for each kind. */
@@ -40,14 +43,18 @@ export function ObjectPage() {
   const object = objectOf(fleet, refOfParams(params));
   const generated = useMemo(() => (object === undefined ? [] : generatedObjectsOf(fleet, object)), [fleet, object]);
   if (object === undefined) return <Empty isPage title={t.objects.absent} how={t.objects.absentWhy} />;
-  const insights = fleet.insights.row(resourceKeyOf(refOf(object)))?.insights ?? [];
+  // A cluster has those of what is in it too, as all totals of clusters do.
+  const isCluster = object.kind === KubernetesCluster.kind;
+  const insights = isCluster
+    ? insightsOfCluster(fleet, object.metadata.name)
+    : (fleet.insights.row(resourceKeyOf(refOf(object)))?.insights ?? []);
   const counts = {
     summary: undefined,
     effect: undefined,
     generated: generated.length,
     yaml: undefined,
     events: undefined,
-    insights: insights.length,
+    insights: insights.filter(({ suppressed }) => suppressed === undefined).length,
   };
   const current = TABS.find((name) => name === tab) ?? "summary";
   const cluster = clusterOf(object);
@@ -112,9 +119,14 @@ export function ObjectPage() {
         </Tabs.Panel>
         <Tabs.Panel value="insights">
           {insights.length === 0 ? <p className="muted padded">{t.objects.insightsNone}</p> : null}
-          {insights.map((insight) => (
-            <InsightCard key={`${insight.code} ${insight.field} ${insight.message}`} insight={insight} isOfObject />
+          {insights.slice(0, MOST_CARDS).map((insight) => (
+            <InsightCard
+              key={`${insight.code} ${resourceKeyOf(insight.object)} ${insight.field} ${insight.message}`}
+              insight={insight}
+              names={isCluster ? "both" : "code"}
+            />
           ))}
+          {insights.length > MOST_CARDS ? <p className="muted">{t.common.more(insights.length - MOST_CARDS)}</p> : null}
         </Tabs.Panel>
       </Tabs>
     </div>

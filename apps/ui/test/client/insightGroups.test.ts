@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { matchesRow } from "../../client/components/tableColumns.ts";
 import { emptyFleet, type Fleet } from "../../client/data/fleet.ts";
 import { clustersOfCode, insightGroups, namespacesOfCode, severitiesOfCode } from "../../client/model/insightGroups.ts";
-import { type CodeInsights, insightIndexOf } from "../../client/model/insightIndex.ts";
+import { type CodeInsights, insightIndexOf, insightsOfCluster } from "../../client/model/insightIndex.ts";
 import { parseFilter } from "../../client/model/tokens.ts";
 
 function found(code: ConsoleInsight["code"], namespace: string, clusterName: string, more: Partial<ConsoleInsight> = {}): ConsoleInsight {
@@ -47,6 +47,15 @@ it("groups insights by severity, cluster or namespace; what is about two cluster
     ["–", 0, 1, "RES2", 1],
   ]);
   expect(insightGroups(byCode, "severity", fleet).map(({ since }) => since)).toEqual(["2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"]);
+});
+
+it("has on the page of a cluster as many insights as totals count for it", () => {
+  for (const name of ["c1", "c2", "c3"]) {
+    const { error = 0, warning = 0, info = 0 } = insightIndexOf(fleet).byCluster.get(name) ?? {};
+    const active = insightsOfCluster(fleet, name).filter(({ suppressed }) => suppressed === undefined);
+    expect([name, active.length]).toEqual([name, error + warning + info]);
+  }
+  expect(insightsOfCluster(fleet, "c3").map(({ code }) => code)).toEqual(["RES3"]);
 });
 
 it("leads to exactly the codes of a group, whatever their names have in them", () => {
