@@ -95,7 +95,7 @@ describeInBrowser("what the console remembers, in a browser", (executablePath) =
     demo.press("s");
     await nextMoment();
     await show("/debug?view=snapshots");
-    const grid = page.getByRole("group", { name: "Moments that the console's server remembers" });
+    const grid = page.getByRole("group", { name: "Snapshots" });
     await grid.getByRole("columnheader", { name: "cluster-1" }).waitFor();
     const clockOf = (time: string) => new Date(time).toLocaleTimeString("en-GB");
     await grid.getByRole("radio", { name: `Compare from ${clockOf(before)}` }).check();
@@ -137,7 +137,7 @@ describeInBrowser("what the console remembers, in a browser", (executablePath) =
     demo.press("a");
     await page.getByText("2 of 2 agents are connected").waitFor();
     await show("/object/multicluster.solo.io/KubernetesCluster/_/gloo-mesh/cluster-2");
-    await sessions.getByText("has reported everything").first().waitFor();
+    await sessions.getByText("initial sync complete").first().waitFor();
     expect(await sessions.getByText("cluster-1").count()).toBe(0);
   });
 

@@ -19,7 +19,8 @@ import { whatIfStrings } from "./strings/whatIf.ts";
 
 /** Every word of the console that is not somebody's data; those of larger pages are in a folder of their own, and read from here. */
 export const t = {
-  product: "Gloo Mesh console",
+  product: "Isthmus console",
+  productWhy: "Isthmus implements the Gloo Mesh v1 API with code of its own: it is neither a product of Solo.io nor endorsed by it.",
   nav: {
     label: "Main",
     overview: "Overview",
@@ -166,7 +167,7 @@ export const t = {
     cluster: "Cluster",
     namespace: "Namespace",
     agent: "Agent",
-    heard: "Last heard",
+    heard: "Last contact",
     lag: "Lag",
     replica: "Connected to replica",
     objects: "Objects",
@@ -257,8 +258,7 @@ export const t = {
     setBy: "Set by",
     allRequests: "all",
     callers: "Allowed callers",
-    callersNone:
-      "No AccessPolicy applies: who may call it is the mesh's own matter, or nobody where the VirtualMesh requires AccessPolicies.",
+    callersNone: "No AccessPolicy: the mesh's own policies decide; with globalAccessPolicy ENABLED all calls are denied.",
     methods: "Methods",
     paths: "Paths",
     by: "Allowed by",

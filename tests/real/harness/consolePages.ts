@@ -61,7 +61,7 @@ export async function showConsolePage(page: Page, url: string, path: string): Pr
   if (path.includes("tab=effect"))
     await page
       .locator(".mantine-Tabs-panel")
-      .getByText(/What requests meet|Objects of this kind/)
+      .getByText(/from configuration, not observed traffic|Objects of this kind/)
       .waitFor();
   if (path.startsWith("/access") && path !== "/access/cilium") await page.getByRole("heading", { name: "Matrix" }).waitFor();
   if (path.startsWith("/policies/what-if")) await page.waitForSelector(".what-if-result > *");

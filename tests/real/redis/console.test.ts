@@ -387,7 +387,7 @@ async function seesTraffic(url: string): Promise<void> {
     await page.goto(`${url}/topology`);
     await page.getByText("1.00/s · 1 % errors · p95 49 ms").first().waitFor();
     await page.getByText(/cluster-1: Means of 5 min that were counted of the last 5 min, until/).waitFor();
-    await page.getByText(/cluster-2: No figures: nobody has counted requests here/).waitFor();
+    await page.getByText(/cluster-2: No traffic data/).waitFor();
     expect(await faultsOn(page)).toEqual([]);
     await page.goto(`${url}/topology?view=table&minutes=60&q=type:traffic`);
     const cells = page.getByRole("row").filter({ hasText: "bookinfo/reviews" }).first();
@@ -400,7 +400,7 @@ async function seesTraffic(url: string): Promise<void> {
     await table.getByText("1.00").waitFor();
     expect(await faultsOn(page)).toEqual([]);
     await page.goto(`${objects}/Destination/_/gloo-mesh/reviews-bookinfo-cluster-2`);
-    await page.getByText(/No figures: nobody has counted requests here/).waitFor();
+    await page.getByText(/No traffic data/).waitFor();
     await page.goto(`${url}/clusters`);
     await page.getByText("Sync p95").first().waitFor();
     await page.getByText("975 ms").waitFor();

@@ -41,7 +41,7 @@ export function Shell() {
         {t.nav.skip}
       </a>
       <header className="top">
-        <span className="brand">
+        <span className="brand" title={t.productWhy}>
           <svg viewBox="0 0 24 24" aria-hidden="true">
             <path d="M5 5v14M19 5v14M5 9.5h14M5 14.5h14" />
             <circle cx="5" cy="5" r="2.4" />

@@ -1,6 +1,6 @@
 /** Words of the tab Effect. */
 export const effectStrings = {
-  why: "What requests meet, by the translation of this page: computed from configuration, not observed.",
+  why: "Effective routing (from configuration, not observed traffic).",
   unlike: (count: number) => `${count} generated objects are not as the server has them, as browsers know no Secrets.`,
   from: (cluster: string, host: string) => `From ${cluster || "the management cluster"}, as ${host}`,
   to: (name: string) => `Requests to ${name} meet the first of these routes that they match, with all of its settings.`,

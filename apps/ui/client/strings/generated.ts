@@ -4,8 +4,7 @@ export const generatedStrings = {
   views: { all: "All objects", compared: "Before and after" },
   view: "View",
   compared: "Without it, and with it",
-  comparedWhy:
-    "Objects in clusters as they would be if this policy did not exist, and as they are with it: two translations of this page. Others are the same either way.",
+  comparedWhy: "What this policy changes in each cluster: two translations of this page, without it and with it.",
   comparedNone: "No object in a cluster would be another one without it.",
   sides: ["What the cluster has", "What is generated"],
   legend: "− what the cluster has under this name, + what is generated.",

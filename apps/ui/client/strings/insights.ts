@@ -55,7 +55,7 @@ export const insightStrings = {
   unknownClusters: (names: string) => `Nothing is known of ${names}: what is wrong there is what was found before.`,
   about: "About this code",
   category: "Category",
-  suppress: "Not to be shown",
+  suppress: "Suppress",
   suppressHow: "Until a day, for a reason: an annotation on the object. For many objects: spec.insights.suppressions of the Settings.",
   suppressAnnotation: (code: string) => `isthmus.mesh/suppress-insights: "${code} until YYYY-MM-DD: REASON"`,
   annotation: "annotation",

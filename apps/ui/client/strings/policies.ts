@@ -15,6 +15,6 @@ export const policyStrings = {
   requests: "Requests",
   rules: "Rules",
   destinations: "Destinations",
-  workloadCount: "Workloads whose traffic it is for",
+  workloadCount: "Source workloads",
   hostname: "Host name",
 } as const;

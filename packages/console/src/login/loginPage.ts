@@ -18,12 +18,12 @@ export function loginPage({ next, audience, problem }: LoginPage): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>Log in · Gloo Mesh console</title>
+<title>Log in · Isthmus console</title>
 <style>${STYLE}</style>
 </head>
 <body>
 <main>
-<h1>Gloo Mesh console</h1>
+<h1>Isthmus console</h1>
 <p>Log in with a token of the management cluster's Kubernetes API. You see what that user may list there.</p>
 ${alert}
 <form method="post" action="/login">
