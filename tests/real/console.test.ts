@@ -344,6 +344,9 @@ describeInBrowser("the console in a browser", (executablePath) => {
     await page.getByRole("link", { name: "What if …" }).click();
     const field = page.getByRole("textbox", { name: "Policies in YAML or JSON" });
     await page.getByText("There is no policy to translate yet.").waitFor();
+    await page.getByRole("button", { name: "Load an example" }).click();
+    await page.getByText("It does not exist yet").waitFor();
+    await page.getByRole("heading", { name: /^Objects in clusters that would change · [1-9]/ }).waitFor();
     await field.fill(POLICY("slow", "requestTimeout: 3s"));
     await page.getByText("It does not exist yet").waitFor();
     await page.getByRole("heading", { name: "Objects in clusters that would change · 2" }).waitFor();
@@ -372,6 +375,9 @@ describeInBrowser("the console in a browser", (executablePath) => {
     await field.fill(`${POLICY("slow", "requestTimeout: 3")}---\n[`);
     await page.getByText(/Document 1: .*is not a duration/).waitFor();
     await page.getByText(/Document 2: /).waitFor();
+    // There is one, and it was not read.
+    await page.getByText("No policy was read").waitFor();
+    expect(await page.getByText("There is no policy to translate yet.").count()).toBe(0);
     await show(page, "/policies");
     await page.getByRole("status").filter({ hasText: "policies" }).waitFor();
     expect(await page.getByText("slow").count()).toBe(0);

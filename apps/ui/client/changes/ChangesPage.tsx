@@ -1,4 +1,5 @@
 import { messageOf, type Resource } from "@isthmus/core";
+import { Link } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import { Empty } from "../components/Empty.tsx";
 import { Page } from "../components/Page.tsx";
@@ -44,7 +45,15 @@ export function ChangesPage() {
     });
     return () => stop.abort();
   }, [fleet, isBefore, live.isReady, round, until, later.fleet]);
-  if (!isBefore) return <Empty isPage title={t.past.title} how={t.past.choose} />;
+  if (!isBefore) {
+    return (
+      <Empty isPage title={t.past.title} how={t.past.choose}>
+        <Link className="button" to="/debug" search={{ view: "snapshots" }}>
+          {t.overview.moments}
+        </Link>
+      </Empty>
+    );
+  }
   return (
     <Page title={t.past.title}>
       <p className="note">

@@ -1,5 +1,6 @@
 import type { ConsoleInsight } from "@isthmus/console/wire";
 import { Link } from "@tanstack/react-router";
+import { findingText } from "../model/insightIndex.ts";
 import { t } from "../strings.ts";
 import { Command } from "./Command.tsx";
 import { Evidence } from "./Evidence.tsx";
@@ -19,7 +20,7 @@ const MOST_TARGETS = 20;
 
 /** One insight: what, where, and what to do about it. */
 export function InsightCard({ insight, names = "object" }: InsightCardProps) {
-  const { code, severity, object, field, message, remedy, nearMiss, targets = [], since, suppressed } = insight;
+  const { code, severity, object, field, remedy, nearMiss, targets = [], since, suppressed } = insight;
   return (
     <article className="card">
       <header className="card-head">
@@ -36,7 +37,7 @@ export function InsightCard({ insight, names = "object" }: InsightCardProps) {
         </span>
       </header>
       <p className="card-message">
-        <Name text={message} isWrapped />
+        <Name text={findingText(insight)} isWrapped />
       </p>
       <Facts
         rows={[

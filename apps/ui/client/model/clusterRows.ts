@@ -63,6 +63,13 @@ export function clusterRows(fleet: Fleet): readonly ClusterRow[] {
   });
 }
 
+/** A name for one more cluster, that none of these has. */
+export function freeName(names: readonly string[]): string {
+  let number = 1;
+  while (names.includes(`cluster-${number}`)) number++;
+  return `cluster-${number}`;
+}
+
 /** The state of a cluster: that of its registration, or else what the source knows of its agent. */
 function statusOf(cluster: KubernetesCluster | undefined, clock: ClusterClock | undefined): Status {
   if (cluster !== undefined || clock === undefined) return clusterStatus(cluster);

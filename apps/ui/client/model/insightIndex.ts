@@ -132,7 +132,10 @@ function reach({ insights }: Pick<CodeInsights, "insights">): number {
   return insights.reduce((sum, { targets }) => sum + Math.max(1, targets?.length ?? 0), 0);
 }
 
-/** What is wrong, for a list: a message begins with neither its object nor its field. */
+/** What is wrong, as a sentence: a message begins with neither its object nor its field, and of many the field is the subject. */
 export function findingText({ field, message }: { readonly field: string; readonly message: string }): string {
-  return field === "" ? message : `${field}: ${message}`;
+  if (field === "") return message;
+  return `${field}${BEGINS_WITH_VERB.test(message) ? "" : ":"} ${message}`;
 }
+
+const BEGINS_WITH_VERB = /^(?:is|are|has|have|does|do|names|selects|federates|matches|sets|ends|allows|denies) /;

@@ -4,7 +4,7 @@ import { Empty } from "../components/Empty.tsx";
 import { Page } from "../components/Page.tsx";
 import { ServersNote } from "../components/ServersNote.tsx";
 import { useFleet } from "../data/store.ts";
-import { type ClusterRow, clusterRows } from "../model/clusterRows.ts";
+import { type ClusterRow, clusterRows, freeName } from "../model/clusterRows.ts";
 import { t } from "../strings.ts";
 import { CLUSTER_COLUMNS } from "./clusterColumns.tsx";
 import { ObjectTable } from "./ObjectTable.tsx";
@@ -16,14 +16,15 @@ const keyOf = ({ name }: ClusterRow) => name;
 export function ClustersPage() {
   const fleet = useFleet();
   const rows = useMemo(() => clusterRows(fleet), [fleet]);
+  const example = freeName(rows.map(({ name }) => name));
   return (
     <Page title={t.nav.clusters}>
       {rows.length === 0 ? null : (
         <details className="how-to">
           <summary>{t.clusters.register}</summary>
           <p className="note">{t.clusters.registerWhy}</p>
-          <Command text={t.clusters.emptyCommand} />
-          <Command text={t.clusters.registerElsewhere} />
+          <Command text={t.clusters.registerCommand(example)} />
+          <Command text={t.clusters.registerElsewhere(example)} />
         </details>
       )}
       <ServersNote />
@@ -34,7 +35,7 @@ export function ClustersPage() {
         clustersOf={clustersOf}
         columns={CLUSTER_COLUMNS}
         objectOf={({ cluster }) => cluster}
-        empty={<Empty title={t.clusters.empty} how={t.clusters.emptyHow} command={t.clusters.emptyCommand} />}
+        empty={<Empty title={t.clusters.empty} how={t.clusters.emptyHow} command={t.clusters.registerCommand(example)} />}
       />
     </Page>
   );

@@ -11,6 +11,8 @@ export const whatIfStrings = {
   inAddress: "The text is part of this page's address: a link shows what you see.",
   notInAddress: "The text is too long to be part of this page's address: a link to this page is without it.",
   empty: "There is no policy to translate yet.",
+  notRead: "No policy was read: correct what is wrong with the text above.",
+  example: "Load an example",
   emptyHow: "Paste one above, or open a policy and edit a copy of it.",
   tooLong: (kib: number) => `The text is longer than ${kib} KiB, and is not read: paste less of it.`,
   tooMany: (count: number) => `Only the first ${count} objects are read.`,

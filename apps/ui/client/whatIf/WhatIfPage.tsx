@@ -8,6 +8,7 @@ import { Page } from "../components/Page.tsx";
 import { PartialNote } from "../components/PartialNote.tsx";
 import { usePageSearch } from "../components/usePageSearch.ts";
 import type { Fleet } from "../data/fleet.ts";
+import { Destination, TrafficPolicy } from "../data/kinds.ts";
 import { useFleet } from "../data/store.ts";
 import { refOfPath } from "../model/objectPath.ts";
 import { yamlText } from "../model/yamlLines.ts";
@@ -88,8 +89,13 @@ export function WhatIfPage() {
         <div className="what-if-result" aria-live="polite">
           {base.unlike === 0 ? null : <Problems warnings={[t.whatIf.unlike(base.unlike)]} />}
           <PartialNote text="translated" />
-          {pasted.objects.length === 0 ? (
+          {pasted.objects.length === 0 && pasted.problems.length > 0 ? (
+            <p className="muted">{t.whatIf.notRead}</p>
+          ) : pasted.objects.length === 0 ? (
             <Empty title={t.whatIf.empty} how={t.whatIf.emptyHow}>
+              <button type="button" className="button" onClick={() => setTyped(examplePolicy(fleet))}>
+                {t.whatIf.example}
+              </button>
               <Link className="button" to="/policies">
                 {t.nav.policies}
               </Link>
@@ -114,6 +120,22 @@ export function WhatIfPage() {
       )}
     </Page>
   );
+}
+
+/** A policy for a Service that there is, to try the page with. */
+function examplePolicy({ snapshot }: Fleet): string {
+  const [ref] = [...snapshot.of(Destination)].flatMap(({ spec }) => spec?.kubeService?.ref ?? []);
+  const { name = "reviews", namespace = "bookinfo", clusterName = "cluster-1" } = ref ?? {};
+  const { apiVersion, kind } = TrafficPolicy;
+  return yamlText({
+    apiVersion,
+    kind,
+    metadata: { name: `${name}-timeout`.slice(0, 63), namespace: "gloo-mesh" },
+    spec: {
+      destinationSelector: [{ kubeServiceRefs: { services: [{ name, namespace, clusterName }] } }],
+      policy: { requestTimeout: "2s" },
+    },
+  });
 }
 
 function isAboutAccess({ before, after }: OutputChange): boolean {

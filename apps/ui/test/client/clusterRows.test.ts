@@ -3,7 +3,7 @@ import { snapshotOf } from "@isthmus/core";
 import { expect, it } from "vitest";
 import { emptyFleet, type Fleet } from "../../client/data/fleet.ts";
 import { KubernetesCluster } from "../../client/data/kinds.ts";
-import { clusterRows } from "../../client/model/clusterRows.ts";
+import { clusterRows, freeName } from "../../client/model/clusterRows.ts";
 
 const NOW = "2026-01-01T12:00:00.000Z";
 const SINCE = "2026-01-01T11:59:22.000Z";
@@ -39,4 +39,9 @@ it("does not say of a cluster that is not connected, or not known, that it has e
   }
   // What waits for it does.
   expect(lagIn("server", { connected: false, phase: "stale", behindSince: SINCE })).toEqual({ since: SINCE });
+});
+
+it("proposes for one more cluster a name that none has", () => {
+  expect(freeName([])).toBe("cluster-1");
+  expect(freeName(["cluster-1", "east", "cluster-2"])).toBe("cluster-3");
 });

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { matchesRow } from "../../client/components/tableColumns.ts";
 import { emptyFleet, type Fleet } from "../../client/data/fleet.ts";
 import { clustersOfCode, insightGroups, namespacesOfCode, severitiesOfCode } from "../../client/model/insightGroups.ts";
-import { type CodeInsights, insightIndexOf, insightsOfCluster } from "../../client/model/insightIndex.ts";
+import { type CodeInsights, findingText, insightIndexOf, insightsOfCluster } from "../../client/model/insightIndex.ts";
 import { parseFilter } from "../../client/model/tokens.ts";
 
 function found(code: ConsoleInsight["code"], namespace: string, clusterName: string, more: Partial<ConsoleInsight> = {}): ConsoleInsight {
@@ -74,4 +74,12 @@ it("leads to exactly the codes of a group, whatever their names have in them", (
   const strange = fleetOf(found("RES1", "a b:c,d", "c1"));
   const [group] = insightGroups(insightIndexOf(strange).byCode, "namespace", strange);
   expect(parseFilter(group?.query ?? "").tokens).toEqual([{ key: "ns", values: ["a b:c,d"] }]);
+});
+
+it("says what is wrong as a sentence, of which the field is the subject where the message has none", () => {
+  expect(findingText({ field: "spec.replicas", message: "is 1: while the pod restarts" })).toBe(
+    "spec.replicas is 1: while the pod restarts",
+  );
+  expect(findingText({ field: "spec.host", message: "Destination not found" })).toBe("spec.host: Destination not found");
+  expect(findingText({ field: "", message: "is 1" })).toBe("is 1");
 });
