@@ -360,6 +360,8 @@ export const BOUNDS: Readonly<Record<string, Readonly<Record<string, Bound>>>> =
   "packages/translators/src/discovery/detectors/istioMeshConfig.ts": { MAX_MESH_CONFIG_BYTES: bytes },
   "packages/translators/src/discovery/meshes.ts": { MOST_AMBIENT: work },
   "packages/translators/src/discovery/outsideMesh.ts": { MOST_NAMES: shown },
+  "apps/ui/client/access/ExplainAccess.tsx": { MOST_NEAR: reader, MOST_SUGGESTED: reader },
+  "apps/ui/client/pages/ObjectPage.tsx": { MOST_CARDS: reader },
   "packages/translators/src/discovery/serviceAccounts.ts": { MOST_ACCOUNTS: work },
   "packages/translators/src/meshes/istio/identities.ts": { MOST_NAMES: work },
   "packages/translators/src/meshes/istio/cilium/audit.ts": { MOST_NAMES: shown },

@@ -44,6 +44,10 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
   "apps/meshctl/src/cluster/managementCluster.ts": { "/CERT|LEAF_SIGNATURE/": { trusted: "a code of Node's own errors" } },
   "apps/meshctl/src/commands/accessLogs.ts": { "/^[1-5](\\d\\d|xx)$/": flag },
   "apps/meshctl/src/output/jsonPath/parseTemplate.ts": { "/-?\\d{1,15}/y": flag, "/[+-]?\\d{1,15}(\\.\\d{1,15})?/y": flag },
+  "apps/ui/client/access/allowingPolicy.ts": { "/[^a-z0-9]+$/": { bound: 253, worst: ended("-", "a") } },
+  "apps/ui/client/model/insightIndex.ts": {
+    "/^(?:is|are|has|have|does|do|names|selects|federates|matches|sets|ends|allows|denies) /": { bound: OBJECT, worst: filled("is") },
+  },
   "apps/ui/client/model/commands.ts": { "/[\\w.,:/@=-]/": { bound: 1, worst: filled("!") } },
   "apps/ui/client/translation/schemaValidator.ts": {
     'new RegExp(pattern, "u")': { trusted: "the pattern of a schema of ours, which are judged where they are written" },
