@@ -1,6 +1,7 @@
 import type { Report, ResourceRef } from "@isthmus/core";
 import { GLOBAL_ACCESS_FINDINGS } from "./globalAccessFindings.ts";
 import { REACH_FINDINGS } from "./reachFindings.ts";
+import { VALUE_FINDINGS } from "./valueFindings.ts";
 import { VIRTUAL_DESTINATION_FINDINGS } from "./virtualDestinationFindings.ts";
 import { WORKLOAD_FINDINGS } from "./workloadFindings.ts";
 
@@ -297,15 +298,7 @@ export const FINDINGS = {
     example:
       "spec.policy.trafficShift.destinations[0].kubeService: Destination for service bookinfo/reviews in cluster-3 not found: check name, namespace and clusterName",
   },
-  WeightsMissing: {
-    meaning: "All weights of a traffic shift are 0, so there is no share for any destination.",
-    example: "spec.policy.trafficShift.destinations: all weights are 0: set weights that add up to 100",
-  },
-  WeightsUneven: {
-    meaning: "The weights of a traffic shift do not add up to 100. They are shares of their sum.",
-    example:
-      "spec.policy.trafficShift.destinations: weights add up to 150, not 100, so they are shares of 150: set weights that add up to 100",
-  },
+  ...VALUE_FINDINGS,
   SubsetUnknown: {
     meaning:
       "A traffic shift names pods of a service, or behind a VirtualDestination, by a label that none of them has. Requests to them fail.",

@@ -17,6 +17,11 @@ export function doubtfulTraffic({ spec }: TrafficPolicy): readonly Finding[] {
     ...httpRequestMatchers.flatMap((matcher, i) => matcherFindings(matcher, `spec.httpRequestMatchers[${i}]`)),
     ...retryFindings(policy),
     ...weightFindings(policy.trafficShift?.destinations ?? []),
+    ...repeatedFindings(
+      (policy.trafficShift?.destinations ?? []).map(shiftTarget),
+      "spec.policy.trafficShift.destinations",
+      "it gets both shares: add them up in one entry",
+    ),
   ];
 }
 
@@ -48,9 +53,38 @@ export function doubtfulVirtualMesh({ spec }: VirtualMesh): readonly Finding[] {
     ...(meshes.length === 0
       ? [warningFinding("NoEffect", "spec.meshes: is empty, so this VirtualMesh has no effect: name its meshes")]
       : []),
+    ...repeatedFindings(
+      meshes.map(({ name = "", namespace = "" }) => (name === "" || namespace === "" ? undefined : `${namespace}/${name}`)),
+      "spec.meshes",
+      "it has no effect: remove it, or name another mesh",
+    ),
     ...zeroFindings(rootCertificateAuthority?.generated, "spec.mtlsConfig.shared.rootCertificateAuthority.generated"),
     ...zeroFindings(intermediateCertOptions, "spec.mtlsConfig.shared.intermediateCertOptions"),
   ];
+}
+
+/** Entries of a list that are one of the entries before, by what they name; undefined names nothing. */
+function repeatedFindings(names: readonly (string | undefined)[], path: string, consequence: string): readonly Finding[] {
+  const first = new Map<string, number>();
+  return names.flatMap((name, i) => {
+    if (name === undefined) return [];
+    const before = first.get(name);
+    if (before !== undefined)
+      return [warningFinding("EntryRepeated", `${path}[${i}]: names the same as entry ${before}, so ${consequence}`)];
+    first.set(name, i);
+    return [];
+  });
+}
+
+type ShiftEntry = NonNullable<NonNullable<Rules["trafficShift"]>["destinations"]>[number];
+
+/** What an entry of a shift sends requests to; with headers of its own it is another one. */
+function shiftTarget({ kubeService, virtualDestination, options }: ShiftEntry): string | undefined {
+  const target = kubeService ?? virtualDestination;
+  if (target === undefined || options !== undefined) return undefined;
+  const { name = "", namespace = "", clusterName = "", port = 0, subset = {} } = target as NonNullable<typeof kubeService>;
+  const labels = Object.entries(subset).map(([key, value]) => `${key}=${value}`);
+  return JSON.stringify([kubeService === undefined, name, namespace, clusterName, port, labels.sort()]);
 }
 
 /** Zero stands for the default, as everywhere in the published API. */
