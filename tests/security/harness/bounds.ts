@@ -90,7 +90,6 @@ export const BOUNDS: Readonly<Record<string, Readonly<Record<string, Bound>>>> =
   },
   "apps/mgmt-server/src/observabilityMetrics.ts": { MOST_MINUTES: format, MOST_SELECTORS: work },
   "apps/mgmt-server/src/proxySelection.ts": { MOST: work },
-  "apps/ui/client/access/ExplainAccess.tsx": { MOST_SUGGESTED: reader },
   "apps/ui/client/access/VerdictLine.tsx": { MOST_NAMES: reader },
   "apps/ui/client/access/accessCounts.ts": { MOST_VERDICTS: reader },
   "apps/ui/client/access/accessMatrix.ts": { MOST_OF_CELL: reader },
