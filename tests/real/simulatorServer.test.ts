@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { simulatedCluster } from "@isthmus/simulator";
 import { type ServedApi as SimulatedServer, serveCluster } from "@isthmus/simulator/restApi";
+import { isNight } from "@isthmus/testing/atNight";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { clock } from "./harness/clusters.ts";
 import { describeReal } from "./harness/describeReal.ts";
@@ -39,6 +40,8 @@ describeReal("a simulated cluster's API server beside a real one", (components) 
   let equal = 0;
   let all = 0;
   scenarios.forEach((scenario, i) => {
+    // All of them take two processor minutes: by day a fourth, of each part of them.
+    if (!isNight && i % 4 !== 0) return;
     it(`answers alike about ${scenario.name}`, async () => {
       const compared = await comparedOutcomes(targets, scenario, `steps-${i}`);
       all += compared.length;
@@ -49,8 +52,8 @@ describeReal("a simulated cluster's API server beside a real one", (components) 
   });
 
   describe("of all steps", () => {
-    it("nineteen in twenty are equal, and there are more than four hundred", () => {
-      expect(all).toBeGreaterThan(400);
+    it("nineteen in twenty are equal, and there are more than four hundred, by day a hundred", () => {
+      expect(all).toBeGreaterThan(isNight ? 400 : 100);
       expect(equal / all).toBeGreaterThanOrEqual(0.95);
     });
   });

@@ -47,6 +47,19 @@ const settings: AnyResource = {
   spec: { mtls: { istio: { tlsMode: "ISTIO_MUTUAL" } } },
 };
 
+/** A write to a ServiceEntry for the host of another cluster. */
+const FEDERATED_ENTRY = /^patch (?:\S*\/)?serviceentries istio-system\/\S+\.svc\.cluster-\d\.global$/;
+
+/** The same, but for what only another version of a ServiceEntry tells: it is the same object. */
+function withoutVersionsOfEntries<S extends { readonly written: readonly Readonly<Record<string, string>>[] }>(found: S): S {
+  const written = found.written.map((objects) =>
+    Object.fromEntries(
+      Object.entries(objects).map(([key, version]) => [key, key.startsWith("ServiceEntry ") ? version.replace(/\/.*/, "") : version]),
+    ),
+  );
+  return { ...found, written };
+}
+
 /** One story: to this version and back, and a policy that is changed between the steps. */
 function upgrade({ title, order, hasRedis }: (typeof ORDERS)[number], old: Programs): void {
   describeReal(`an upgrade and a downgrade, ${title}`, (components) => {
@@ -162,8 +175,17 @@ function upgrade({ title, order, hasRedis }: (typeof ORDERS)[number], old: Progr
         const [before, so] = [await state(), count()];
         await replace(part, to);
         await settled(share);
-        expect(await state()).toEqual(before);
-        expect(names.map((name, i) => writesIn(name).slice(so[i]))).toEqual([[], []]);
+        // As the page on upgrades says: a server of this version names the identities that callers accept, and one of the version before takes them back.
+        const isNaming = part === "server";
+        expect(isNaming ? withoutVersionsOfEntries(await state()) : await state()).toEqual(
+          isNaming ? withoutVersionsOfEntries(before) : before,
+        );
+        const others = names.map((name, i) =>
+          writesIn(name)
+            .slice(so[i])
+            .filter((what) => !(isNaming && FEDERATED_ENTRY.test(what))),
+        );
+        expect(others).toEqual([[], []]);
       });
 
       // In the first cluster, and for the second one's calls of its service.

@@ -233,7 +233,10 @@ export const objects: readonly Scenario[] = [
       request("GET", "/api/v1/namespaces/NS/configmaps?limit=x"),
       request("GET", "/api/v1/namespaces/NS/configmaps?continue=x"),
       request("GET", "/api/v1/namespaces/NS/configmaps?resourceVersion=x"),
-      request("GET", "/api/v1/namespaces/NS/configmaps?watch=true&timeoutSeconds=1"),
+      differing(
+        request("GET", "/api/v1/namespaces/NS/configmaps?watch=true&timeoutSeconds=1"),
+        "a real server whose cache is behind its etcd answers that the version is too large",
+      ),
       differing(
         request("GET", "/api/v1/namespaces/NS/configmaps?watch=true&timeoutSeconds=1&resourceVersion=1"),
         "how far back a watch can begin depends on what a server has compacted",
