@@ -134,4 +134,7 @@ function write(name: string, value: unknown): void {
   console.log(`${path}: ${text.length} bytes, ${packed.length} packed`);
 }
 
-main();
+const USAGE = "usage: npm run generate:kubernetes -- KUBECONFIG, of a running API server of the version that tests/real pins\n";
+const [given] = process.argv.slice(2);
+if (given === "--help" || given === "-h") process.stdout.write(USAGE);
+else main();

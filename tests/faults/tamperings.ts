@@ -108,7 +108,11 @@ export const tamperings: Readonly<Record<string, SwitchedOff>> = {
       agentHandler: (handler) => ({
         ...handler,
         desired(desired) {
-          const remove = desired.remove.map(({ ref, evidence }) => ({ ref, evidence: { ...evidence, reason: "InputChanged" as const } }));
+          // Of what a user has written, and not of what is discovered.
+          const inputs = [
+            { apiVersion: "networking.mesh.gloo.solo.io/v1", kind: "VirtualMesh", name: "a", namespace: "gloo-mesh", clusterName: "" },
+          ];
+          const remove = desired.remove.map(({ ref }) => ({ ref, evidence: { reason: "InputChanged" as const, inputs } }));
           handler.desired({ ...desired, remove });
         },
       }),

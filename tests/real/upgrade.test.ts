@@ -48,7 +48,7 @@ const settings: AnyResource = {
 };
 
 /** A write to a ServiceEntry for the host of another cluster. */
-const FEDERATED_ENTRY = /^patch (?:\S*\/)?serviceentries istio-system\/\S+\.svc\.cluster-\d\.global$/;
+const FEDERATED_ENTRY = /^(?:patch|update) (?:\S*\/)?serviceentries istio-system\/\S+\.svc\.cluster-\d\.global$/;
 
 /** The same, but for what only another version of a ServiceEntry tells: it is the same object. */
 function withoutVersionsOfEntries<S extends { readonly written: readonly Readonly<Record<string, string>>[] }>(found: S): S {

@@ -18,6 +18,7 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   insights: ["-f", "/dev/null"],
   "insights explain": ["RTE1001"],
   completion: ["bash"],
+  "snapshot save": ["fleet.json"],
   "snapshot serve": ["/dev/null"],
   "what-if": ["--without", "east", "-f", "/dev/null"],
   "explain delete": ["VirtualService/a/b", "--cluster", "east"],
