@@ -7,7 +7,7 @@ import { wasmOrdersIn, wasmOrdersOfPod } from "../src/agent/wasmOrders.ts";
 import { startWasmReports, type WasmFilters } from "../src/agent/wasmReports.ts";
 import { writtenFilters } from "../src/agent/writtenFilters.ts";
 import { startInformer } from "../src/informer/informer.ts";
-import type { Observation } from "../src/ports/clusterPort.ts";
+import { type Cluster, ClusterError, type Observation } from "../src/ports/clusterPort.ts";
 import { recordingLog } from "./recordingLog.ts";
 import { clock, eventually, quiet } from "./virtualTime.ts";
 
@@ -44,7 +44,12 @@ function pod(name: string, namespace = "shop", app = "web"): AnyResource {
 }
 
 /** The reports of a cluster with these objects, whose proxies have answered so. */
-async function started(objects: readonly AnyResource[], proxies: () => Readonly<Record<string, Outcome>>, problem?: string) {
+async function started(
+  objects: readonly AnyResource[],
+  proxies: () => Readonly<Record<string, Outcome>>,
+  problem?: string,
+  unreadable: Readonly<Record<string, ClusterError>> = {},
+) {
   stop = new AbortController();
   const kinds = [EnvoyFilter, Pod];
   const cluster = simulatedCluster({ name: "east", clock, kinds });
@@ -75,7 +80,11 @@ async function started(objects: readonly AnyResource[], proxies: () => Readonly<
   };
   const link = { observe: (one: Observation) => void observed.push(one), synced: (of: readonly string[]) => void synced.push(...of) };
   const log = recordingLog();
-  const ours = writtenFilters({ cluster, view, owners: [OWNER], changed: () => reports.changed(), clock, log }, stop.signal);
+  const get: Cluster["get"] = (kind, ref, signal) => {
+    const error = unreadable[ref.name];
+    return error === undefined ? cluster.get(kind, ref, signal) : Promise.reject(error);
+  };
+  const ours = writtenFilters({ cluster: { get }, view, owners: [OWNER], changed: () => reports.changed(), clock, log }, stop.signal);
   const reports = startWasmReports(
     { clusterName: "east", view, link, owners: [OWNER], ours: () => ours, filters: () => server, clock },
     stop.signal,
@@ -189,4 +198,19 @@ it("takes orders only of what bears the plane's label, in a form that is underst
   expect(wasmOrdersIn(view.snapshot, ours.isOurs).map(({ name }) => name)).toEqual(["one"]);
   const ofPod = (namespace: string) => wasmOrdersOfPod(view.snapshot, ours.isOurs, { name: "a", namespace, clusterName: "east" });
   expect([ofPod("shop").length, ofPod("elsewhere").length]).toEqual([1, 0]);
+});
+
+it("is held up by no EnvoyFilter that cannot be read, and asks again for those that may be ours", async () => {
+  const unreadable = { aaa: new ClusterError("Invalid", "spec: must be an object"), aab: new ClusterError("Forbidden", "not here") };
+  const { view, ours, last } = await started(
+    [filter("aaa"), filter("aab"), filter("one"), pod("a")],
+    () => ({ "shop/a": ACCEPTED }),
+    undefined,
+    unreadable,
+  );
+  await eventually(() => expect(wasmOrdersIn(view.snapshot, ours.isOurs).map(({ name }) => name)).toEqual(["one"]));
+  expect(ours.isEvaluated).toBe(false);
+  delete (unreadable as Partial<typeof unreadable>).aab;
+  await eventually(() => expect(ours.isEvaluated).toBe(true));
+  await eventually(() => expect(Object.keys(last()).sort()).toEqual(["aab", "one"]));
 });

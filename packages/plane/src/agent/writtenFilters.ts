@@ -59,11 +59,17 @@ export function writtenFilters({ cluster, view, owners, changed, clock, log }: W
         await judge(filter);
         isFailing = false;
       } catch (error) {
-        if (signal.aborted || !(error instanceof ClusterError)) throw error;
+        if (signal.aborted) return;
+        if (!(error instanceof ClusterError)) throw error;
+        // No object of ours is such: it holds up none of the others.
+        if (error.code === "Invalid") {
+          judged.set(filter, false);
+          continue;
+        }
         if (!isFailing) log.warn({}, `cannot see who has written EnvoyFilters, tried again: ${messageOf(error)}`);
         isFailing = true;
         void clock.sleep(AGAIN_MS, signal).then(loop.request, () => undefined);
-        break;
+        if (error.code === "Unavailable") break;
       }
     }
     if (asked.length === 0) return;
