@@ -81,7 +81,7 @@ type ShiftEntry = NonNullable<NonNullable<Rules["trafficShift"]>["destinations"]
 /** What an entry of a shift sends requests to; with headers of its own it is another one. */
 function shiftTarget({ kubeService, virtualDestination, options }: ShiftEntry): string | undefined {
   const target = kubeService ?? virtualDestination;
-  if (target === undefined || options !== undefined) return undefined;
+  if (target === undefined || !saysNothing(options ?? {})) return undefined;
   const { name = "", namespace = "", clusterName = "", port = 0, subset = {} } = target as NonNullable<typeof kubeService>;
   const labels = Object.entries(subset).map(([key, value]) => `${key}=${value}`);
   return JSON.stringify([kubeService === undefined, name, namespace, clusterName, port, labels.sort()]);
