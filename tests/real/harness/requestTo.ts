@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { request } from "node:https";
-import { json } from "node:stream/consumers";
+import { text } from "node:stream/consumers";
 import type { ApiServer } from "./apiServer.ts";
 
 /** One request as the administrator, for what the Cluster port has no word for; a body that is a text is sent as it is. Gives the answer's body. */
@@ -12,7 +12,7 @@ export async function requestTo(
 ): Promise<unknown> {
   const { code, answer } = await answerTo(server, method, path, body);
   if (code < 300) return answer;
-  throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`);
+  throw new Error(`${method} ${server.url}${path}: ${code} ${JSON.stringify(answer)}`);
 }
 
 /** The HTTP status of the answer to one request without a body, as the user of the kubeconfig. */
@@ -34,10 +34,18 @@ async function answerTo(
   const headers = { authorization: `Bearer ${users[0].user.token}`, "content-type": "application/json" };
   return new Promise((resolve, reject) => {
     const outgoing = request(`${server.url}${path}`, { method, ca, headers }, (response) => {
-      json(response).then((answer) => {
-        resolve({ code: response.statusCode ?? 500, answer });
-      }, reject);
+      const code = response.statusCode ?? 500;
+      text(response)
+        .then((answer) => {
+          resolve({ code, answer: isJson(response.headers["content-type"]) ? JSON.parse(answer) : answer });
+        })
+        .catch(reject);
     });
     outgoing.on("error", reject).end(typeof body === "string" ? body : JSON.stringify(body));
   });
+}
+
+/** An API server says in plain text that it serves no such path. */
+function isJson(contentType = ""): boolean {
+  return contentType.startsWith("application/json");
 }
