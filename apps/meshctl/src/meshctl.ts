@@ -11,6 +11,7 @@ import { asCalled } from "./commands/calledAs.ts";
 import { certCommand } from "./commands/cert.ts";
 import { checkCommand, precheckCommand } from "./commands/check.ts";
 import { clusterCommand } from "./commands/cluster.ts";
+import { confirmRemovedCommand } from "./commands/clusterConfirmRemoved.ts";
 import { clusterModeCommands } from "./commands/clusterMode.ts";
 import { connectRemote } from "./commands/clusterRegistration.ts";
 import { clusterStateCommands } from "./commands/clusterState.ts";
@@ -134,7 +135,12 @@ function programOf(runtime: CommandRuntime, { toRemote, call }: { readonly toRem
 /** `meshctl cluster`: who may join, how those that have joined are, and whether anything is written in them. */
 function clusterGroup(runtime: CommandRuntime, toRemote: ConnectRemote): Command {
   const group = clusterCommand(runtime.io, runtime.connect, toRemote, runtime);
-  for (const command of [...clusterStateCommands(runtime), ...clusterModeCommands(runtime), trustDomainCommand(runtime)])
+  for (const command of [
+    ...clusterStateCommands(runtime),
+    ...clusterModeCommands(runtime),
+    trustDomainCommand(runtime),
+    confirmRemovedCommand(runtime),
+  ])
     group.addCommand(command);
   return group;
 }

@@ -33,7 +33,7 @@ describe("meshctl check", () => {
   it("finds nothing in a plane that is well", async () => {
     const run = await runIn(managementCluster(HEALTHY), ["check"]);
     expectGolden("check/healthy", run.out);
-    expect(run).toMatchObject({ code: 0, err: "26 checks: nothing found\n" });
+    expect(run).toMatchObject({ code: 0, err: "27 checks: nothing found\n" });
   });
 
   it("prints what is wrong, with a remedy for each", async () => {
@@ -98,7 +98,7 @@ describe("meshctl check", () => {
       "error: cluster east: the certificate of its agent expired at 2026-11-19T00:00:00Z [CRT1001]",
     );
     const none = await runIn(managementCluster([deployment("gloo-mesh-mgmt-server")]), ["check"]);
-    expect(none).toMatchObject({ code: 0, err: "26 checks: 1 note\n" });
+    expect(none).toMatchObject({ code: 0, err: "27 checks: 1 note\n" });
     expect(none.out).toContain("note: no cluster is registered [REL1008]");
   });
 
@@ -154,7 +154,7 @@ describe("meshctl check", () => {
     expect(clusters).toMatchObject({ code: 0, err: "10 checks: nothing found\n" });
     const { checks } = JSON.parse(clusters.out) as { checks: { category: string }[] };
     expect(new Set(checks.map(({ category }) => category))).toEqual(new Set(["Management Configuration", "Access"]));
-    expect(await runIn(plane, ["check", "--skip", "gloo-mesh", "clusters"])).toMatchObject({ code: 0, err: "18 checks: nothing found\n" });
+    expect(await runIn(plane, ["check", "--skip", "gloo-mesh", "clusters"])).toMatchObject({ code: 0, err: "19 checks: nothing found\n" });
   });
 
   it.each([
@@ -171,7 +171,7 @@ describe("meshctl check", () => {
     const get: Cluster["get"] = (kind, ref, signal) =>
       kind.kind === "Secret" ? Promise.reject(new ClusterError("Forbidden", "secrets is forbidden")) : plane.get(kind, ref, signal);
     const run = await runIn({ ...plane, get }, ["check"]);
-    expect(run).toMatchObject({ code: 3, err: "26 checks: nothing found; 1 could not be made\n" });
+    expect(run).toMatchObject({ code: 3, err: "27 checks: nothing found; 1 could not be made\n" });
     expect(run.out).toContain("not checked: secrets is forbidden");
   });
 
@@ -192,7 +192,7 @@ describe("meshctl check", () => {
     const plane = forbidding(managementCluster(HEALTHY), "deployments");
     const run = await runIn(plane, ["check"]);
     expect(run.code).toBe(3);
-    expect(run.err).toBe("26 checks: nothing found; 4 could not be made\n");
+    expect(run.err).toBe("27 checks: nothing found; 4 could not be made\n");
     expect(run.out).toContain("❔ Gloo Mesh pods are running\n  - not checked: deployments is forbidden. Use a kubeconfig whose user");
     // What is wrong counts more than what is unknown.
     const broken = forbidding(managementCluster([cluster("east", "OFFLINE")]), "deployments");

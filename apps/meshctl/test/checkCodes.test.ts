@@ -268,6 +268,21 @@ const CASES: readonly Case[] = [
     },
   },
   {
+    code: "SEC1020",
+    passes: [mesh("east")],
+    fails: [
+      {
+        ...mesh("east"),
+        spec: { ...(mesh("east")["spec"] as object), held: { reason: "control plane istio-system/istiod of east is gone" } },
+      },
+    ],
+    finding: {
+      severity: "warning",
+      message: "Mesh gloo-mesh/istiod-istio-system-east: control plane istio-system/istiod of east is gone",
+      remedy: "install it again, or confirm that it was removed: meshctl cluster confirm-removed east NAMESPACE/NAME",
+    },
+  },
+  {
     code: "CFG1003",
     passes: [
       destination("a", "east", { ports: ports("http"), ...sharing }),

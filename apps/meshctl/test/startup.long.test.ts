@@ -27,6 +27,7 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   "cluster register": ["east", "--remote-context", "one"],
   "cluster deregister": ["east", "--remote-context", "one"],
   "cluster trust-domain accept": ["east", "east.example"],
+  "cluster confirm-removed": ["east", "istio-system/istiod"],
   "cluster token create": ["--cluster", "east"],
 };
 /** Those that take the name of a cluster. */

@@ -1,7 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import type { Mesh } from "@isthmus/api";
 import { type Resource, type Snapshot, snapshotOf } from "@isthmus/core";
 import { readInput, soundTranslation } from "@isthmus/testing";
+import { lastKnownMeshOf } from "@isthmus/translators";
 
 import { type InsightOptions, type Insights, insightsOf } from "../src/index.ts";
 
@@ -14,9 +16,11 @@ export function codesWithFixtures(): readonly string[] {
   return readdirSync(TESTDATA).sort();
 }
 
-/** The objects of one side of a pair. */
+/** The objects of one side of a pair, with what a server remembers of the Meshes that it has published before. */
 export function fixture(code: string, side: Side): readonly Resource[] {
-  return readInput(textOf(code, side)).resources;
+  const { resources, options } = readInput(textOf(code, side));
+  const { published = [] } = options as { readonly published?: readonly Mesh[] };
+  return [...resources, ...published.flatMap((mesh) => lastKnownMeshOf(mesh) ?? [])];
 }
 
 /** Clusters whose agents have been offline for long: no object says so. */

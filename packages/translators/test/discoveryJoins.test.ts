@@ -113,6 +113,29 @@ const ofStrange: AnyResource = {
   ...{ cluster: "east", home: "mesh", ciliumNamespace: "", trustDomain: "td", trustDomainAliases: [], smartDnsProxyingEnabled: false },
 };
 
+/** As it is published of the control plane. */
+const wholeMesh: AnyResource = {
+  ...lastKnown,
+  ...{ home: "istio-system", ciliumNamespace: "kube-system" },
+  spec: {
+    istio: {
+      installation: { namespace: "istio-system", cluster: "east", version: "1.27.0", podLabels: { app: "istiod" } },
+      trustDomain: "td",
+    },
+    cilium: { namespace: "kube-system", version: "1.18.0" },
+  },
+};
+const accessPolicy = object("networking.mesh.gloo.solo.io/v1", "AccessPolicy", "c/callers", { metadata: { clusterName: "" }, spec: {} });
+const confirmed = (...removed: readonly string[]) => ({
+  ...registration,
+  spec: { removed },
+});
+const bareSet = object("apps/v1", "ReplicaSet", "c/bare", { metadata: { labels: { app: "bare" } } });
+const podOfBareSet = object("v1", "Pod", "c/bare-x", {
+  metadata: { labels: { app: "bare" }, ...owned("ReplicaSet", "bare") },
+  spec: { nodeName: "n1", containers: [sidecar] },
+});
+
 const FLEET: readonly AnyResource[] = [
   ...[controlPlane, config, node, otherNode, replicaSet, pod, podOfSet, endpoints, slice, namespace, gateway, gatewayPod, agentPod],
   ...[registration, appMesh, settings, annotated, nodePort("a"), nodePort("s"), deployment("c/a", "app:1", { app: "a" })],
@@ -223,6 +246,69 @@ const CASES: Readonly<Record<string, Case>> = {
     also: [canary, podOfCanary, virtualMesh(["istiod"])],
     put: [virtualMesh(["istiod", "istiod-next"])],
   },
+  "the control plane of a ReplicaSet that nothing made": {
+    also: [bareSet, podOfBareSet],
+    remove: [controlPlane],
+  },
+  "the revision of a ReplicaSet that nothing made": {
+    also: [bareSet, changed(podOfBareSet, { metadata: { annotations: { "istio.io/rev": "next" } } }), canary],
+    put: [virtualMesh(["istiod"])],
+  },
+  "a control plane that goes while a VirtualMesh relies on it": {
+    also: [wholeMesh, virtualMesh(["istiod"])],
+    remove: [controlPlane],
+  },
+  "a control plane that comes back": { without: [controlPlane], also: [wholeMesh, accessPolicy], put: [controlPlane] },
+  "a control plane that is confirmed to be gone": {
+    without: [controlPlane],
+    also: [wholeMesh, accessPolicy],
+    put: [confirmed("istio-system/istiod")],
+  },
+  "the first AccessPolicy, where a control plane is gone": { without: [controlPlane], also: [wholeMesh], put: [accessPolicy] },
+  "the last AccessPolicy, where a control plane is gone": {
+    without: [controlPlane],
+    also: [wholeMesh, accessPolicy],
+    remove: [accessPolicy],
+  },
+  "a VirtualMesh that goes, where a control plane is gone": {
+    without: [controlPlane],
+    also: [wholeMesh, virtualMesh(["istiod"])],
+    remove: [virtualMesh(["istiod"])],
+  },
+  "a registration that goes, where a control plane is gone": {
+    without: [controlPlane, agentPod],
+    also: [wholeMesh, accessPolicy],
+    remove: [registration],
+  },
+  "the first namespace that is read, where a control plane is gone": {
+    without: [controlPlane, namespace],
+    also: [wholeMesh, accessPolicy],
+    put: [namespace],
+  },
+  "another control plane, where one is gone": {
+    without: [controlPlane],
+    also: [wholeMesh, accessPolicy, webhook("istio-system")],
+    put: [canary],
+  },
+  "a webhook that vouches for another control plane, where one is gone": {
+    without: [controlPlane],
+    also: [wholeMesh, accessPolicy, strange, strangeConfig, webhook("istio-system")],
+    put: [validator],
+  },
+  "what is remembered of a control plane that is gone": {
+    without: [controlPlane],
+    also: [wholeMesh, accessPolicy],
+    put: [
+      {
+        ...wholeMesh,
+        spec: { istio: { ...(wholeMesh["spec"] as { readonly istio: object }).istio, trustDomain: "later" } },
+      } as AnyResource,
+    ],
+  },
+  "Cilium that comes back": { also: [wholeMesh, accessPolicy], put: [cilium("c/cilium")] },
+  "Cilium that is confirmed to be gone": { also: [wholeMesh, accessPolicy], put: [confirmed("kube-system/cilium")] },
+  "the first AccessPolicy, where Cilium is gone": { also: [wholeMesh], put: [accessPolicy] },
+  "the VirtualMesh, where Cilium is gone": { also: [wholeMesh, virtualMesh(["istiod"])], remove: [virtualMesh(["istiod"])] },
   "an App Mesh that goes": { remove: [appMesh] },
   "the ARN of an App Mesh": { put: [changed(appMesh, { status: { meshARN: "arn:aws:appmesh:r:1:mesh/n" } })] },
   "an App Mesh in another cluster": { put: [changed(appMesh, { metadata: { clusterName: "west" } })] },

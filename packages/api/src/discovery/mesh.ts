@@ -75,6 +75,7 @@ const cilium = fields(
     clusterMesh: Type.Boolean({ description: "Whether the cluster takes part in a Cilium Cluster Mesh." }),
     identityLabels: text("Which labels of pods are part of their identity. Empty: the defaults of Cilium."),
     warnings: strings({ description: "Settings of Cilium that keep policies, or the sidecars of the mesh, from being in force." }),
+    held: text("Why Cilium counts although its DaemonSet is gone. Empty: it is there."),
   },
   { description: "Cilium in the cluster of the mesh. Absent if it is not found." },
 );
@@ -105,6 +106,7 @@ const meshSpec = fields(
       { description: "Location of the agent of the cluster. Absent if the cluster has no agent." },
     ),
     cilium,
+    held: fields({ reason: text() }, { description: "Why the mesh is published although its control plane is gone. Absent: it is there." }),
   },
   atMostOneOf("istio", "awsAppMesh", "linkerd", "consulConnect", "osm"),
 );

@@ -36,6 +36,12 @@ export const KubernetesCluster = defineKind({
             "Default: none.",
           maxItems: 64,
         }),
+        removed: strings({
+          description:
+            "NAMESPACE/NAME of control planes, and of Cilium, that were removed from the cluster on purpose: what policies wrote for them is then deleted. Without it that stays, as a user who may " +
+            "delete a Deployment would take access rules away. No effect on what is there. Default: none.",
+          maxItems: 64,
+        }),
         // Not an enum: a word of a later version must be read, as it means that nothing may be written.
         mode: Type.String({
           description:

@@ -151,4 +151,14 @@ export const SECURITY = {
     example:
       "AccessPolicy bookinfo/readers: Destination gloo-mesh/reviews-bookinfo-cluster-1: AuthorizationPolicy bookinfo/admin in cluster-1 of a user denies the calls that this policy allows, and what denies comes first: remove it, or narrow it",
   },
+  SEC1020: {
+    severity: { status: "warning" },
+    title: "Control plane or Cilium is gone",
+    meaning: "The Deployment of a control plane, or the DaemonSet of Cilium, was deleted while policies rely on it.",
+    consequence:
+      "Access rules, network policies and federated services stay as they are, also those that would change: nobody removes them by deleting a Deployment.",
+    remedy: "install it again; or, if it was removed on purpose, meshctl cluster confirm-removed CLUSTER NAMESPACE/NAME",
+    example:
+      "VirtualMesh gloo-mesh/shop: control plane istio-system/istiod of cluster-1 is gone, and policies rely on it: what is written for it stays as it is. If it was removed on purpose: meshctl cluster confirm-removed cluster-1 istio-system/istiod",
+  },
 } as const satisfies CatalogueEntries;

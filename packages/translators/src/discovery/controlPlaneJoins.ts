@@ -1,4 +1,4 @@
-import { ConfigMap, DaemonSet, Deployment, KubernetesCluster, Namespace, Pod, Service } from "@isthmus/api";
+import { ConfigMap, DaemonSet, Deployment, KubernetesCluster, Namespace, Pod, Service, VirtualMesh } from "@isthmus/api";
 import { discoveredName, equalJson, type Resource } from "@isthmus/core";
 import { inputKind, inputTable, join } from "../incremental/join.ts";
 import { LastKnownMesh } from "../policy/lastKnownMesh.ts";
@@ -7,8 +7,10 @@ import { controlPlanesByCluster, controlPlanesByMeshConfig, controlPlanesByNames
 import { AMBIENT, DATAPLANE_MODE_LABEL } from "./detectors/ambient.ts";
 import { byCiliumConfig, byClusterMesh, ciliumByCluster } from "./detectors/cilium.ts";
 import { keyAcrossKinds } from "./discoveryResult.ts";
+import { anyAccessPolicy } from "./heldControlPlanes.ts";
 import { agentPods, byCluster, byNamespaceObject, servicesByNamespace } from "./indexes.ts";
 import { type DiscoverySources, nodes, scopes } from "./sources.ts";
+import { virtualMeshesByMember } from "./standIns.ts";
 
 /** What the discovery of meshes reads. */
 export type MeshSources = Pick<DiscoverySources, "inputs" | "context" | "controlPlanes" | "scopes">;
@@ -22,6 +24,14 @@ const ciliumDaemonSets = join({
   key: controlPlanesByCluster,
   to: inputKind<MeshSources, DaemonSet>(DaemonSet),
   index: ciliumByCluster,
+});
+
+const knownInCluster = join({
+  from: controlPlanes,
+  key: controlPlanesByCluster,
+  to: inputKind<MeshSources, LastKnownMesh>(LastKnownMesh),
+  index: ({ cluster }) => [cluster],
+  isSame: (before, after) => before.trustDomain === after.trustDomain && equalJson(before.spec?.cilium, after.spec?.cilium),
 });
 
 /** What a control plane looks up. */
@@ -67,13 +77,14 @@ export const controlPlaneJoins = {
     to: inputKind<MeshSources, LastKnownMesh>(LastKnownMesh),
     index: byName,
   }),
-  knownInCluster: join({
-    from: controlPlanes,
-    key: controlPlanesByCluster,
-    to: inputKind<MeshSources, LastKnownMesh>(LastKnownMesh),
-    index: ({ cluster }) => [cluster],
-    isSame: (before, after) => before.trustDomain === after.trustDomain && before.ciliumNamespace === after.ciliumNamespace,
+  knownInCluster,
+  virtualMeshesOfKnown: join({
+    from: knownInCluster.source,
+    to: inputKind<MeshSources, VirtualMesh>(VirtualMesh),
+    index: virtualMeshesByMember,
+    isSame: () => true,
   }),
+  anyAccessPolicy: anyAccessPolicy(controlPlanes),
 };
 
 /** Of Services, whether there are any with a family. */

@@ -25,6 +25,7 @@ import { discoveredDestinations } from "./discoverDestinations.ts";
 import { discoveredAppMeshes, discoveredControlPlanes } from "./discoverMeshes.ts";
 import { discoveredOtherWorkloads, discoveredWorkloads } from "./discoverWorkloads.ts";
 import { type DiscoveredObject, type DiscoveryRow, keyAcrossKinds } from "./discoveryResult.ts";
+import { heldControlPlanes } from "./heldControlPlanes.ts";
 import { indexedForDiscovery } from "./indexes.ts";
 import { type DiscoveryOptions, discoveryOwner } from "./metadata.ts";
 import {
@@ -77,7 +78,8 @@ export function* discoveryIn(given: Snapshot, options: DiscoveryOptions, previou
   const context = discoveryContext(snapshot, options, before?.sources.context);
   yield* indexedForDiscovery(snapshot);
 
-  const controlPlanes = yield* updated(was.sources.controlPlanes, knownControlPlanes, after({}));
+  const there = yield* updated(was.sources.controlPlanes, knownControlPlanes, after({}));
+  const controlPlanes = yield* updated(there, heldControlPlanes, after({ controlPlanes: there }));
   const scopes = yield* updated(was.sources.scopes, clusterScopes, after({ controlPlanes }));
   const ofPlanes = yield* updated(was.meshes.rows, discoveredControlPlanes, after({ controlPlanes, scopes }));
   const meshRows = yield* updated(ofPlanes, discoveredAppMeshes, after({ controlPlanes, scopes }));

@@ -43,6 +43,18 @@ export const DISCOVERY_FINDINGS = {
     example:
       "not trusted: namespace team-a: this is not used as the Cilium of cluster-1; if it is, add team-a to spec.systemNamespaces of KubernetesCluster cluster-1",
   },
+  ControlPlaneGone: {
+    meaning:
+      "The Deployment of a control plane is gone while policies rely on its mesh. The mesh, and what is written for it, stay until it is back, or the registration of the cluster confirms that it was removed.",
+    example:
+      "control plane istio-system/istiod of cluster-1 is gone, and policies rely on it: what is written for it stays as it is. If it was removed on purpose: meshctl cluster confirm-removed cluster-1 istio-system/istiod",
+  },
+  CiliumGone: {
+    meaning:
+      "The DaemonSet of Cilium is gone while policies rely on it. Network policies stay until it is back, or the registration of the cluster confirms that it was removed.",
+    example:
+      "Cilium kube-system/cilium of cluster-1 is gone, and policies rely on it: what is written for it stays as it is. If it was removed on purpose: meshctl cluster confirm-removed cluster-1 kube-system/cilium",
+  },
   AppMeshArnInvalid: {
     meaning: "The ARN of an App Mesh is not valid. The mesh is not managed.",
     example:

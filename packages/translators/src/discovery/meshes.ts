@@ -12,6 +12,7 @@ import type { ControlPlaneInputs } from "./detectors/controlPlane.ts";
 import { meshDetectors } from "./detectors/index.ts";
 import { gatewayDetector, isOfGateway } from "./detectors/istioGateways.ts";
 import { type DiscoveryResult, keyAcrossKinds } from "./discoveryResult.ts";
+import { ciliumGone, heldCilium, heldMesh } from "./heldControlPlanes.ts";
 import { firstThatCounts, inInfrastructure, mayHoldInfrastructure } from "./infrastructure.ts";
 import { type DiscoveryOptions, discoveredMetadata } from "./metadata.ts";
 import { ciliumNotTrusted } from "./notTrusted.ts";
@@ -20,13 +21,20 @@ import { type DiscoveryContext, isInDiscoveryScope, nodeNamed, reachableNode } f
 /** Translates one control plane into its Mesh. */
 export function translateMesh(inputs: ControlPlaneInputs): DiscoveryResult<Mesh> {
   const { deployment, cilium, ciliumReports, owner, namespace } = inputs;
+  const held = heldMesh(deployment);
   const detector = meshDetectors.find((one) => one.isControlPlane(deployment));
-  const { spec, reports } = detector?.detect(inputs) ?? { reports: [] };
+  const { spec, reports } = held ?? detector?.detect(inputs) ?? { reports: [] };
   const all = [...reports, ...ciliumReports];
   if (spec === undefined) return { reports: all };
   const metadata = discoveredMetadata(discoveredName(clusterRefOf(deployment)), deployment, owner, namespace);
-  const mesh: Mesh = { apiVersion: Mesh.apiVersion, kind: Mesh.kind, metadata, spec: cilium === undefined ? spec : { ...spec, cilium } };
-  return { output: { resource: mesh, parents: [refOf(deployment)] }, reports: all };
+  const { cilium: _, ...ofMesh } = spec;
+  const mesh: Mesh = {
+    apiVersion: Mesh.apiVersion,
+    kind: Mesh.kind,
+    metadata,
+    spec: cilium === undefined ? ofMesh : { ...ofMesh, cilium },
+  };
+  return { output: { resource: mesh, parents: [held?.source ?? refOf(deployment)] }, reports: all };
 }
 
 type ControlPlaneLookup = RowSources<typeof controlPlaneJoins, DiscoveryContext, unknown>["lookup"];
@@ -82,16 +90,19 @@ function ciliumIn(
   deployment: Deployment,
 ): Pick<ControlPlaneInputs, "cilium" | "ciliumReports"> {
   const all = daemonSetsInScope(context, lookup);
-  if (all.length === 0) return { cilium: undefined, ciliumReports: [] };
   const [scope] = lookup("meshScope");
   const infrastructure = scope?.infrastructure ?? { namespaces: undefined };
   const before = known.map(({ ciliumNamespace }) => ciliumNamespace).find((namespace) => namespace !== "");
   const counted = firstThatCounts(all, before, { ...infrastructure, ages: context.options.ages ?? "FIRST_SEEN" });
   const isFirst = scope?.planes[0] === keyAcrossKinds(deployment);
   const others = all.filter((one) => one !== counted && !mayHoldInfrastructure(namespaceLocationOf(one).namespace, infrastructure));
+  const found = counted && detectCilium({ daemonSet: counted, configs: lookup("ciliumConfigs"), clusterMeshes: lookup("clusterMeshes") });
+  const isReliedOn = lookup("virtualMeshesOfKnown").length > 0 || lookup("anyAccessPolicy").length > 0;
+  const held = found === undefined && isReliedOn ? heldCilium(known, registrationOf(context.options.namespace, lookup)) : undefined;
+  const gone = held && ciliumGone(held, namespaceLocationOf(deployment).clusterName);
   return {
-    cilium: counted && detectCilium({ daemonSet: counted, configs: lookup("ciliumConfigs"), clusterMeshes: lookup("clusterMeshes") }),
-    ciliumReports: isFirst ? others.map(ciliumNotTrusted) : [],
+    cilium: found ?? (held && gone && { ...held, held: gone.message }),
+    ciliumReports: isFirst ? [...(gone === undefined ? [] : [gone]), ...others.map(ciliumNotTrusted)] : [],
   };
 }
 

@@ -1,5 +1,5 @@
 import { type Controller, Deployment, ReplicaSet } from "@isthmus/api";
-import { keyOf, type Resource, type ResourceRef, refOf, type Snapshot } from "@isthmus/core";
+import { type Resource, type ResourceRef, refOf, resourceKeyOf, type Snapshot } from "@isthmus/core";
 import { derived } from "../incremental/derived.ts";
 import { type Group, groupedBy } from "../incremental/groupedBy.ts";
 import { inputTable } from "../incremental/join.ts";
@@ -29,10 +29,10 @@ export const knownOtherControllers = derived({
   make: (group: Group<ReplicaSet>, { before }): OtherController => reuseIfEqual(controllerOf(group), before),
 });
 
-/** By what tells the controller. The published API tells controllers by their kind, of whatever API group. */
+/** By the controller, under the key that it has as a row: what looks it up finds it by that. */
 function byOtherController(replicaSet: ReplicaSet): readonly string[] {
   const { kind, name, apiVersion } = ownerOf(replicaSet);
-  return kind === Deployment.kind ? [] : [`${apiVersion} ${kind}|${keyOf({ name, ...namespaceLocationOf(replicaSet) })}`];
+  return kind === Deployment.kind ? [] : [resourceKeyOf({ apiVersion, kind, name, ...namespaceLocationOf(replicaSet) })];
 }
 
 function ownerOf(replicaSet: ReplicaSet): { readonly apiVersion: string; readonly kind: string; readonly name: string } {

@@ -21,7 +21,7 @@ export function virtualMeshesNaming<R extends object>(from: JoinSource<Discovery
 }
 
 /** VirtualMeshes by the meshes that they name. One of a workload cluster is the word of its agent, which says nothing of the workloads of others. */
-function virtualMeshesByMember(virtualMesh: VirtualMesh): readonly string[] {
+export function virtualMeshesByMember(virtualMesh: VirtualMesh): readonly string[] {
   if ((virtualMesh.metadata.clusterName ?? "") !== "") return NONE;
   // While that is known it may be what stays in force.
   const { written, last = written } = virtualMeshForms(virtualMesh);

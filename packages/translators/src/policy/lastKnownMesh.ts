@@ -1,8 +1,9 @@
+import type { MeshSpec } from "@isthmus/api";
 import type { Kind, ObjectRef, Resource } from "@isthmus/core";
 
 /**
- * What was last known of an Istio mesh, as it is published: for when its mesh config names no usable trust domain any more, or can't be
- * read at all. An input of discovery (docs/decisions/0037) that exists in snapshots alone, under the name of its Mesh.
+ * What was last known of the mesh of a control plane, as it is published: for when its mesh config names no usable trust domain any more, can't be
+ * read at all, or when the control plane or Cilium is not there any more. An input of discovery (docs/decisions/0037) that exists in snapshots alone, under the name of its Mesh.
  */
 export interface LastKnownMesh extends Resource {
   readonly cluster: string;
@@ -19,6 +20,10 @@ export interface LastKnownMesh extends Resource {
   readonly smartDnsProxyingEnabled: boolean;
   readonly autoMtlsDisabled: boolean;
   readonly privateByDefault: readonly string[];
+  /** All of it, as it is published; absent where a test of one field remembers nothing else. */
+  readonly spec?: MeshSpec;
+  /** Those of the Mesh. */
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 /** No API server serves it, and no agent may send it. */

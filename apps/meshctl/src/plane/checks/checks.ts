@@ -3,7 +3,7 @@ import { CATEGORIES, type CategoryWord, type Check } from "./check.ts";
 import { agentsAreConnected, clustersAreRegistered, nothingWaits, versionsGoTogether } from "./clusters.ts";
 import { configurationIsAccepted, configurationIsApplied } from "./configuration.ts";
 import { fieldsAreCurrent } from "./deprecated.ts";
-import { exportsAreMeant, gatewaysAreReachable, trustDomainsAreKnown } from "./federatedMeshes.ts";
+import { controlPlanesAreThere, exportsAreMeant, gatewaysAreReachable, trustDomainsAreKnown } from "./federatedMeshes.ts";
 import { groupedMeshesExist, istioIsSupported, servicesAgree, sharedPortsAgree } from "./federation.ts";
 import { crdsAreServed, deploymentsAreAvailable } from "./installation.ts";
 import { signaturesCome } from "./meshCertificates.ts";
@@ -29,6 +29,7 @@ const CHECKS: readonly Check[] = [
   groupedMeshesExist,
   istioIsSupported,
   trustDomainsAreKnown,
+  controlPlanesAreThere,
   signaturesCome,
   servicesAgree,
   sharedPortsAgree,

@@ -53,6 +53,7 @@ export const CHECK_CODES = {
   SEC1011: "A route matches claims of tokens, and there is no RequestAuthentication that reads them.",
   SEC1014: "The management server runs without client certificates.",
   SEC1016: "An AccessPolicy names a service account that no workload runs as, and that looks like a misspelt one.",
+  SEC1020: "A control plane, or Cilium, is gone, and what policies wrote for it is kept.",
   UPG1001: "The version of Istio is older than the oldest supported one.",
   UPG1002: "A resource uses a deprecated field.",
   UPG1101: "A CRD of the management plane is missing.",

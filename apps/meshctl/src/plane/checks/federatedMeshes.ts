@@ -103,6 +103,21 @@ export const trustDomainsAreKnown: Check = {
     }),
 };
 
+/** Whether what counts as installed is there. */
+export const controlPlanesAreThere: Check = {
+  category,
+  description: "The control plane of each mesh, and Cilium where it was found, are there",
+  reads: ["meshes"],
+  findings: ({ meshes }) =>
+    meshes.flatMap((mesh) => {
+      const reasons = [mesh.spec?.held?.reason ?? "", mesh.spec?.cilium?.held ?? ""].filter((reason) => reason !== "");
+      const remedy = `install it again, or confirm that it was removed: meshctl cluster confirm-removed ${clusterOf(mesh)} NAMESPACE/NAME`;
+      return reasons.map(
+        (reason) => ({ code: "SEC1020", severity: "warning", message: `${subjectName(mesh)}: ${reason}`, remedy }) as const,
+      );
+    }),
+};
+
 /** How much is exported. */
 export const exportsAreMeant: Check = {
   category,

@@ -36,6 +36,7 @@ function meshLines({ metadata: { name }, spec = {}, status }: Mesh): Cell {
     Version: version,
     "Trust Domain": istio?.trustDomain,
     Problem: istio?.trustDomainProblem,
+    Held: spec.held?.reason,
     ...ciliumFields(spec.cilium, status?.cilium),
   });
 }

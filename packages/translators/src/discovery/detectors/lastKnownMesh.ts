@@ -15,10 +15,11 @@ export function lastKnownMeshOf(published: Resource): LastKnownMesh | undefined 
     smartDnsProxyingEnabled = false,
     autoMtlsDisabled = false,
     privateByDefault = [],
-    installation,
   } = spec?.istio ?? {};
-  const { name, namespace = "", labels = {} } = metadata;
-  if (spec?.istio === undefined) return undefined;
+  const { installation } = spec?.istio ?? spec?.osm ?? {};
+  const { name, namespace = "", labels = {}, annotations } = metadata;
+  // Of an App Mesh there is no control plane.
+  if (spec === undefined || (spec.istio ?? spec.osm) === undefined) return undefined;
   const { apiVersion, kind } = LastKnownMesh;
   return {
     apiVersion,
@@ -34,6 +35,8 @@ export function lastKnownMeshOf(published: Resource): LastKnownMesh | undefined 
     smartDnsProxyingEnabled,
     autoMtlsDisabled,
     privateByDefault,
+    spec,
+    ...(annotations && { annotations }),
   };
 }
 

@@ -4,6 +4,7 @@ import { type Finding, type FindingCode, invalidFinding, reportOf } from "../../
 import { isSame } from "../../incremental/rows.ts";
 import { clustersOfCallers } from "../../policy/callerClusters.ts";
 import { type AccessTranslation, type EnforcedAccess, effectiveAccessPolicies, enforcedAccess } from "../enforcedAccess.ts";
+import { heldFindings } from "../heldFindings.ts";
 import { type DestinationInputs, emptyTranslation, mergeTranslations, type TargetTranslation } from "../inputs.ts";
 import { type OutputOrigin, outputOf } from "../outputMetadata.ts";
 import { callersOf } from "./callers.ts";
@@ -80,7 +81,7 @@ function ruleFor(policy: AccessPolicy, inputs: RuleInputs): TranslatedRule {
     from.result === undefined || to.result === undefined
       ? undefined
       : Object.fromEntries([...Object.entries(from.result), ...Object.entries(to.result)]);
-  const translated = { result, findings: [...from.findings, ...to.findings] };
+  const translated = { result, findings: [...from.findings, ...to.findings, ...heldFindings(mesh)] };
   ofPolicy.set(mesh, { given: callingMeshes, meshes, alikeMeshes, isSharingAllowed: isSharingAllowed(inputs), translated });
   rulesOf.set(policy, ofPolicy);
   return translated;

@@ -2,6 +2,7 @@ import { refOf } from "@isthmus/core";
 import { reportOf, warningFinding } from "../../../findings.ts";
 import { meshCluster } from "../../../policy/policyScope.ts";
 import { failoverInForce } from "../../../policy/virtualMeshFailover.ts";
+import { heldFindings } from "../../heldFindings.ts";
 import { emptyTranslation, type MeshInputs, mergeTranslations, type TargetTranslation } from "../../inputs.ts";
 import { agentClusterOf } from "../accessLogs/agentCluster.ts";
 import { eastWestGatewaysOf } from "./eastWestGateways.ts";
@@ -12,6 +13,7 @@ import { certificatesOf } from "./mtls.ts";
 export function translateIstioMesh(inputs: MeshInputs): TargetTranslation {
   return mergeTranslations([
     trustDomainOf(inputs),
+    heldOf(inputs),
     leftOutOf(inputs),
     certificatesOf(inputs),
     eastWestGatewaysOf(inputs),
@@ -25,6 +27,13 @@ function trustDomainOf({ mesh, virtualMesh }: MeshInputs): TargetTranslation {
   const { trustDomainProblem = "" } = mesh.spec?.istio ?? {};
   if (virtualMesh === undefined || trustDomainProblem === "") return emptyTranslation;
   return { outputs: [], reports: [reportOf(refOf(virtualMesh), warningFinding("TrustDomainKept", trustDomainProblem), refOf(mesh))] };
+}
+
+/** Anyone who relies on a mesh gets a warning that its control plane, or its Cilium, is gone. */
+function heldOf({ mesh, virtualMesh }: MeshInputs): TargetTranslation {
+  const findings = virtualMesh === undefined ? [] : heldFindings(mesh);
+  if (virtualMesh === undefined || findings.length === 0) return emptyTranslation;
+  return { outputs: [], reports: findings.map((one) => reportOf(refOf(virtualMesh), one, refOf(mesh))) };
 }
 
 /** Services of other meshes fail over to it no more. */

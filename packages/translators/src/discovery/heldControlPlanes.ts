@@ -1,0 +1,227 @@
+import {
+  AccessPolicy,
+  type CiliumInstallation,
+  type Deployment,
+  KubernetesCluster,
+  type MeshSpec,
+  MutatingWebhookConfiguration,
+  Namespace,
+  ValidatingWebhookConfiguration,
+  VirtualMesh,
+} from "@isthmus/api";
+import { displayName, FIRST_SEEN, keyOfResource, type Report, type ResourceRef, type Snapshot, type Table } from "@isthmus/core";
+import { derived } from "../incremental/derived.ts";
+import { type Group, groupedBy } from "../incremental/groupedBy.ts";
+import { inputKind, inputTable, type JoinSource, join } from "../incremental/join.ts";
+import { reuseIfEqual } from "../incremental/rows.ts";
+import { LastKnownMesh } from "../policy/lastKnownMesh.ts";
+import { namespaceLocationOf } from "../policy/podIndexes.ts";
+import { controlPlanesByCluster, isControlPlane } from "./controlPlanes.ts";
+import { REVISION_LABEL } from "./detectors/istioMesh.ts";
+import { keyAcrossKinds } from "./discoveryResult.ts";
+import { finding } from "./findings.ts";
+import { byCluster } from "./indexes.ts";
+import { infrastructureOf, isVouchedFor, meshNameOf } from "./infrastructure.ts";
+import type { DiscoveryOptions } from "./metadata.ts";
+import { virtualMeshesByMember } from "./standIns.ts";
+
+/**
+ * Stands for the Deployment of a control plane that is not there any more, while policies rely on its mesh (docs/decisions/0175): of a kind of its own,
+ * so that it is never taken for the Deployment that may come back.
+ */
+export interface HeldControlPlane extends Deployment {
+  readonly held: LastKnownMesh;
+}
+
+/** The control plane as it was, where it is gone; undefined of one that is there. */
+export function heldOf(deployment: Deployment): LastKnownMesh | undefined {
+  return (deployment as Partial<HeldControlPlane>).held;
+}
+
+/** What the table of control planes is made of beside Deployments. */
+interface HeldSources {
+  readonly inputs: Snapshot;
+  /** Those that are there, and those that were held before. */
+  readonly controlPlanes: Table<Deployment>;
+  readonly context: { readonly options: DiscoveryOptions };
+}
+
+const rememberedBy = groupedBy<LastKnownMesh>((known) => {
+  const standIn = standInFor(known);
+  return standIn === undefined ? [] : [keyAcrossKinds(standIn)];
+});
+const remembered = inputTable(
+  ({ inputs }: HeldSources) => rememberedBy(inputs.of(LastKnownMesh)),
+  ({ key }) => key,
+);
+type Remembered = Group<LastKnownMesh>;
+
+/** The control planes that are gone and on which policies rely, under keys of their own. */
+export const heldControlPlanes = derived({
+  from: remembered,
+  context: ({ context }: HeldSources) => context.options.namespace,
+  joins: {
+    there: join({
+      from: remembered,
+      key: clusterOf,
+      to: inputTable(({ controlPlanes }: HeldSources) => controlPlanes, keyAcrossKinds),
+      index: controlPlanesByCluster,
+    }),
+    namespaces: join({
+      from: remembered,
+      key: clusterOf,
+      to: inputKind<HeldSources, Namespace>(Namespace),
+      index: byCluster,
+      isSame: () => true,
+    }),
+    registrations: join({
+      from: remembered,
+      key: clusterOf,
+      to: inputKind<HeldSources, KubernetesCluster>(KubernetesCluster),
+      index: ({ metadata }) => [metadata.name],
+    }),
+    injectors: join({
+      from: remembered,
+      key: clusterOf,
+      to: inputKind<HeldSources, MutatingWebhookConfiguration>(MutatingWebhookConfiguration),
+      index: byCluster,
+    }),
+    validators: join({
+      from: remembered,
+      key: clusterOf,
+      to: inputKind<HeldSources, ValidatingWebhookConfiguration>(ValidatingWebhookConfiguration),
+      index: byCluster,
+    }),
+    virtualMeshes: join({
+      from: remembered,
+      key: ({ rows }: Remembered) => rows.map(keyOfResource),
+      to: inputKind<HeldSources, VirtualMesh>(VirtualMesh),
+      index: virtualMeshesByMember,
+      isSame: () => true,
+    }),
+    anyAccessPolicy: anyAccessPolicy(remembered),
+  },
+  make: ({ rows }: Remembered, { lookup, context: namespace, before }): Deployment | undefined => {
+    const known = rows.find(({ metadata }) => metadata.namespace === namespace && (metadata.clusterName ?? "") === "");
+    const standIn = known && standInFor(known);
+    if (standIn === undefined) return undefined;
+    const registration = lookup("registrations").find(
+      ({ metadata }) => metadata.namespace === namespace && (metadata.clusterName ?? "") === "",
+    );
+    // What was never read of a cluster is unknown; what is no longer registered is nobody's.
+    if (registration === undefined || lookup("namespaces").length === 0) return undefined;
+    if (isConfirmedGone(registration, standIn.metadata)) return undefined;
+    if (lookup("virtualMeshes").length === 0 && lookup("anyAccessPolicy").length === 0) return undefined;
+    const infrastructure = infrastructureOf({ webhooks: [...lookup("injectors"), ...lookup("validators")], registration });
+    const succeeds = ({ metadata }: Deployment) =>
+      metadata.namespace === standIn.metadata.namespace || isVouchedFor(metadata.namespace ?? "", infrastructure);
+    // Another revision, to which workloads move when one is removed; or itself.
+    if (lookup("there").some((plane) => heldOf(plane) === undefined && succeeds(plane))) return undefined;
+    return reuseIfEqual<Deployment>(standIn, before);
+  },
+});
+
+function clusterOf({ rows }: Remembered): readonly string[] {
+  return rows.map(({ cluster }) => cluster);
+}
+
+/** Finds something where there is any AccessPolicy. That one of many comes or goes changes nothing. */
+export function anyAccessPolicy<S extends { readonly inputs: Snapshot }, R extends object>(from: JoinSource<S, R, R>) {
+  return join({
+    from,
+    key: () => ONE_GROUP,
+    to: inputTable(
+      ({ inputs }: S) => accessPoliciesTogether(inputs.of(AccessPolicy)),
+      ({ key }) => key,
+    ),
+    isSame: () => true,
+  });
+}
+
+const ONE_GROUP: readonly string[] = ["all"];
+const accessPoliciesTogether = groupedBy<AccessPolicy>(() => ONE_GROUP);
+
+/** Whether the management cluster says that what is gone was removed on purpose. */
+export function isConfirmedGone(
+  registration: KubernetesCluster,
+  { name, namespace = "" }: { readonly name: string; readonly namespace?: string },
+): boolean {
+  return registration.spec?.removed?.includes(`${namespace}/${name}`) === true;
+}
+
+/** The name under which Cilium is confirmed to be gone: its DaemonSet's in every installation. */
+const CILIUM = "cilium";
+
+/** Cilium as it was last known in a cluster where it is gone; undefined where it is confirmed to be. */
+export function heldCilium(known: readonly LastKnownMesh[], registration: KubernetesCluster | undefined): CiliumInstallation | undefined {
+  const cilium = known.map(({ spec }) => spec?.cilium).find((one) => one !== undefined);
+  if (cilium === undefined || registration === undefined) return undefined;
+  return isConfirmedGone(registration, { name: CILIUM, namespace: cilium.namespace ?? "" }) ? undefined : cilium;
+}
+
+/** What was known of the mesh of a control plane that is gone, with the reason why it still counts; undefined of one that is there. */
+export function heldMesh(deployment: Deployment): HeldMesh | undefined {
+  const known = heldOf(deployment);
+  if (known === undefined) return undefined;
+  const { name } = deployment.metadata;
+  const { namespace, clusterName } = namespaceLocationOf(deployment);
+  const source: ResourceRef = { apiVersion: "apps/v1", kind: "Deployment", name, namespace, clusterName };
+  const message = goneMessage(`control plane ${displayName({ name, namespace })}`, source);
+  return { spec: { ...known.spec, held: { reason: message } }, source, reports: [finding(source, "WARNING", "ControlPlaneGone", message)] };
+}
+
+interface HeldMesh {
+  readonly spec: MeshSpec;
+  /** The Deployment that was there. */
+  readonly source: ResourceRef;
+  readonly reports: readonly Report[];
+}
+
+/** The same of Cilium. */
+export function ciliumGone({ namespace = "" }: CiliumInstallation, clusterName: string): Report {
+  const subject: ResourceRef = { apiVersion: "apps/v1", kind: "DaemonSet", name: CILIUM, namespace, clusterName };
+  return finding(subject, "WARNING", "CiliumGone", goneMessage(`Cilium ${displayName({ name: CILIUM, namespace })}`, subject));
+}
+
+function goneMessage(what: string, { name, namespace = "", clusterName }: ResourceRef): string {
+  return `${what} of ${clusterName} is gone, and policies rely on it: what is written for it stays as it is. If it was removed on purpose: meshctl cluster confirm-removed ${clusterName} ${namespace}/${name}`;
+}
+
+/** A Deployment by which discovery finds the control plane that it remembers; undefined where nothing tells which it was. */
+function standInFor(known: LastKnownMesh): HeldControlPlane | undefined {
+  const { cluster, home, spec } = known;
+  const { podLabels = {}, version = "" } = (spec?.istio ?? spec?.osm)?.installation ?? {};
+  if (cluster === "" || home === "" || spec === undefined) return undefined;
+  const containers =
+    spec.istio === undefined
+      ? [{ name: OSM_CONTROLLER, image: `${OSM_CONTROLLER}:${version}` }]
+      : [{ name: "discovery", image: `istio/pilot:${version}` }];
+  return namesOf(known)
+    .map(
+      (name): HeldControlPlane => ({
+        apiVersion: LastKnownMesh.apiVersion,
+        kind: "ControlPlaneMemory",
+        // It was there before all others.
+        metadata: {
+          name,
+          namespace: home,
+          clusterName: cluster,
+          annotations: { ...known.annotations, [FIRST_SEEN]: EARLIEST },
+          creationTimestamp: EARLIEST,
+        },
+        spec: { selector: { matchLabels: podLabels }, template: { metadata: { labels: podLabels }, spec: { containers } } },
+        held: known,
+      }),
+    )
+    .find((standIn) => meshNameOf(standIn) === known.metadata.name && isControlPlane(standIn));
+}
+
+const EARLIEST = "1970-01-01T00:00:00Z";
+const OSM_CONTROLLER = "osm-controller";
+
+/** What the Deployment may have been called: the name of a Mesh is cut where it is too long. */
+function namesOf({ metadata, cluster, home, spec }: LastKnownMesh): readonly string[] {
+  const end = `-${home}-${cluster}`;
+  const revision = spec?.istio?.installation?.podLabels?.[REVISION_LABEL] ?? "";
+  return [...(metadata.name.endsWith(end) ? [metadata.name.slice(0, -end.length)] : []), "istiod", `istiod-${revision}`];
+}
