@@ -20,7 +20,7 @@ export function confirmRemovedCommand({ io, connect }: CommandRuntime): Command 
     .addOption(dryRunOption())
     .addHelpText("after", HELP)
     .action(async (name: string, removed: string, { dryRun, ...place }: ConfirmOptions) => {
-      if (!/^[^/\s]+\/[^/\s]+$/.test(removed) || removed.length > LONGEST) {
+      if (!isPlaceAndName(removed)) {
         throw new UsageError(
           `${JSON.stringify(removed.slice(0, 80))} is not NAMESPACE/NAME: give what the message names, such as istio-system/istiod`,
         );
@@ -55,8 +55,10 @@ export function confirmRemovedCommand({ io, connect }: CommandRuntime): Command 
     });
 }
 
-// Two names of Kubernetes.
-const LONGEST = 507;
+function isPlaceAndName(text: string): boolean {
+  const parts = text.split("/");
+  return parts.length === 2 && parts.every((part) => part.trim() !== "");
+}
 
 const HELP = `
 Adds to spec.removed of the KubernetesCluster. What policies and VirtualMeshes wrote for a control plane that is gone stays as it is, so that nobody takes access
