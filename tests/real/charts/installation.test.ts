@@ -465,6 +465,10 @@ describeReal("charts that are installed with Helm, their programs with the token
       });
     }
     await inWest("delete", "deployment", "istiod", "--namespace=istio-system");
+    // While policies rely on it, it stays until this is confirmed.
+    const confirmation = JSON.stringify({ spec: { removed: ["istio-system/istiod"] } });
+    const confirm = ["patch", "kubernetescluster", "lost", `--namespace=${namespace}`, "--type=merge", `--patch=${confirmation}`];
+    expect(await kubectl({ components, server: fleet.servers.management }, confirm)).toMatchObject({ code: 0 });
     await waitFor("the mesh to go", async () => (await management.get(Mesh, meshOf("lost"))) === undefined);
     // What asks for something is answered.
     const { apiVersion, kind } = Settings;
