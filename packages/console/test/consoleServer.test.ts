@@ -296,7 +296,7 @@ describe("the stream", () => {
     served = await startConsoleServer({ host: "127.0.0.1", port: 0, hub, log: silent });
     const again = browse(served, { "accept-encoding": "gzip" });
     // Seldom: each look goes through all that was received.
-    await eventually(() => expect(again.names.at(-1)).toBe("ready"), { interval: 300 });
+    await eventually(() => expect(again.names.at(-1)).toBe("ready"), { interval: 1000 });
   }, 150_000);
 
   it("ends for a browser that lags behind what is kept, which begins again", async () => {

@@ -17,7 +17,7 @@ export async function requestTo(
 
 /** The HTTP status of the answer to one request without a body, as the user of the kubeconfig. */
 export async function statusOf(server: Pick<ApiServer, "url" | "kubeconfig">, method: string, path: string): Promise<number> {
-  return (await answerTo(server, method, path, {})).code;
+  return (await answerTo(server, method, path, undefined)).code;
 }
 
 async function answerTo(
@@ -31,7 +31,12 @@ async function answerTo(
     users: readonly [{ user: { token: string } }];
   };
   const ca = Buffer.from(clusters[0].cluster["certificate-authority-data"], "base64");
-  const headers = { authorization: `Bearer ${users[0].user.token}`, "content-type": "application/json" };
+  const content = body === undefined ? "" : typeof body === "string" ? body : JSON.stringify(body);
+  const headers = {
+    authorization: `Bearer ${users[0].user.token}`,
+    // By itself Node gives the length of the body of no GET or DELETE: the server would take the body for the next request of the connection.
+    ...(content === "" ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(content) }),
+  };
   return new Promise((resolve, reject) => {
     const outgoing = request(`${server.url}${path}`, { method, ca, headers }, (response) => {
       const code = response.statusCode ?? 500;
@@ -41,7 +46,7 @@ async function answerTo(
         })
         .catch(reject);
     });
-    outgoing.on("error", reject).end(typeof body === "string" ? body : JSON.stringify(body));
+    outgoing.on("error", reject).end(content);
   });
 }
 

@@ -17,7 +17,7 @@ export function adminRequests({ url, ca, tokens }: Pick<ApiServerAccess, "url" |
     const headers = {
       authorization: `Bearer ${tokens.admin}`,
       accept,
-      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...(body === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(body) }),
     };
     return new Promise<{ readonly status: number; readonly text: string }>((resolve, reject) => {
       request(`${url}${path}`, { method, agent, headers }, (response) => {
