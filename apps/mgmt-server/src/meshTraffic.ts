@@ -1,5 +1,5 @@
-import { type Clock, messageOf } from "@isthmus/core";
-import { clusterReport, type FleetTraffic, fleetTraffic, parseTrafficAnswer, trafficText, windowsOf } from "@isthmus/dataplane";
+import type { Clock } from "@isthmus/core";
+import { clusterReport, startTrafficRounds, trafficText, windowsOf } from "@isthmus/dataplane";
 import { ACTIVITY_MINUTES, type ClusterActivity, MESH_METRICS_TOPIC, MOST_ACTIVITY_EDGES, type Server } from "@isthmus/plane";
 import { listPage, type Page, type PostPage, type TypedPage, textPage } from "@isthmus/process";
 import type { AskAgent } from "./accessLogs.ts";
@@ -25,16 +25,13 @@ interface MeshTrafficOptions {
   readonly clock: Clock;
 }
 
-/**
- * Asks each agent that is connected here every 15 s for what it has counted since, until `signal` is aborted. Agents send when they are asked, so
- * that a server takes no more than it has time for. What cannot be used of an answer is that cluster's problem alone.
- */
+/** Asks each agent that is connected here every 15 s for what it has counted since, until `signal` is aborted. */
 export function startMeshTraffic({ server, ask, clock }: MeshTrafficOptions, signal: AbortSignal): MeshTraffic {
-  const traffic: FleetTraffic = fleetTraffic();
-  const received = new Map<string, { readonly epoch: string; readonly sequence: number }>();
-  const problems = new Map<string, string>();
-  /** When an agent answered last; of one that did not answer what it was asked last, nothing. */
-  const answered = new Map<string, number>();
+  const rounds = startTrafficRounds(
+    { clusters: connectedClusters, ask: (cluster, body, until) => ask(cluster, { topic: MESH_METRICS_TOPIC, body }, until), clock },
+    signal,
+  );
+  const { traffic, answered } = rounds;
 
   function isConnected(cluster: string): boolean {
     return server.store.clusters.get(cluster)?.connected === true;
@@ -42,48 +39,6 @@ export function startMeshTraffic({ server, ask, clock }: MeshTrafficOptions, sig
 
   function connectedClusters(): readonly string[] {
     return [...server.store.clusters].flatMap(([name, { isServed, connected }]) => (isServed && connected ? [name] : []));
-  }
-
-  async function askOne(cluster: string): Promise<void> {
-    const body = new TextEncoder().encode(JSON.stringify({ received: received.get(cluster) }));
-    try {
-      const bytes = await ask(cluster, { topic: MESH_METRICS_TOPIC, body }, AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]));
-      const answer = parseTrafficAnswer(bytes);
-      if (answer === undefined) {
-        traffic.forget(cluster);
-        received.delete(cluster);
-        problems.set(cluster, SCRAPES_NOTHING);
-        answered.set(cluster, clock.now());
-        return;
-      }
-      traffic.take(cluster, answer, clock.now());
-      received.set(cluster, { epoch: answer.epoch, sequence: answer.sequence });
-      problems.delete(cluster);
-      answered.set(cluster, clock.now());
-    } catch (error) {
-      answered.delete(cluster);
-      problems.set(cluster, messageOf(error));
-    }
-  }
-
-  async function round(): Promise<void> {
-    const names = connectedClusters();
-    for (const known of [...traffic.clusters, ...received.keys(), ...problems.keys(), ...answered.keys()]) {
-      if (names.includes(known)) continue;
-      // Its agent may be connected to another replica, which counts on: two would give the same twice.
-      traffic.forget(known);
-      received.delete(known);
-      problems.delete(known);
-      answered.delete(known);
-    }
-    for (let at = 0; at < names.length && !signal.aborted; at += AT_ONCE) await Promise.all(names.slice(at, at + AT_ONCE).map(askOne));
-  }
-
-  async function run(): Promise<void> {
-    while (!signal.aborted) {
-      await round();
-      await clock.sleep(PAUSE_MS, signal).catch(() => undefined);
-    }
   }
 
   /** Registered clusters, with what is known of them. */
@@ -97,7 +52,7 @@ export function startMeshTraffic({ server, ask, clock }: MeshTrafficOptions, sig
 
   function problemOf(cluster: string): string {
     if (!isConnected(cluster)) return "its agent is not connected to this replica of the server";
-    return problems.get(cluster) ?? "its agent has not answered yet";
+    return rounds.problemOf(cluster) ?? "its agent has not answered yet";
   }
 
   function activityOf(clusterName: string, at: number): ClusterActivity {
@@ -130,13 +85,9 @@ export function startMeshTraffic({ server, ask, clock }: MeshTrafficOptions, sig
           yield known === undefined ? { cluster, problem: problemOf(cluster) } : clusterReport(cluster, known);
       })(query);
     },
-    ended: run(),
+    ended: rounds.ended,
   };
 }
 
-const SCRAPES_NOTHING = "its agent scrapes no proxies: set agentServices.metrics of the Settings to ENABLED";
-const AT_ONCE = 20;
-const ANSWER_MS = 10_000;
-const PAUSE_MS = 15_000;
 const DEFAULT_MINUTES = 5;
 const MOST_MINUTES = 60;

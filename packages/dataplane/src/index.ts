@@ -1,5 +1,6 @@
 export type { AccessLog, PodsAt } from "./accessLog.ts";
 export { MAX_ANSWER_BYTES, mergedAnswer, parseAccessLogAnswer } from "./accessLogAnswer.ts";
+export { type AccessLogClient, accessLogClient, type LoggedBy, type LoggedFlag, type LoggedRequest } from "./accessLogClient.ts";
 export {
   type AccessLogAnswer,
   type AccessLogQuery,
@@ -20,8 +21,10 @@ export { type MeshScrape, type MeshScrapeOptions, type ScrapeTarget, startMeshSc
 export { addressProblem } from "./moduleAddress.ts";
 export { PROXY_METRICS, proxySignals } from "./proxySignals.ts";
 export { registryUserIn } from "./registryUsers.ts";
+export type { ScrapeAddress } from "./scrapeRequest.ts";
 export { parseTrafficAnswer, type TrafficAnswer } from "./trafficAnswer.ts";
 export { type ClusterReport, clusterReport, type EdgeReport } from "./trafficReport.ts";
+export { startTrafficRounds, type TrafficRounds } from "./trafficRounds.ts";
 export { TRAFFIC_METRICS, trafficText } from "./trafficText.ts";
 export { windowsOf } from "./trafficWindows.ts";
 export { failUnanswered } from "./unanswered.ts";

@@ -23,6 +23,8 @@ export interface MeshScrapeOptions {
   /** Default, also of each: `SCRAPE_LIMITS`. */
   readonly limits?: Partial<ScrapeLimits>;
   readonly allowance?: FetchAllowance;
+  /** Where what a pod has at its address is reached from here; undefined: nowhere. Default: at that address. */
+  readonly reachedAt?: (at: ScrapeAddress) => ScrapeAddress | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -66,7 +68,7 @@ export interface MeshScrape {
  * it may, continues where it stopped. A pod that does not answer is missing, not idle: what it counts meanwhile is added with its next answer.
  */
 export function startMeshScrape(options: MeshScrapeOptions, signal: AbortSignal): MeshScrape {
-  const { epoch, allowance, clock, log } = options;
+  const { epoch, allowance, reachedAt = (at) => at, clock, log } = options;
   const limits = { ...SCRAPE_LIMITS, ...options.limits };
   const now = () => uptimeOf(clock);
   let isOn = false;
@@ -109,7 +111,9 @@ export function startMeshScrape(options: MeshScrapeOptions, signal: AbortSignal)
     return result;
   }
 
-  async function read(at: ScrapeAddress, names: ReadonlySet<string>, take: (sample: MetricSample) => void): Promise<ExpositionResult> {
+  async function read(place: ScrapeAddress, names: ReadonlySet<string>, take: (sample: MetricSample) => void): Promise<ExpositionResult> {
+    const at = reachedAt(place);
+    if (at === undefined) throw new Error("the address is not reached from here");
     const parser = expositionParser(names, take, limits);
     await scrapeOnce(at, { timeoutMs: limits.timeoutMs, take: parser.write, ...(allowance === undefined ? {} : { allowance }) }, signal);
     return parser.end();

@@ -1,9 +1,10 @@
 import { type Clock, deltaBetween, emptySnapshot, type Kind, kindKeyOf, type Snapshot } from "@isthmus/core";
 import { NO_HISTORY } from "@isthmus/insights";
-import { type FleetInsights, type Server, StoreError } from "@isthmus/plane";
+import { type ClusterActivity, type FleetInsights, type Server, StoreError } from "@isthmus/plane";
 import { type FleetMoment, type FleetSource, NO_INSIGHTS } from "../events/fleet.ts";
 import { isSameMoment } from "../events/sameMoment.ts";
 import type { ConsoleSource } from "../wire.ts";
+import { shownActivity } from "./activity.ts";
 import { factsOfCertificates, shownCertificates } from "./certificates.ts";
 import { endedInsights } from "./endedInsights.ts";
 import { insightRows } from "./insightRows.ts";
@@ -13,6 +14,8 @@ export interface ServerSourceOptions {
   readonly server: Pick<Server, "view" | "store" | "translation" | "insights" | "certificates" | "behindSince">;
   /** Mesh, Workload and Destination: made by the server, and read back where they are published. */
   readonly discoveryKinds: readonly Kind[];
+  /** What happened in clusters, by their names: the same map as long as nothing is new. Default: nobody has counted anything. */
+  readonly activity?: () => ReadonlyMap<string, ClusterActivity>;
   /** Namespace of the management plane. */
   readonly namespace: string;
   /** How the source is called, such as an address. */
@@ -31,6 +34,7 @@ export function serverSource(options: ServerSourceOptions): FleetSource {
   const generated = outputObjects();
   const factsOf = factsOfCertificates();
   const shownEnded = endedInsights();
+  const activityOf = shownActivity();
   const heard = new Map<string, number>();
   let insights: FleetMoment["insights"] = { at: null, objects: NO_INSIGHTS, unknown: [], ended: [], forgotten: [] };
   let insightsOf: FleetInsights["objects"] = NO_HISTORY.current;
@@ -68,7 +72,8 @@ export function serverSource(options: ServerSourceOptions): FleetSource {
         ["discovered", discovered(translation?.attached ?? emptySnapshot(), view.snapshot)],
         ...[...store.clusters.keys()].sort().map((name) => [`cluster ${name}`, store.snapshotIn(name)] as const),
       ]);
-      const moment = { objects, generated: new Map([["", generated(translation?.networking)]]), insights, certificates };
+      const activity = options.activity === undefined ? {} : { activity: activityOf(options.activity()) };
+      const moment = { objects, generated: new Map([["", generated(translation?.networking)]]), insights, certificates, ...activity };
       last = isSameMoment(last, moment) ? last : moment;
       return last;
     },

@@ -1,5 +1,5 @@
 import { AuthorizationPolicy, Mesh, PeerAuthentication } from "@isthmus/api";
-import { isOwnedBy, kindKeyOf, type Resource, type ResourceRef, resourceKeyOf } from "@isthmus/core";
+import { isOwnedBy, kindKeyOf, type OutputSet, type Resource, type ResourceRef, resourceKeyOf } from "@isthmus/core";
 import type { AccessQuery, AccessVerdict } from "../meshes/access.ts";
 import type { DestinationInputs } from "../meshes/inputs.ts";
 import { translatorOf } from "../meshes/meshTranslators.ts";
@@ -12,11 +12,14 @@ export interface AccessEvaluator {
   verdict(destination: ResourceRef, question: AccessQuery): AccessVerdict | undefined;
 }
 
+/** What is asked of a translation; `networking` may also be what is in clusters of it. */
+export type AccessInputs = Pick<Translation, "inputs" | "attached" | "cache"> & { readonly networking: OutputSet };
+
 /**
  * Who may call whom, computed from a translation: of the objects that users wrote in clusters, and of those that are to be written there. Made once for many questions.
  * A mesh that a caller is in is the one of its cluster; of several, the first by key.
  */
-export function accessEvaluator(translation: Translation): AccessEvaluator {
+export function accessEvaluator(translation: AccessInputs): AccessEvaluator {
   const objects = accessObjects(translation);
   const meshes = new Map<string, Mesh>();
   for (const mesh of translation.attached.of(Mesh)) {
@@ -42,7 +45,7 @@ export function accessEvaluator(translation: Translation): AccessEvaluator {
 }
 
 /** Objects that let in or refuse, by `cluster/namespace`. Of ours, those that are desired, not those that are there still. */
-function accessObjects({ inputs, networking, cache }: Translation): ReadonlyMap<string, readonly Resource[]> {
+function accessObjects({ inputs, networking, cache }: AccessInputs): ReadonlyMap<string, readonly Resource[]> {
   const byPlace = new Map<string, Resource[]>();
   const add = (resource: Resource): void => {
     const place = `${resource.metadata.clusterName ?? ""}/${resource.metadata.namespace ?? ""}`;

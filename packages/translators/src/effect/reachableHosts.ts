@@ -1,5 +1,5 @@
 import { Destination, DestinationRule, Mesh, ServiceEntry, VirtualService, type WorkloadEntry } from "@isthmus/api";
-import { kindKeyOf, matchesLabels, type Resource } from "@isthmus/core";
+import { kindKeyOf, matchesLabels, type OutputSet, type Resource } from "@isthmus/core";
 import type { Translation } from "../pipeline/translate.ts";
 
 /** What a host stands for. */
@@ -28,8 +28,11 @@ export interface ReachableHost {
   readonly legs: readonly Leg[];
 }
 
+/** What is asked of a translation; `networking` may also be what is in clusters of it. */
+export type HostInputs = Pick<Translation, "attached"> & { readonly networking: OutputSet };
+
 /** Every host of Services, federated Services and VirtualDestinations by the cluster of its callers; under `CLUSTER HOST`. */
-export function reachableHosts(world: Translation): ReadonlyMap<string, ReachableHost> {
+export function reachableHosts(world: HostInputs): ReadonlyMap<string, ReachableHost> {
   const places = placesOf(world);
   const clusters = objectsByCluster(world);
   const names = new Set([...clusters.keys(), ...places.services.keys()]);
@@ -61,7 +64,7 @@ interface Places {
   readonly services: ReadonlyMap<string, ReadonlyMap<string, Known>>;
 }
 
-function placesOf({ attached }: Translation): Places {
+function placesOf({ attached }: HostInputs): Places {
   const gateways = new Map<string, string>();
   for (const { spec, status } of attached.of(Mesh)) {
     const cluster = spec?.istio?.installation?.cluster ?? "";
@@ -93,7 +96,7 @@ interface ClusterObjects {
 
 const NOTHING: ClusterObjects = { entries: [], rules: [], routes: [] };
 
-function objectsByCluster({ networking }: Translation): ReadonlyMap<string, ClusterObjects> {
+function objectsByCluster({ networking }: HostInputs): ReadonlyMap<string, ClusterObjects> {
   return new Map(
     networking.clusters().map((cluster) => {
       const resources = [...networking.inCluster(cluster)].map(({ resource }) => resource);
