@@ -225,6 +225,10 @@ export const folderTable: Readonly<Record<string, Readonly<Record<string, Folder
     },
     "index.ts": { holds: "What other packages may use.", imports: "any" },
   },
+  playground: {
+    traffic: { holds: "Simulated proxies: where requests go by what is in the clusters, what of it is counted and logged.", imports: [] },
+    ".": { holds: "The demo: its clusters, server, agents, console and keys.", imports: ["traffic"] },
+  },
   ui: {
     strings: { holds: "Words of larger pages.", imports: [] },
     "strings.ts": { holds: "Every word that pages show.", imports: ["strings"] },

@@ -6,12 +6,14 @@ import { UsageError } from "@isthmus/core";
 import { type Server, serverRoles, systemClock } from "@isthmus/plane";
 import type { Logger } from "pino";
 import { version } from "../package.json";
+import type { DemoTraffic } from "./traffic/fleet.ts";
 
 // A demo lasts for minutes.
 const HISTORY_MS = 5_000;
 
 export interface DemoConsoleOptions {
   readonly server: Server;
+  readonly traffic: Pick<DemoTraffic, "activity">;
   readonly namespace: string;
   /** Port of the console; another is taken, with a word about it, when it is not free. */
   readonly port: number;
@@ -29,10 +31,10 @@ export interface DemoConsole {
 
 /** Serves the console of the demo's server on loopback. */
 export async function startDemoConsole(options: DemoConsoleOptions, signal: AbortSignal): Promise<DemoConsole> {
-  const { server, namespace, log, clockMs } = options;
+  const { server, traffic, namespace, log, clockMs } = options;
   const clock = systemClock;
   const discoveryKinds = serverRoles(namespace).kinds.discovery;
-  const source = serverSource({ server, discoveryKinds, namespace, name: "npm run demo", version, clock });
+  const source = serverSource({ server, discoveryKinds, activity: traffic.activity, namespace, name: "npm run demo", version, clock });
   const epoch = randomUUID().replaceAll("-", "");
   const hub = startConsoleHub({ historyMs: HISTORY_MS, source, epoch, clock, log, ...(clockMs === undefined ? {} : { clockMs }) }, signal);
   const served = await listen({ ...options, hub });

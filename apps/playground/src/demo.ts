@@ -1,10 +1,6 @@
-import { randomBytes, randomUUID } from "node:crypto";
-import { kindKeyOf, UsageError } from "@isthmus/core";
+import { randomBytes } from "node:crypto";
+import { UsageError } from "@isthmus/core";
 import {
-  type Agent,
-  agentRoles,
-  agentSecrets,
-  answerQuery,
   type Cluster,
   clusterRegistrations,
   ensureSecret,
@@ -14,22 +10,23 @@ import {
   RESUME_DELETES_TOPIC,
   type Server,
   serverRoles,
-  startAgent,
   startServer,
   systemClock,
 } from "@isthmus/plane";
-import { createServerIdentity, type GrpcServer, type GrpcServerOptions, grpcConnector, startGrpcServer } from "@isthmus/relay";
-import { type RunningServerLink, startAgentLink, startServerLink } from "@isthmus/relay/session";
+import { createServerIdentity, type GrpcServer, type GrpcServerOptions, startGrpcServer } from "@isthmus/relay";
+import { type RunningServerLink, startServerLink } from "@isthmus/relay/session";
 import { type SimulatedCluster, startControllers } from "@isthmus/simulator";
 import type { Logger } from "pino";
-import { version } from "../package.json";
+import { NAMESPACE, runAgent } from "./agent.ts";
 import { startDemoClusters } from "./demoClusters.ts";
 import type { KubeconfigEntry } from "./demoKubeconfig.ts";
+import { startDataPlane } from "./traffic/dataPlane.ts";
+import { type DemoTraffic, startDemoTraffic } from "./traffic/fleet.ts";
 
-/** Namespace of the management plane. */
-export const NAMESPACE = "gloo-mesh";
 const clock = systemClock;
 const random = Math.random;
+// So that a demo is like the one before.
+const SEED = 20_26;
 // An agent that is there answers at once.
 const ASK_MS = 5_000;
 
@@ -43,6 +40,8 @@ export interface Demo {
   /** How kubectl reaches them, the management cluster first. */
   readonly contexts: readonly KubeconfigEntry[];
   readonly server: Server;
+  /** What agents have counted of the simulated traffic. */
+  readonly traffic: DemoTraffic;
   /** Port on which agents are served. */
   readonly port: number;
   /** Starts the agent of a cluster, unless it runs. */
@@ -76,13 +75,18 @@ export async function startDemo({ port, log, say }: DemoOptions, signal: AbortSi
     await ensureSecret(client, { name: RELAY_SECRETS.root, namespace: NAMESPACE }, async () => ({ "ca.crt": root }));
     await ensureSecret(client, { name: RELAY_SECRETS.token, namespace: NAMESPACE }, async () => ({ token }));
   }
+  const dataPlane = await startDataPlane(
+    { clusters: workload, translation: () => server.translation, namespace: NAMESPACE, seed: SEED, clock },
+    signal,
+  );
+  const counted = startDemoTraffic({ server, link, clock }, signal);
   const running = new Map<string, { readonly stop: AbortController; readonly ended: Promise<void> }>();
 
   function start(clusterName: string): void {
     const cluster = clusters.workload.find(({ simulated }) => simulated.name === clusterName)?.client;
     if (cluster === undefined || running.has(clusterName)) return;
     const stop = new AbortController();
-    const ended = runAgent(cluster, { port: grpc.port, log }, AbortSignal.any([signal, stop.signal]));
+    const ended = runAgent(cluster, { port: grpc.port, dataPlane, log }, AbortSignal.any([signal, stop.signal]));
     running.set(clusterName, { stop, ended });
   }
 
@@ -98,12 +102,14 @@ export async function startDemo({ port, log, say }: DemoOptions, signal: AbortSi
     workload,
     contexts: [clusters.management, ...clusters.workload].map(({ entry }) => entry),
     server,
+    traffic: counted,
     port: grpc.port,
     startAgent: start,
     stopAgent,
     isAgentRunning: (clusterName) => running.has(clusterName),
-    ended: Promise.all([server.ended, link.closed.then(() => grpc.close()), ...controllers]).then(async () => {
+    ended: Promise.all([server.ended, link.closed.then(() => grpc.close()), counted.ended, ...controllers]).then(async () => {
       await Promise.all([...running.values()].map(({ ended }) => ended));
+      await dataPlane.ended;
       await clusters.close();
     }),
   };
@@ -203,58 +209,4 @@ async function listen(options: GrpcServerOptions, say: (line: string) => void): 
     say(`Port ${options.port} is already in use: serving agents on port ${grpc.port} instead.`);
     return grpc;
   }
-}
-
-async function runAgent(
-  cluster: Cluster,
-  { port, log }: { readonly port: number; readonly log: Logger },
-  signal: AbortSignal,
-): Promise<void> {
-  const clusterName = cluster.name;
-  const clusterUid = `uid-of-${clusterName}`;
-  const secrets = agentSecrets(cluster, { namespace: NAMESPACE, token: undefined, clock, random, log });
-  const connector = grpcConnector({
-    address: `127.0.0.1:${port}`,
-    clusterName,
-    clusterUid,
-    root: () => secrets.root(),
-    token: () => secrets.token(),
-    credentials: secrets.credentials,
-    clock,
-    random,
-    log,
-  });
-  const roles = agentRoles(NAMESPACE);
-  const links: Promise<void>[] = [];
-  const agent: Agent = startAgent(
-    {
-      cluster,
-      link: (handler) => {
-        const about = { instance: randomUUID(), version, agentNamespace: NAMESPACE, clusterUid };
-        const link = startAgentLink(
-          {
-            clusterName,
-            kinds: roles.sentKinds.map(kindKeyOf),
-            userKinds: roles.userKinds.map(kindKeyOf),
-            agent: about,
-            connector,
-            handler,
-            answer: answerQuery(() => agent),
-            clock,
-            random,
-            log,
-          },
-          signal,
-        );
-        links.push(link.closed);
-        return link;
-      },
-      ...roles,
-      clock,
-      random,
-      log,
-    },
-    signal,
-  );
-  await Promise.all([agent.ended, secrets.watch(() => void connector.reload(), signal), ...links]);
 }

@@ -2,7 +2,7 @@ import { allKinds, customResourceDefinitions } from "@isthmus/api";
 import type { Clock, Resource } from "@isthmus/core";
 import { kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
 import type { Cluster } from "@isthmus/plane";
-import { demoClusters, type SimulatedCluster, simulatedCluster } from "@isthmus/simulator";
+import { demoClusters, demoPolicies, type SimulatedCluster, simulatedCluster } from "@isthmus/simulator";
 import { type ServedApi, serveCluster } from "@isthmus/simulator/restApi";
 import { type KubeconfigEntry, kubeconfigText } from "./demoKubeconfig.ts";
 
@@ -43,7 +43,7 @@ export async function startDemoClusters({
     return { simulated, client: kubernetesCluster({ name, kubeconfig, clock, random }), api, entry };
   };
   const [management, ...workload] = await Promise.all([
-    start("", [namespaceOf(namespace), namespaceOf("bookinfo")]),
+    start("", [namespaceOf(namespace), namespaceOf("bookinfo"), demoPolicies.settings, demoPolicies.failedRequests]),
     ...Object.entries(demoClusters()).map(([name, resources]) => start(name, [namespaceOf(namespace), ...resources])),
   ]);
   return {

@@ -1,5 +1,5 @@
-import { TrafficPolicy } from "@isthmus/api";
-import { displayName } from "@isthmus/core";
+import { type AccessPolicy, Deployment, type TrafficPolicy } from "@isthmus/api";
+import { displayName, type Resource } from "@isthmus/core";
 import { ClusterError } from "@isthmus/plane";
 import { demoPolicies } from "@isthmus/simulator";
 import { colors } from "./colors.ts";
@@ -8,6 +8,7 @@ import { countsTable, federationTable } from "./outcome.ts";
 
 interface Action {
   readonly key: string;
+  /** With the key, at most 60 columns. */
   readonly label: string;
   run(demo: Demo, say: (line: string) => void): Promise<void>;
 }
@@ -16,22 +17,61 @@ const ACTIONS: readonly Action[] = [
   {
     key: "s",
     label: "shift 25% of the traffic to reviews to cluster-2",
-    run: (demo, say) => apply(demo, demoPolicies.shiftPolicy, "25% of the calls to reviews in cluster-1 go to cluster-2", say),
+    run: (demo, say) =>
+      apply(
+        demo,
+        demoPolicies.shiftPolicy,
+        {
+          effect: "25% of the calls to reviews in cluster-1 go to cluster-2",
+          look: "Topology: productpage-v1 calls reviews in cluster-2, where ratings are slow and some fail",
+        },
+        say,
+      ),
   },
   { key: "u", label: "remove the traffic shift", run: (demo, say) => remove(demo, demoPolicies.shiftPolicy, say) },
   {
     key: "t",
     label: "set a timeout of 2 s and retries for reviews",
-    run: (demo, say) => apply(demo, demoPolicies.timeoutPolicy, "calls to reviews time out after 2 s", say),
+    run: (demo, say) =>
+      apply(
+        demo,
+        demoPolicies.timeoutPolicy,
+        { effect: "calls to reviews time out after 2 s", look: "Destinations, reviews: which policy sets timeout and retries" },
+        say,
+      ),
   },
   { key: "d", label: "remove the timeout", run: (demo, say) => remove(demo, demoPolicies.timeoutPolicy, say) },
+  {
+    key: "x",
+    label: "let only reviews call ratings in cluster-2",
+    run: (demo, say) =>
+      apply(
+        demo,
+        demoPolicies.accessPolicy,
+        {
+          effect: "whoever else calls ratings in cluster-2 gets 403",
+          look: "Topology and Access: the gateway of cluster-2, which calls ratings past everybody, is denied",
+        },
+        say,
+      ),
+  },
+  { key: "y", label: "let everybody call ratings again", run: (demo, say) => remove(demo, demoPolicies.accessPolicy, say) },
   {
     key: "b",
     label: "apply a policy that is rejected",
     run: (demo, say) =>
-      apply(demo, demoPolicies.brokenPolicy, "TrafficPolicy bookinfo/ratings-canary names a cluster that does not exist", say),
+      apply(
+        demo,
+        demoPolicies.brokenPolicy,
+        {
+          effect: "it names a cluster that does not exist",
+          look: "Policies, ratings-canary: rejected, with the reason; nothing is written",
+        },
+        say,
+      ),
   },
   { key: "v", label: "remove it", run: (demo, say) => remove(demo, demoPolicies.brokenPolicy, say) },
+  { key: "k", label: "stop or restart the pod of ratings in cluster-1", run: scaleRatings },
   {
     key: "a",
     label: "stop or restart the agent of cluster-2",
@@ -101,25 +141,50 @@ export async function pressedKey(key: string, demo: Demo, say: (line: string) =>
   else await action.run(demo, say);
 }
 
-async function apply(demo: Demo, policy: TrafficPolicy, effect: string, say: (line: string) => void): Promise<void> {
+type DemoPolicy = TrafficPolicy | AccessPolicy;
+
+async function apply(
+  demo: Demo,
+  policy: DemoPolicy,
+  { effect, look }: { readonly effect: string; readonly look: string },
+  say: (line: string) => void,
+): Promise<void> {
   const { name, namespace = "" } = policy.metadata;
-  const before = await demo.management.get(TrafficPolicy, { name, namespace });
+  const { apiVersion, kind } = policy;
+  const before = demo.management.object({ apiVersion, kind, name, namespace });
   const after = await demo.management.apply(policy, { fieldManager: "demo" });
   if (before?.metadata.resourceVersion === after.metadata.resourceVersion)
-    return say(`TrafficPolicy ${displayName({ name, namespace })} already exists: nothing changes.`);
-  say(`TrafficPolicy ${displayName({ name, namespace })} is created in the management cluster: ${effect}.`);
+    return say(`${kind} ${displayName({ name, namespace })} already exists: nothing changes.`);
+  say(`${kind} ${displayName({ name, namespace })} is created in the management cluster: ${effect}.\n  ${colors.dim(`look at ${look}`)}`);
   for (const { name: cluster } of demo.workload) {
     if (!demo.isAgentRunning(cluster)) say(`The agent of ${cluster} is stopped: changes for its cluster are pending.`);
   }
 }
 
-async function remove(demo: Demo, policy: TrafficPolicy, say: (line: string) => void): Promise<void> {
+async function remove(demo: Demo, policy: DemoPolicy, say: (line: string) => void): Promise<void> {
   const { name, namespace = "" } = policy.metadata;
+  const { apiVersion, kind } = policy;
   try {
-    await demo.management.delete({ apiVersion: TrafficPolicy.apiVersion, kind: TrafficPolicy.kind, name, namespace, clusterName: "" });
-    say(`TrafficPolicy ${displayName({ name, namespace })} is deleted: everything generated from it is deleted.`);
+    await demo.management.delete({ apiVersion, kind, name, namespace, clusterName: "" });
+    say(`${kind} ${displayName({ name, namespace })} is deleted: everything generated from it is deleted.`);
   } catch (error) {
     if (!(error instanceof ClusterError && error.code === "NotFound")) throw error;
-    say(`TrafficPolicy ${displayName({ name, namespace })} does not exist.`);
+    say(`${kind} ${displayName({ name, namespace })} does not exist.`);
   }
+}
+
+const RATINGS = { name: "ratings-v1", namespace: "bookinfo" };
+
+/** As `kubectl scale` does it. */
+async function scaleRatings({ workload: [first] }: Demo, say: (line: string) => void): Promise<void> {
+  const found = (await first?.get(Deployment, RATINGS)) as { readonly spec?: { readonly replicas?: number } } | undefined;
+  if (first === undefined || found === undefined) return say("There is no Deployment bookinfo/ratings-v1 in cluster-1.");
+  const replicas = found.spec?.replicas === 0 ? 1 : 0;
+  const { apiVersion, kind } = Deployment;
+  const scaled: Resource & { readonly spec: object } = { apiVersion, kind, metadata: RATINGS, spec: { replicas } };
+  await first.apply(scaled, { fieldManager: "demo" });
+  if (replicas === 1) return say("The pod of ratings in cluster-1 is started.");
+  say(
+    `The pod of ratings in cluster-1 is stopped: reviews-v2 gets 503.\n  ${colors.dim("look at Topology: the errors from reviews-v2 to ratings; Destinations, ratings: no endpoint")}`,
+  );
 }

@@ -4,11 +4,12 @@ import { demoPolicies } from "@isthmus/simulator";
 import { Command, Option } from "commander";
 import { pino } from "pino";
 import pretty from "pino-pretty";
+import { NAMESPACE } from "./agent.ts";
 import { printChanges } from "./changes.ts";
 import { check } from "./check.ts";
 import { colors } from "./colors.ts";
 import { type DemoConsole, startDemoConsole } from "./console.ts";
-import { type Demo, NAMESPACE, startDemo } from "./demo.ts";
+import { type Demo, startDemo } from "./demo.ts";
 import { DEMO_KUBECONFIG, writeDemoKubeconfig } from "./demoKubeconfig.ts";
 import { help, onKeys } from "./keys.ts";
 import { countsTable, federationTable } from "./outcome.ts";
@@ -60,7 +61,7 @@ async function run({ check: checks, port, ui, uiPort, verbose }: Options, signal
       `kubectl and meshctl reach them by export KUBECONFIG=$PWD/${DEMO_KUBECONFIG} (contexts ${demo.contexts.map(({ name }) => name).join(", ")})`,
     );
     if (ui) {
-      shown = await startDemoConsole({ server: demo.server, namespace: NAMESPACE, port: uiPort, log, say }, running);
+      shown = await startDemoConsole({ server: demo.server, traffic: demo.traffic, namespace: NAMESPACE, port: uiPort, log, say }, running);
       say(`The console is at http://127.0.0.1:${shown.port}/`);
     }
     await show(demo, { checks, say, started }, running);

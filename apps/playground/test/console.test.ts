@@ -1,11 +1,13 @@
 import { setMaxListeners } from "node:events";
-import type { Resource } from "@isthmus/core";
+import { edgeOfRow, type Resource, requestsIn, SIGNAL_COUNT } from "@isthmus/core";
+import { ACTIVITY_MINUTES } from "@isthmus/plane";
 import { demoPolicies } from "@isthmus/simulator";
 import { eventually } from "@isthmus/testing/eventually";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { NAMESPACE } from "../src/agent.ts";
 import { startDemoConsole } from "../src/console.ts";
-import { type Demo, NAMESPACE, startDemo } from "../src/demo.ts";
+import { type Demo, startDemo } from "../src/demo.ts";
 import { isFederated, until } from "../src/waiting.ts";
 
 const log = pino({ level: "silent" });
@@ -17,6 +19,7 @@ const objects = new Map<string, Resource & { readonly status?: { readonly state?
 const generated = new Map<string, Resource>();
 const insights = new Map<string, readonly { readonly code: string }[]>();
 const events: string[] = [];
+const activity = new Map<string, { readonly traffic?: { readonly edges: readonly unknown[] } }>();
 let certificates: readonly { readonly kind: string; readonly subject?: string; readonly state?: string }[] = [];
 let clock:
   | { readonly clusters: readonly { readonly name: string; readonly connected?: boolean; readonly at: string | null }[] }
@@ -29,7 +32,10 @@ let ended: Promise<unknown>;
 beforeAll(async () => {
   const say = () => undefined;
   demo = await startDemo({ port: 0, log, say }, stop.signal);
-  const served = await startDemoConsole({ server: demo.server, namespace: NAMESPACE, port: 0, log, say, clockMs: 100 }, stop.signal);
+  const served = await startDemoConsole(
+    { server: demo.server, traffic: demo.traffic, namespace: NAMESPACE, port: 0, log, say, clockMs: 100 },
+    stop.signal,
+  );
   ended = Promise.all([served.ended, demo.ended]);
   void follow(served.port).catch(() => undefined);
   for (const { name } of demo.workload) demo.startAgent(name);
@@ -63,6 +69,7 @@ function take(event: string): void {
   events.push(name);
   if (name === "clock") clock = data;
   if (name === "certificates") certificates = data;
+  if (name === "activity") activity.set(data.cluster, data);
   if (name === "insights") for (const one of data.changed) insights.set(keyOf(one.object.kind, one.object), one.insights);
   const map = name === "change" ? objects : name === "generated" ? generated : undefined;
   for (const ref of map === undefined ? [] : data.remove) map?.delete(keyOf(ref.kind, ref));
@@ -88,6 +95,19 @@ describe("the console of the demo", () => {
     await eventually(() => expect([...insights.values()].flat().length).toBeGreaterThan(0));
     await eventually(() => expect(certificates.map(({ kind }) => kind)).toEqual(expect.arrayContaining(["agent", "relayRoot"])));
     expect(certificates.find(({ kind }) => kind === "relayRoot")?.subject).toMatch(/^CN=/);
+  });
+
+  it("shows who calls whom, as agents have counted it by scraping proxies", async () => {
+    const callers = (cluster: string) =>
+      (activity.get(cluster)?.traffic?.edges ?? []).flatMap((row) => {
+        const { edge, numbers } = edgeOfRow(row, ACTIVITY_MINUTES.length * SIGNAL_COUNT) ?? expect.fail("no edge");
+        return requestsIn(numbers.slice(0, SIGNAL_COUNT)) > 0 ? [`${edge.sourceWorkload} to ${edge.service} ${edge.cluster}`] : [];
+      });
+    await eventually(() =>
+      expect(callers("cluster-1")).toEqual(expect.arrayContaining(["productpage-v1 to reviews ", "reviews-v2 to ratings "])),
+    );
+    const federated = "istio-ingressgateway to productpage.bookinfo.svc.cluster-1.global cluster-1";
+    await eventually(() => expect(callers("cluster-2")).toContain(federated));
   });
 
   it("follows a policy, until it is gone", async () => {

@@ -1,8 +1,8 @@
-import { allKinds, TrafficPolicy } from "@isthmus/api";
-import { simulatedCluster } from "@isthmus/simulator";
+import { AccessPolicy, allKinds, TrafficPolicy } from "@isthmus/api";
+import { demoClusters, simulatedCluster } from "@isthmus/simulator";
 import { beforeEach, expect, test } from "vitest";
 import type { Demo } from "../src/demo.ts";
-import { pressedKey } from "../src/keys.ts";
+import { help, pressedKey } from "../src/keys.ts";
 
 const clock = { now: () => 0, sleep: async () => undefined };
 const said: string[] = [];
@@ -17,12 +17,14 @@ beforeEach(async () => {
   const workload = ["cluster-1", "cluster-2"].map((name) => simulatedCluster({ name, clock, kinds: allKinds() }));
   for (const { name } of workload) running.add(name);
   demo = {
-    ...{ management, workload, contexts: [], port: 0, ended: Promise.resolve(), server: undefined as never },
+    ...{ management, workload, contexts: [], port: 0, ended: Promise.resolve(), server: undefined as never, traffic: undefined as never },
     startAgent: (name) => void running.add(name),
     stopAgent: async (name) => void running.delete(name),
     isAgentRunning: (name) => running.has(name),
   };
 });
+
+type Scaled = { readonly spec: { readonly replicas?: number } };
 
 /** What is said after a key. */
 async function press(key: string): Promise<string> {
@@ -44,6 +46,33 @@ test("s and t create their policies once, u and d delete them, and each says wha
   expect(await policies()).toEqual([]);
 });
 
+test("x and y create and delete an AccessPolicy; what a key does is told with where to look", async () => {
+  const lines = (await press("x")).split("\n");
+  expect(lines[0]).toMatch(/^AccessPolicy bookinfo\/ratings-callers is created in the management cluster: .* gets 403/);
+  expect(lines).toHaveLength(2);
+  expect(lines[1]).toContain("look at Topology");
+  expect((await demo.management.list(AccessPolicy)).items).toHaveLength(1);
+  expect(await press("y")).toMatch(/^AccessPolicy bookinfo\/ratings-callers is deleted/);
+  expect((await demo.management.list(AccessPolicy)).items).toEqual([]);
+});
+
+test("k stops the pod of ratings, starts it again, and changes nothing else of its Deployment", async () => {
+  expect(await press("k")).toMatch(/There is no Deployment/);
+  const [cluster] = demo.workload;
+  cluster?.load(demoClusters()["cluster-1"] ?? []);
+  const ratings = () =>
+    cluster?.object({ apiVersion: "apps/v1", kind: "Deployment", name: "ratings-v1", namespace: "bookinfo" }) as unknown as Scaled;
+  const before = ratings().spec;
+  expect(await press("k")).toMatch(/^The pod of ratings in cluster-1 is stopped/);
+  expect(ratings().spec).toEqual({ ...before, replicas: 0 });
+  expect(await press("k")).toMatch(/^The pod of ratings in cluster-1 is started/);
+  expect(ratings().spec).toEqual(before);
+});
+
+test("the list of keys fits into 60 columns", () => {
+  for (const line of help().split("\n")) expect(line.length).toBeLessThanOrEqual(60);
+});
+
 test("a stops the agent and starts it again; while it is stopped, a policy says that changes wait", async () => {
   expect(await press("a")).toMatch(/^The agent of cluster-2 is stopped/);
   expect(await press("s")).toMatch(/The agent of cluster-2 is stopped: changes for its cluster are pending/);
@@ -53,5 +82,5 @@ test("a stops the agent and starts it again; while it is stopped, a policy says 
 
 test("p prints the state, and any other key lists the keys", async () => {
   expect(await press("p")).toMatch(/VirtualService|meshes|cluster-1/);
-  for (const key of ["?", "h", "x"]) expect(await press(key)).toMatch(/^Keys:[\s\S]*quit \(or Ctrl-C\)/);
+  for (const key of ["?", "h", "z"]) expect(await press(key)).toMatch(/^Keys:[\s\S]*quit \(or Ctrl-C\)/);
 });

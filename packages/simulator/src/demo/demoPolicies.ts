@@ -1,4 +1,4 @@
-import { TrafficPolicy, VirtualMesh } from "@isthmus/api";
+import { AccessLogRecord, AccessPolicy, Settings, TrafficPolicy, VirtualMesh } from "@isthmus/api";
 
 /** Joins both meshes of the demo: every service of each can be called from the other. */
 const virtualMesh: VirtualMesh = {
@@ -60,5 +60,45 @@ const timeoutPolicy: TrafficPolicy = {
   },
 };
 
+/** Lets only reviews, of either cluster, ask for ratings in cluster-2. */
+const accessPolicy: AccessPolicy = {
+  apiVersion: AccessPolicy.apiVersion,
+  kind: AccessPolicy.kind,
+  metadata: { name: "ratings-callers", namespace: "bookinfo" },
+  spec: {
+    sourceSelector: [
+      {
+        kubeServiceAccountRefs: {
+          serviceAccounts: ["cluster-1", "cluster-2"].map((clusterName) => ({
+            name: "bookinfo-reviews",
+            namespace: "bookinfo",
+            clusterName,
+          })),
+        },
+      },
+    ],
+    destinationSelector: [{ kubeServiceRefs: { services: [{ name: "ratings", namespace: "bookinfo", clusterName: "cluster-2" }] } }],
+  },
+};
+
+/** Has agents read the metrics of proxies. */
+const settings: Settings = {
+  apiVersion: Settings.apiVersion,
+  kind: Settings.kind,
+  metadata: { name: "settings", namespace: "gloo-mesh" },
+  spec: { agentServices: { metrics: "ENABLED" } },
+};
+
+/** Has the proxies of Bookinfo log what fails. */
+const failedRequests: AccessLogRecord = {
+  apiVersion: AccessLogRecord.apiVersion,
+  kind: AccessLogRecord.kind,
+  metadata: { name: "failed-requests", namespace: "gloo-mesh" },
+  spec: {
+    workloadSelectors: [{ kubeWorkloadMatcher: { namespaces: ["bookinfo"] } }],
+    filters: [{ statusCodeMatcher: { value: 400, comparator: "GE" } }],
+  },
+};
+
 /** What users of the demo ask of its clusters, in the management cluster. */
-export const demoPolicies = { virtualMesh, shiftPolicy, timeoutPolicy, brokenPolicy } as const;
+export const demoPolicies = { settings, failedRequests, virtualMesh, shiftPolicy, timeoutPolicy, brokenPolicy, accessPolicy } as const;

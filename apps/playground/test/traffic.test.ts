@@ -1,0 +1,142 @@
+import { setMaxListeners } from "node:events";
+import { AuthorizationPolicy, type TrafficPolicy } from "@isthmus/api";
+import type { Resource } from "@isthmus/core";
+import { demoPolicies } from "@isthmus/simulator";
+import { eventually } from "@isthmus/testing/eventually";
+import type { Translation } from "@isthmus/translators";
+import { pino } from "pino";
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { NAMESPACE } from "../src/agent.ts";
+import { type Demo, startDemo } from "../src/demo.ts";
+import { trafficEffect } from "../src/traffic/effect.ts";
+import { seededRandom } from "../src/traffic/random.ts";
+import { type RequestOutcome, requestSimulation, type Seen } from "../src/traffic/requests.ts";
+import { DEMO_LIMIT_MS, isFederated, isPolicyApplied, until } from "../src/waiting.ts";
+
+const stop = new AbortController();
+setMaxListeners(0, stop.signal);
+let demo: Demo;
+const made: Resource[] = [];
+
+beforeAll(async () => {
+  demo = await startDemo({ port: 0, log: pino({ level: "silent" }), say: () => undefined }, stop.signal);
+  for (const { name } of demo.workload) demo.startAgent(name);
+  await demo.management.create(demoPolicies.virtualMesh);
+  await until("both clusters are federated", () => isFederated(demo), { limitMs: DEMO_LIMIT_MS, signal: stop.signal });
+}, DEMO_LIMIT_MS);
+afterEach(async () => {
+  for (const { apiVersion, kind, metadata } of made.splice(0))
+    await demo.management.delete({ apiVersion, kind, name: metadata.name, namespace: metadata.namespace ?? "", clusterName: "" });
+});
+afterAll(async () => {
+  stop.abort();
+  await demo.ended;
+});
+
+async function create(policy: Resource): Promise<void> {
+  made.push(policy);
+  await demo.management.create(policy);
+}
+
+async function inForce(policy: TrafficPolicy): Promise<void> {
+  await create(policy);
+  await eventually(async () => expect(await isPolicyApplied(demo, policy)).toBe(true));
+}
+
+interface Sent {
+  readonly from: { readonly cluster: string; readonly workload: string };
+  readonly host: string;
+  readonly path?: string;
+  readonly times: number;
+  readonly hasRoom?: () => boolean;
+}
+
+/** What comes of requests through what is in the clusters now, and what proxies see of them. */
+function send({ from, host, path = "/", times, hasRoom = () => true }: Sent): {
+  readonly outcomes: readonly (RequestOutcome | undefined)[];
+  readonly seen: readonly Seen[];
+} {
+  const effect = trafficEffect(demo.server.translation as Translation, demo.workload, NAMESPACE);
+  const caller =
+    effect.proxies.find(({ cluster, workload }) => cluster === from.cluster && workload === from.workload) ?? expect.fail("no caller");
+  const seen: Seen[] = [];
+  const simulation = requestSimulation({ effect: () => effect, random: seededRandom(7), hasRoom, seen: (one) => void seen.push(one) });
+  const asked = { host, port: 9080, method: "GET", path, headers: {} } as const;
+  return { outcomes: Array.from({ length: times }, () => simulation.send(caller, asked)), seen };
+}
+
+const productpage = { cluster: "cluster-1", workload: "productpage-v1" };
+const west = { cluster: "cluster-2", workload: "istio-ingressgateway" };
+const reviews = "reviews.bookinfo.svc.cluster.local";
+const ratings = "ratings.bookinfo.svc.cluster.local";
+
+it("a shift of 25 % is counted as 25 %, and without it nothing goes to the other cluster", async () => {
+  const toOther = () => {
+    const { outcomes } = send({ from: productpage, host: reviews, times: 4_000 });
+    return outcomes.filter((outcome) => outcome?.called?.cluster === "cluster-2").length / outcomes.length;
+  };
+  expect(toOther()).toBe(0);
+  await inForce(demoPolicies.shiftPolicy);
+  expect(toOther()).toBeGreaterThan(0.23);
+  expect(toOther()).toBeLessThan(0.27);
+});
+
+it("who is denied gets 403 and nothing else, at both proxies, and others still get in", async () => {
+  const before = send({ from: west, host: ratings, times: 200 });
+  expect(before.outcomes.filter((outcome) => outcome?.status === 200).length).toBeGreaterThan(150);
+  await create(demoPolicies.accessPolicy);
+  const [, second] = demo.workload;
+  await eventually(async () => expect((await second?.list(AuthorizationPolicy))?.items).not.toEqual([]));
+  await eventually(() => expect(send({ from: west, host: ratings, times: 1 }).outcomes[0]?.status).toBe(403));
+  const { outcomes, seen } = send({ from: west, host: ratings, times: 500 });
+  expect(new Set(outcomes.map((outcome) => outcome?.status))).toEqual(new Set([403]));
+  expect(seen.map(({ labels }) => `${labels.reporter} ${labels.response_code}`).sort()).toEqual([
+    ...Array.from({ length: 500 }, () => "destination 403"),
+    ...Array.from({ length: 500 }, () => "source 403"),
+  ]);
+  const allowed = send({ from: { cluster: "cluster-2", workload: "reviews-v3" }, host: ratings, times: 200 });
+  expect(allowed.outcomes.filter((outcome) => outcome?.status === 403)).toEqual([]);
+});
+
+it("a host that nobody knows has no traffic at all", () => {
+  const { outcomes, seen } = send({ from: productpage, host: "reviews.elsewhere.svc.cluster.local", times: 50 });
+  expect(outcomes.every((outcome) => outcome === undefined)).toBe(true);
+  expect(seen).toEqual([]);
+});
+
+it("a timeout ends what is slower, with 504, at the time that the policy says", async () => {
+  const slow = () => send({ from: productpage, host: reviews, times: 2_000 }).outcomes.filter((outcome) => (outcome?.ms ?? 0) > 60);
+  expect(slow().some((outcome) => outcome?.status === 200)).toBe(true);
+  const { spec } = demoPolicies.timeoutPolicy;
+  await inForce({ ...demoPolicies.timeoutPolicy, spec: { ...spec, policy: { requestTimeout: "60ms" } } });
+  expect(slow()).toEqual([]);
+  const late = send({ from: productpage, host: reviews, times: 2_000 }).outcomes.filter((outcome) => outcome?.status === 504);
+  expect(late.length).toBeGreaterThan(10);
+  expect(late.every((outcome) => outcome?.ms === 60 && outcome.flags.includes("upstreamRequestTimeout"))).toBe(true);
+});
+
+it("what was not sent, as a pod was busy, is tried again as Istio does by default, and counted where it arrives", () => {
+  let isFree = true;
+  const { outcomes, seen } = send({ from: west, host: ratings, times: 200, hasRoom: () => (isFree = !isFree) });
+  expect(outcomes.filter((outcome) => outcome?.status === 503)).toEqual([]);
+  expect(seen.filter(({ side }) => side === "source")).toHaveLength(200);
+  expect(seen.filter(({ labels }) => labels.reporter === "destination" && labels.response_code === "503")).toHaveLength(200);
+  const never = send({ from: west, host: ratings, times: 10, hasRoom: () => false });
+  expect(never.outcomes.map((outcome) => [outcome?.status, outcome?.flags])).toEqual(
+    Array.from({ length: 10 }, () => [503, ["upstreamOverflow"]]),
+  );
+  expect(never.seen.filter(({ side }) => side === "destination")).toHaveLength(30);
+});
+
+it("a service of another cluster is called by its federated host, and counted as Istio counts a ServiceEntry", () => {
+  const { seen } = send({ from: west, host: "productpage.bookinfo.svc.cluster-1.global", times: 1 });
+  const sent = seen.find(({ side, by }) => side === "source" && by.workload === "istio-ingressgateway");
+  expect(sent?.labels).toMatchObject({
+    destination_service_name: "productpage.bookinfo.svc.cluster-1.global",
+    destination_service_namespace: "istio-system",
+    destination_workload: "productpage-v1",
+    destination_cluster: "cluster-1",
+    response_code: "200",
+  });
+  expect(sent?.outcome.ms).toBeGreaterThan(38);
+});
