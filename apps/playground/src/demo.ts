@@ -42,6 +42,8 @@ export interface Demo {
   readonly server: Server;
   /** What agents have counted of the simulated traffic. */
   readonly traffic: DemoTraffic;
+  /** Asks the agent of a cluster. Rejects when it has no answer. */
+  ask(clusterName: string, query: { readonly topic: string; readonly body: Uint8Array }): Promise<Uint8Array>;
   /** Port on which agents are served. */
   readonly port: number;
   /** Starts the agent of a cluster, unless it runs. */
@@ -103,6 +105,7 @@ export async function startDemo({ port, log, say }: DemoOptions, signal: AbortSi
     contexts: [clusters.management, ...clusters.workload].map(({ entry }) => entry),
     server,
     traffic: counted,
+    ask: (clusterName, query) => link.ask(clusterName, query, AbortSignal.any([signal, AbortSignal.timeout(ASK_MS)])),
     port: grpc.port,
     startAgent: start,
     stopAgent,

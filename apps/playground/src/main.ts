@@ -4,6 +4,7 @@ import { demoPolicies } from "@isthmus/simulator";
 import { Command, Option } from "commander";
 import { pino } from "pino";
 import pretty from "pino-pretty";
+import { startDemoAdmin } from "./admin.ts";
 import { NAMESPACE } from "./agent.ts";
 import { printChanges } from "./changes.ts";
 import { check } from "./check.ts";
@@ -13,10 +14,13 @@ import { type Demo, startDemo } from "./demo.ts";
 import { DEMO_KUBECONFIG, writeDemoKubeconfig } from "./demoKubeconfig.ts";
 import { help, onKeys } from "./keys.ts";
 import { countsTable, federationTable } from "./outcome.ts";
+import { guide, TOUR_FOLDER, writeTour } from "./tour.ts";
 import { DEMO_LIMIT_MS, isFederated, until } from "./waiting.ts";
 
 interface Options {
+  readonly adminPort: number;
   readonly check: boolean;
+  readonly tour: boolean;
   readonly port: number;
   readonly ui: boolean;
   readonly uiPort: number;
@@ -31,6 +35,10 @@ function readOptions(argv: readonly string[]): Options {
         false,
       ),
     )
+    .addOption(
+      new Option("--tour", "ten minutes with kubectl: federate, shift, deny and undo, each step checked").default(false).conflicts("check"),
+    )
+    .addOption(new Option("--admin-port <number>", "port of metrics, traffic and access logs").default(9091).argParser(portNumber))
     .addOption(new Option("--port <number>", "port that agents connect to").default(9900).argParser(portNumber))
     .addOption(new Option("--no-ui", "do not serve the console"))
     .addOption(new Option("--ui-port <number>", "port of the console").default(8090).argParser(portNumber))
@@ -38,7 +46,7 @@ function readOptions(argv: readonly string[]): Options {
   return parsedOptions<Options>(command, argv);
 }
 
-async function run({ check: checks, port, ui, uiPort, verbose }: Options, signal: AbortSignal): Promise<void> {
+async function run({ adminPort, check: checks, port, tour, ui, uiPort, verbose }: Options, signal: AbortSignal): Promise<void> {
   const started = performance.now();
   const say = (line: string) => console.log(line);
   const log = pino(
@@ -52,11 +60,13 @@ async function run({ check: checks, port, ui, uiPort, verbose }: Options, signal
 
   let demo: Demo | undefined;
   let shown: DemoConsole | undefined;
-  let removeKubeconfig: (() => void) | undefined;
+  let admin: { readonly ended: Promise<void> } | undefined;
+  const removals: (() => void)[] = [];
   try {
     say("Starting a management cluster and two workload clusters, simulated in this process …");
     demo = await startDemo({ port, log, say }, running);
-    removeKubeconfig = writeDemoKubeconfig(DEMO_KUBECONFIG, demo.contexts);
+    removals.push(writeDemoKubeconfig(DEMO_KUBECONFIG, demo.contexts));
+    if (tour) removals.push(writeTour(TOUR_FOLDER));
     say(
       `kubectl and meshctl reach them by export KUBECONFIG=$PWD/${DEMO_KUBECONFIG} (contexts ${demo.contexts.map(({ name }) => name).join(", ")})`,
     );
@@ -64,26 +74,33 @@ async function run({ check: checks, port, ui, uiPort, verbose }: Options, signal
       shown = await startDemoConsole({ server: demo.server, traffic: demo.traffic, namespace: NAMESPACE, port: uiPort, log, say }, running);
       say(`The console is at http://127.0.0.1:${shown.port}/`);
     }
-    await show(demo, { checks, say, started }, running);
+    if (!checks) {
+      const started = await startDemoAdmin({ demo, port: adminPort }, running);
+      admin = started;
+      say(`meshctl top and meshctl logs access read --admin-address http://127.0.0.1:${started.port}`);
+    }
+    await show(demo, { checks, tour, say, started }, running);
   } finally {
-    removeKubeconfig?.();
+    for (const remove of removals) remove();
     stop.abort(new Error("the demo has ended"));
-    await Promise.all([demo?.ended, shown?.ended]);
+    await Promise.all([demo?.ended, shown?.ended, admin?.ended]);
   }
 }
 
 interface Showing {
   readonly checks: boolean;
+  readonly tour: boolean;
   readonly say: (line: string) => void;
   /** When the demo was started, on the clock of `performance.now`. */
   readonly started: number;
 }
 
-async function show(demo: Demo, { checks, say, started }: Showing, running: AbortSignal): Promise<void> {
+async function show(demo: Demo, { checks, tour, say, started }: Showing, running: AbortSignal): Promise<void> {
   say(
     `The server listens on 127.0.0.1:${demo.port}; the agents of ${demo.workload.map(({ name }) => name).join(" and ")} register and connect …`,
   );
   for (const { name } of demo.workload) demo.startAgent(name);
+  if (tour) return showTour(demo, say, running);
   await demo.management.create(demoPolicies.virtualMesh);
   say("Creating VirtualMesh bookinfo with the meshes of both clusters …");
   await until("both clusters are federated", () => isFederated(demo), { limitMs: DEMO_LIMIT_MS, signal: running });
@@ -100,6 +117,18 @@ async function show(demo: Demo, { checks, say, started }: Showing, running: Abor
     await onKeys(demo, say, running);
     say(colors.dim("Stopping …"));
   }
+}
+
+/** The tour, while keys work as they do without it. */
+async function showTour(demo: Demo, say: (line: string) => void, running: AbortSignal): Promise<void> {
+  const stop = new AbortController();
+  const guided = guide(demo, say, AbortSignal.any([running, stop.signal])).catch((error: unknown) => {
+    if (!running.aborted && !stop.signal.aborted) throw error;
+  });
+  await onKeys(demo, say, running);
+  stop.abort(new Error("the demo has ended"));
+  await guided;
+  say(colors.dim("Stopping …"));
 }
 
 process.exitCode = await runProgram((signal) => run(readOptions(process.argv.slice(2)), signal));

@@ -17,7 +17,16 @@ beforeEach(async () => {
   const workload = ["cluster-1", "cluster-2"].map((name) => simulatedCluster({ name, clock, kinds: allKinds() }));
   for (const { name } of workload) running.add(name);
   demo = {
-    ...{ management, workload, contexts: [], port: 0, ended: Promise.resolve(), server: undefined as never, traffic: undefined as never },
+    ...{
+      management,
+      workload,
+      contexts: [],
+      port: 0,
+      ended: Promise.resolve(),
+      server: undefined as never,
+      traffic: undefined as never,
+      ask: undefined as never,
+    },
     startAgent: (name) => void running.add(name),
     stopAgent: async (name) => void running.delete(name),
     isAgentRunning: (name) => running.has(name),
