@@ -148,7 +148,7 @@ describeInBrowser("the console in a browser", (executablePath) => {
     demo.press("b");
     await page.getByRole("link", { name: "ratings-canary" }).waitFor();
     await page.goto(`${demo.url}/policies?q=state:rejected`);
-    await page.getByText("1 of 2 policies").waitFor();
+    await page.getByText("1 of 3 policies").waitFor();
     await page.getByRole("link", { name: "ratings-canary" }).click();
     const main = page.locator("main");
     await main

@@ -136,7 +136,7 @@ describeInBrowser("clusters, policies and insights in detail, in a browser", (ex
       .waitFor();
     expect(await faults("policies")).toEqual([]);
     await show("/policies?q=applied:no");
-    await page.getByText("1 of 2 policies").waitFor();
+    await page.getByText("1 of 3 policies").waitFor();
     await rejected.waitFor();
     await show("/policies?q=delivered:yes&sort=applied");
     await mesh.waitFor();

@@ -169,6 +169,7 @@ export const BOUNDS: Readonly<Record<string, Readonly<Record<string, Bound>>>> =
   "packages/core/src/yaml.ts": { MAX_OPEN: format },
   "packages/dataplane/src/accessLog.ts": { MAX_ENTRY_BYTES: stored("entries of access logs, their log names and claimed pods") },
   "packages/dataplane/src/accessLogAnswer.ts": { MAX_ANSWER_BYTES: bytes },
+  "packages/dataplane/src/accessLogClient.ts": { MOST_WAITING: ours("messages of one stream, which its own program sends") },
   "packages/dataplane/src/accessLogFrame.ts": { MAX_ENTRIES: work },
   "packages/dataplane/src/accessLogQuery.ts": { MAX_REPLICAS: shown, MAX_ANSWERED: shown },
   "packages/dataplane/src/accessLogSink.ts": { MAX_DECODED: work },

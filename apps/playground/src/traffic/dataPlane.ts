@@ -32,8 +32,6 @@ export interface DataPlane {
   podsAt(cluster: string, podsAt: PodsAt): PodsAt;
   /** The port on which the agent of a cluster takes access logs; undefined: it has stopped. */
   agentAt(cluster: string, port: number | undefined): void;
-  /** Requests that somebody's client has sent, since it started. */
-  readonly sent: number;
   readonly ended: Promise<void>;
 }
 
@@ -54,7 +52,6 @@ export async function startDataPlane(options: DataPlaneOptions, signal: AbortSig
   let logs = new Map<string, readonly ProxyLog[]>();
   let effect: TrafficEffect | undefined;
   let pushes = 0;
-  let sent = 0;
 
   function count(seen: Seen): void {
     const key = proxyKey(seen.by);
@@ -98,7 +95,6 @@ export async function startDataPlane(options: DataPlaneOptions, signal: AbortSig
   function sendFor({ cluster, workload, host, path }: Client, { proxies }: TrafficEffect): void {
     const caller = proxies.find((proxy) => proxy.cluster === cluster && proxy.workload === workload);
     if (caller === undefined) return;
-    sent++;
     requests.send(caller, { host, port: 9080, method: "GET", path, headers: {} });
   }
 
@@ -130,9 +126,6 @@ export async function startDataPlane(options: DataPlaneOptions, signal: AbortSig
         ? (effect?.proxies ?? []).flatMap((one) => (one.cluster === cluster ? podsAt(one.address) : []))
         : podsAt(address),
     agentAt: (cluster, agentPort) => logging.get(cluster)?.agentAt(agentPort),
-    get sent() {
-      return sent;
-    },
     ended: run().then(() => stopped(server, [...logging.values()])),
   };
 }

@@ -91,11 +91,17 @@ export interface TrafficEnds {
 export function trafficEnds({ snapshot }: Pick<Fleet, "snapshot">): TrafficEnds {
   const destinations = DESTINATIONS_BY_NAME(snapshot.of(Destination));
   const workloads = WORKLOADS_BY_NAME(snapshot.of(Workload));
+  const destination = ({ cluster, edge }: CountedEdge) =>
+    destinations.get(placed(edge.cluster || cluster, edge.namespace, edge.service)) ?? destinations.get(hosted(edge.service));
   return {
     source: ({ cluster, edge }) => workloads.get(placed(cluster, edge.sourceNamespace, edge.sourceWorkload)),
-    destination: ({ cluster, edge }) =>
-      destinations.get(placed(edge.cluster || cluster, edge.namespace, edge.service)) ?? destinations.get(hosted(edge.service)),
-    target: ({ cluster, edge }) => workloads.get(placed(edge.cluster || cluster, edge.namespace, edge.workload)),
+    destination,
+    target(counted) {
+      const { cluster, edge } = counted;
+      const at = (namespace: string) => workloads.get(placed(edge.cluster || cluster, namespace, edge.workload));
+      // Istio gives a federated host the namespace of its ServiceEntry, which is not that of the pods.
+      return at(edge.namespace) ?? at(destination(counted)?.spec?.kubeService?.ref?.namespace ?? edge.namespace);
+    },
   };
 }
 

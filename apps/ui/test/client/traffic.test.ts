@@ -8,7 +8,7 @@ import { scopeOf } from "../../client/model/scope.ts";
 import { fleetSync, syncTimes } from "../../client/model/syncTimes.ts";
 import { topologyOf } from "../../client/model/topology.ts";
 import { withTraffic } from "../../client/model/topologyTraffic.ts";
-import { countedEdges, trafficState } from "../../client/model/traffic.ts";
+import { countedEdges, trafficEnds, trafficState } from "../../client/model/traffic.ts";
 import { trafficRows } from "../../client/model/trafficRows.ts";
 
 const AT = "2026-01-01T12:00:00.000Z";
@@ -268,4 +268,18 @@ it("says how long changes took in all clusters, without figures that are old", (
   expect(fleetSync(activity, scopeOf("c1,old"), now)).toEqual({ times: { count: 50, p50: 0.5, p95: 0.95 }, known: 1 });
   expect(fleetSync(activity, scopeOf("c3"), now)).toEqual({ times: undefined, known: 1 });
   expect(fleetSync(activity, scopeOf("old,uncounted"), now)).toEqual({ times: undefined, known: 0 });
+});
+
+describe("the workload that answered", () => {
+  it("is found where Istio gives a federated host the namespace of its ServiceEntry", () => {
+    const host = "reviews.bookinfo.svc.c2.global";
+    const called = destination("reviews", "c2", { appliedFederation: { federatedHostname: host } });
+    const edge = { from: "productpage-v1", to: host, namespace: "istio-system", workload: "reviews-v3", cluster: "c2" };
+    const fleet = fleetOf([called, workload("reviews-v3", "reviews", "c2")], [activityOf("c1", [edge])]);
+    const [counted] = countedEdges(fleet, 5);
+    const ends = trafficEnds(fleet);
+    if (counted === undefined) return expect.fail("nothing was counted");
+    expect(ends.destination(counted)?.metadata.name).toBe("reviews-c2");
+    expect(ends.target(counted)?.metadata.name).toBe("reviews-v3-c2");
+  });
 });
