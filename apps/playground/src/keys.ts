@@ -49,7 +49,7 @@ const ACTIONS: readonly Action[] = [
         demo,
         demoPolicies.accessPolicy,
         {
-          effect: "whoever else calls ratings in cluster-2 gets 403",
+          effect: "any other caller of ratings in cluster-2 gets 403",
           look: "Topology and Access: the gateway of cluster-2, which calls ratings past everybody, is denied",
         },
         say,

@@ -55,7 +55,7 @@ test("s and t create their policies once, u and d delete them, and each says wha
   expect(await policies()).toEqual([]);
 });
 
-test("x and y create and delete an AccessPolicy; what a key does is told with where to look", async () => {
+test("x and y create and delete an AccessPolicy; a key says what it does and where to look", async () => {
   const lines = (await press("x")).split("\n");
   expect(lines[0]).toMatch(/^AccessPolicy bookinfo\/ratings-callers is created in the management cluster: .* gets 403/);
   expect(lines).toHaveLength(2);
