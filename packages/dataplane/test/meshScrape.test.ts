@@ -3,7 +3,14 @@ import type { AddressInfo } from "node:net";
 import type { Clock } from "@isthmus/core";
 import { CODE_CLASSES, SIGNAL_AT } from "@isthmus/core";
 import { afterEach, describe, expect, it } from "vitest";
-import { type MeshScrape, SCRAPE_LIMITS, type ScrapeLimits, type ScrapeTarget, startMeshScrape } from "../src/meshScrape.ts";
+import {
+  type MeshScrape,
+  type MeshScrapeOptions,
+  SCRAPE_LIMITS,
+  type ScrapeLimits,
+  type ScrapeTarget,
+  startMeshScrape,
+} from "../src/meshScrape.ts";
 import { parseTrafficAnswer } from "../src/trafficAnswer.ts";
 import { silent, wallClock } from "./wallClock.ts";
 
@@ -61,7 +68,11 @@ function rounds(): { readonly clock: Clock; next(): void; readonly waiting: () =
   };
 }
 
-function scraping(targets: () => readonly ScrapeTarget[] | undefined, limits: Partial<ScrapeLimits> = {}) {
+function scraping(
+  targets: () => readonly ScrapeTarget[] | undefined,
+  limits: Partial<ScrapeLimits> = {},
+  places: Pick<MeshScrapeOptions, "reachedAt"> = {},
+) {
   const stop = new AbortController();
   stops.push(stop);
   const pace = rounds();
@@ -70,6 +81,7 @@ function scraping(targets: () => readonly ScrapeTarget[] | undefined, limits: Pa
     epoch: "e",
     limits: { ...SCRAPE_LIMITS, ...limits },
     allowance: { loopback: true },
+    ...places,
     clock: pace.clock,
     log: silent,
   };
@@ -96,6 +108,24 @@ function answered(scrape: MeshScrape) {
 }
 
 describe("the scrape of a mesh", () => {
+  it("reads a pod where its address is reached, and counts it as that pod; one that is not reached is missing", async () => {
+    let count = 1;
+    const asked: string[] = [];
+    const port = await serving(({ url = "" }, response) => {
+      asked.push(url);
+      response.end(requests(count));
+    });
+    const pod = (name: string, address: string) => ({ ...target(name, 15_020), at: { address, port: 15_020, path: "/stats" } });
+    const reachedAt = ({ address, path }: { address: string; path: string }) =>
+      address === "10.0.0.1" ? { address: "127.0.0.1", port, path: `/${address}${path}` } : undefined;
+    const { scrape, round, waiting } = scraping(() => [pod("web-1", "10.0.0.1"), pod("api-1", "10.0.0.2")], {}, { reachedAt });
+    await waiting();
+    count = 6;
+    await round();
+    expect(asked).toEqual(["/10.0.0.1/stats", "/10.0.0.1/stats"]);
+    expect(answered(scrape)).toMatchObject({ counts: { "web>reviews": 5 }, targets: 2, scraped: 1 });
+  });
+
   it("counts what happens between rounds, a pod that comes later from its beginning, and says who did not answer", async () => {
     let count = 100;
     const port = await serving((_, response) => response.end(requests(count)));
