@@ -40,6 +40,7 @@ import { uninstallCommand } from "./commands/uninstall.ts";
 import { validateCommand } from "./commands/validate.ts";
 import { verboseConnections } from "./commands/verboseConnections.ts";
 import { versionCommand } from "./commands/version.ts";
+import { waitCommand } from "./commands/wait.ts";
 import { whatIfCommand } from "./commands/whatIf.ts";
 import type { ExitCode, Io } from "./io.ts";
 
@@ -113,6 +114,7 @@ function programOf(runtime: CommandRuntime, { toRemote, call }: { readonly toRem
     precheckCommand(runtime),
     getCommand(runtime),
     describeCommand(runtime),
+    waitCommand(runtime),
     syncCommand(runtime),
     explainCommand(runtime),
     installCommand(runtime),

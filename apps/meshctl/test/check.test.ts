@@ -99,7 +99,7 @@ describe("meshctl check", () => {
     );
     const none = await runIn(managementCluster([deployment("gloo-mesh-mgmt-server")]), ["check"]);
     expect(none).toMatchObject({ code: 0, err: "27 checks: 1 note\n" });
-    expect(none.out).toContain("note: no cluster is registered [REL1008]");
+    expect(none.out).toContain("info: no cluster is registered [REL1008]");
   });
 
   it("checks again until nothing is found (--wait), and prints only that", async () => {

@@ -208,7 +208,7 @@ const CASES: readonly Case[] = [
     code: "REL1013",
     passes: [storeRoom("True", "HasRoom", "Redis uses less than 80 % of 256 MiB")],
     fails: [storeRoom("Unknown", "NotSaid", "how much memory Redis has is not known")],
-    finding: { severity: "note", message: "how much memory Redis has is not known", remedy: expect.any(String) },
+    finding: { severity: "info", message: "how much memory Redis has is not known", remedy: expect.any(String) },
   },
   {
     code: "UPG1002",
@@ -252,7 +252,7 @@ const CASES: readonly Case[] = [
     passes: [fault("2026-11-20T01:00:00Z")],
     fails: [fault("2026-11-17T11:00:00Z")],
     finding: {
-      severity: "note",
+      severity: "info",
       message: "TrafficPolicy bookinfo/fault: injects faults into 10 % of its requests, and is 3 d old",
       remedy: "kubectl -n bookinfo delete trafficpolicy fault",
     },
@@ -331,7 +331,7 @@ const CASES: readonly Case[] = [
     passes: [federating(), ...meshes(member("east", { gateways: gatewayAt("10.1.2.3", "gateway.example.com") })), gateway("east")],
     fails: [federating(), ...meshes(member("east", { gateways: gatewayAt("10.1.2.3", "fd00::1") })), gateway("east")],
     finding: {
-      severity: "note",
+      severity: "info",
       message:
         "the gateway Destination gloo-mesh/gateway-bookinfo-east of Mesh gloo-mesh/istiod-istio-system-east has private addresses only: 10.1.2.3, fd00::1",
       remedy: "check that the networks of the other clusters route them",
@@ -355,7 +355,7 @@ const CASES: readonly Case[] = [
     ),
     fails: [destination("reviews", "east", { isFederated: true, pods: 1 })],
     finding: {
-      severity: "note",
+      severity: "info",
       message: "Service bookinfo/reviews is federated and has a single pod in all clusters together",
       remedy: "scale its workload to 2 or more, in more than one cluster if it has to outlast one",
     },
@@ -370,7 +370,7 @@ const CASES: readonly Case[] = [
       accessPolicy("reviewers"),
     ],
     finding: {
-      severity: "note",
+      severity: "info",
       message:
         "VirtualMesh gloo-mesh/bookinfo: federates all 2 services to all of its meshes; 1 of them have no AccessPolicy, so nobody may call them",
       remedy: "name those that other clusters call with destinationSelectors in spec.federation.selectors",

@@ -72,8 +72,15 @@ const meshed = (cluster: string, version?: string) => [
 ];
 const WORLD = [cluster("east"), cluster("west"), ...meshed("east"), ...meshed("west"), cart("east"), workload("east", "cart", "app: cart")];
 
-const timeout = (meta: string) => object({ kind: "TrafficPolicy", meta, rest: "spec: {policy: {requestTimeout: 5s}}" });
-const access = (spec: string) => object({ kind: "AccessPolicy", meta: "name: a, namespace: shop", rest: `spec: {${spec}}` });
+const timeout = (meta: string) =>
+  object({ kind: "TrafficPolicy", meta, rest: "spec: {destinationSelector: [{kubeServiceMatcher: {}}], policy: {requestTimeout: 5s}}" });
+const ALL = "destinationSelector: [{kubeServiceMatcher: {}}]";
+const access = (spec: string) =>
+  object({
+    kind: "AccessPolicy",
+    meta: "name: a, namespace: shop",
+    rest: `spec: {${spec.includes("destinationSelector") ? spec : `${ALL}, ${spec}`}}`,
+  });
 const virtualMesh = (spec: string) => object({ kind: "VirtualMesh", meta: "name: v, namespace: gloo-mesh", rest: `spec: {${spec}}` });
 const core = (kind: string, meta: string) => object({ apiVersion: "v1", kind, meta });
 const istio = (kind: string, spec: string, meta = "name: mine, namespace: shop, clusterName: east") =>
@@ -186,7 +193,7 @@ test.each([
         rest: "spec: {destinationSelector: [{kubeServiceRefs: {services: [{name: cartt, namespace: shop, clusterName: east}]}}], policy: {requestTimeout: 5s}}",
       }),
     ],
-    "rejected DestinationUnknown: TrafficPolicy shop/t: spec.destinationSelector[0].kubeServiceRefs.services[0]: Destination for service shop/cartt in east not found: check the name, that its cluster is registered, and that its pods have sidecars of a mesh, as pods in ambient mode have no Destination yet (did you mean shop/cart in east?)",
+    "error DestinationUnknown: TrafficPolicy shop/t: spec.destinationSelector[0].kubeServiceRefs.services[0]: Destination for service shop/cartt in east not found: check the name, that its cluster is registered, and that its pods have sidecars of a mesh, as pods in ambient mode have no Destination yet (did you mean shop/cart in east?)",
   ],
   [
     "a mesh that is misspelt",
@@ -196,12 +203,12 @@ test.each([
   [
     "a field beside the spec",
     [object({ kind: "AccessPolicy", meta: "name: a, namespace: shop", rest: "specs: {}" })],
-    "rejected Malformed: AccessPolicy shop/a: specs: unknown field (did you mean spec?)",
+    "error Malformed: AccessPolicy shop/a: specs: unknown field (did you mean spec?)",
   ],
   [
     "a name that no API server takes",
     [timeout("name: T_bad, namespace: shop")],
-    'rejected Malformed: TrafficPolicy shop/T_bad: metadata.name: "T_bad" is not a valid name',
+    'error Malformed: TrafficPolicy shop/T_bad: metadata.name: "T_bad" is not a valid name',
   ],
 ])("tells of %s", async (_, documents, message) => {
   const [first = "", ...others] = await findings(documents);
@@ -221,25 +228,25 @@ test("tells of what a malformed policy refers to in the same run", async () => {
       ),
     ]),
   ).toEqual([
-    expect.stringContaining("rejected Malformed: TrafficPolicy shop/t: spec.policy.requestTimeout: 5 is not a duration"),
-    expect.stringMatching(/^rejected DestinationUnknown: .* shop\/cartt in east not found: .*\(did you mean shop\/cart in east\?\)$/),
+    expect.stringContaining("error Malformed: TrafficPolicy shop/t: spec.policy.requestTimeout: 5 is not a duration"),
+    expect.stringMatching(/^error DestinationUnknown: .* shop\/cartt in east not found: .*\(did you mean shop\/cart in east\?\)$/),
   ]);
   expect(
     await findings([malformed("policy: {requestTimeout: -5s, retries: {attempts: x, perTryTimeout: -1s}, faultInjection: 5}")]),
   ).toEqual([
-    expect.stringContaining("rejected Malformed: TrafficPolicy shop/t: spec.policy.faultInjection"),
-    expect.stringContaining("rejected Malformed: TrafficPolicy shop/t: spec.policy.retries.attempts"),
-    expect.stringContaining("rejected DurationOutOfRange: TrafficPolicy shop/t: spec.policy.requestTimeout"),
-    expect.stringContaining("rejected DurationOutOfRange: TrafficPolicy shop/t: spec.policy.retries.perTryTimeout"),
+    expect.stringContaining("error Malformed: TrafficPolicy shop/t: spec.policy.faultInjection"),
+    expect.stringContaining("error Malformed: TrafficPolicy shop/t: spec.policy.retries.attempts"),
+    expect.stringContaining("error DurationOutOfRange: TrafficPolicy shop/t: spec.policy.requestTimeout"),
+    expect.stringContaining("error DurationOutOfRange: TrafficPolicy shop/t: spec.policy.retries.perTryTimeout"),
   ]);
   // What it is wrong in is not looked into; the rest is.
   expect(await findings([malformed(`${services}, policy: {${shift}}`)])).toEqual([
-    expect.stringContaining("rejected Malformed: TrafficPolicy shop/t: spec.destinationSelector[0].kubeServiceRefs.services[1].name"),
-    expect.stringContaining("rejected Malformed: TrafficPolicy shop/t: spec.policy.trafficShift.destinations[0].weight"),
-    expect.stringContaining("rejected Malformed: TrafficPolicy shop/t: spec.policy.trafficShift.destinations[1].kubeService"),
-    expect.stringContaining("rejected DestinationUnknown: TrafficPolicy shop/t: spec.destinationSelector[0].kubeServiceRefs.services[0]"),
+    expect.stringContaining("error Malformed: TrafficPolicy shop/t: spec.destinationSelector[0].kubeServiceRefs.services[1].name"),
+    expect.stringContaining("error Malformed: TrafficPolicy shop/t: spec.policy.trafficShift.destinations[0].weight"),
+    expect.stringContaining("error Malformed: TrafficPolicy shop/t: spec.policy.trafficShift.destinations[1].kubeService"),
+    expect.stringContaining("error DestinationUnknown: TrafficPolicy shop/t: spec.destinationSelector[0].kubeServiceRefs.services[0]"),
     expect.stringContaining(
-      "rejected DestinationRefIncomplete: TrafficPolicy shop/t: spec.destinationSelector[0].kubeServiceRefs.services[1]",
+      "error DestinationRefIncomplete: TrafficPolicy shop/t: spec.destinationSelector[0].kubeServiceRefs.services[1]",
     ),
   ]);
   expect(
@@ -289,7 +296,7 @@ test.each([
       object({
         kind: "TrafficPolicy",
         meta: "name: t, namespace: shop, annotations: &more {a: b}, labels: {<<: *more}",
-        rest: "spec: {policy: {requestTimeout: 5s}}",
+        rest: `spec: {${ALL}, policy: {requestTimeout: 5s}}`,
       }),
     ],
   ],
@@ -337,5 +344,21 @@ test("says nothing of clusters and callers where none are known", async () => {
     timeout("name: t, namespace: shop, clusterName: anywhere"),
     access("sourceSelector: [{}], allowedPorts: [4711]").replace("name: a", "name: b"),
   ];
-  expect(await findings(documents, [])).toEqual([expect.stringMatching(/^note ClusterNotGiven: /)]);
+  expect(await findings(documents, [])).toEqual([expect.stringMatching(/^info ClusterNotGiven: /)]);
+});
+
+test("says how many services a policy is about that does not say which", async () => {
+  const policy = (kind: string, spec: string) => object({ kind, meta: "name: p, namespace: shop", rest: `spec: {${spec}}` });
+  expect(await findings([policy("TrafficPolicy", "policy: {faultInjection: {abort: {httpStatus: 500}}}")])).toEqual([
+    expect.stringMatching(/^warning AllServicesSelected: .* spec\.destinationSelector: is missing, so it applies to all [2-9] services /),
+  ]);
+  expect(await findings([policy("AccessPolicy", "sourceSelector: [{}], destinationSelector: []")])).toEqual([
+    expect.stringMatching(/^warning AllServicesSelected: .*callers that it does not name lose access to all [2-9] services /),
+  ]);
+  expect(await findings([policy("TrafficPolicy", "policy: {requestTimeout: 5s}")], [])).toEqual([
+    expect.stringMatching(/^info ClusterNotGiven/),
+    expect.stringMatching(/^warning AllServicesSelected: .* it applies to every service /),
+  ]);
+  // Another finding says that this one does nothing.
+  expect(await findings([policy("TrafficPolicy", "policy: {}")])).toEqual([expect.stringMatching(/^warning NoEffect/)]);
 });

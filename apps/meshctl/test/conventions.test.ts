@@ -14,6 +14,8 @@ const NO_DATA: readonly string[] = [
   "meshctl snapshot serve",
   // A file for other commands.
   "meshctl snapshot save",
+  // The exit code.
+  "meshctl wait",
 ];
 
 const ALL = commandsBelow(documentedProgram(recordedIo()), "meshctl").map(({ path, command }) => ({

@@ -41,7 +41,7 @@ describe("the YAML of documents", () => {
     async ([, { yaml }]) => {
       const io = recordedIo(`${clusters}\n---\n${yaml}`);
       const code = await meshctl(["validate", "-f", "-"], io);
-      expect([code, io.written.err]).toEqual([0, expect.stringMatching(/ 0 rejected, /)]);
+      expect([code, io.written.err]).toEqual([0, expect.stringMatching(/ 0 errors, /)]);
     },
   );
 

@@ -19,7 +19,7 @@ describe("meshctl translate", () => {
     ["larger than 1 MiB", JSON.stringify("x".repeat(1024 * 1024)), "is larger than 1024 KiB"],
   ])("rejects a policy that is %s, and continues", async (_, extra, problem) => {
     const { code, err } = await translate(`${policy(extra)}\n${good}`);
-    expect(err).toContain(`rejected: standard input:1: TrafficPolicy deep: ${problem}`);
+    expect(err).toContain(`error: standard input:1: TrafficPolicy deep: ${problem}`);
     expect(err).toContain("2 objects read");
     expect(code).toBe(1);
   });

@@ -1,5 +1,5 @@
 import { allKinds } from "@isthmus/api";
-import type { AnyResource, Kind } from "@isthmus/core";
+import type { AnyResource, Clock, Kind } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
 import { simulatedCluster } from "@isthmus/simulator";
 import type { ExitCode, Io } from "../src/io.ts";
@@ -15,9 +15,13 @@ export interface Run {
   readonly err: string;
 }
 
-/** A management cluster in memory with these objects. */
-export function managementCluster(objects: readonly AnyResource[], kinds: readonly Kind[] = allKinds()): Cluster {
-  const cluster = simulatedCluster({ name: "", clock: { now: () => NOW, sleep: async () => undefined }, kinds });
+/** A management cluster in memory with these objects. `clock`: one whose time passes, for commands that watch. */
+export function managementCluster(
+  objects: readonly AnyResource[],
+  kinds: readonly Kind[] = allKinds(),
+  clock: Clock = { now: () => NOW, sleep: async () => undefined },
+): Cluster {
+  const cluster = simulatedCluster({ name: "", clock, kinds });
   const namespaces = new Set(objects.flatMap(({ metadata }) => metadata.namespace ?? []));
   cluster.load([...namespaces].map((name) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } })));
   cluster.load(objects);

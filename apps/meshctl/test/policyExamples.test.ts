@@ -54,7 +54,7 @@ describe("the examples of docs/policies", () => {
         : [];
       const together = (policy: string) => [...beside.map((one) => one.yaml), policy].join("---\n");
       const checked = await run("validate", together(yaml), isFederated);
-      expect([checked.code, checked.err]).toEqual([0, expect.stringMatching(/^\d+ objects read; 0 rejected, 0 warnings\n$/)]);
+      expect([checked.code, checked.err]).toEqual([0, expect.stringMatching(/^\d+ objects read; 0 errors, 0 warnings\n$/)]);
       // Settings change what is made of other objects.
       if (object.kind === Settings.kind) return;
       const without = await run("translate", together("apiVersion: v1\nkind: List\nitems: []\n"), isFederated);

@@ -20,6 +20,7 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   completion: ["bash"],
   "snapshot save": ["fleet.json"],
   "snapshot serve": ["/dev/null"],
+  wait: ["tpol/a", "--for=condition=Applied"],
   "what-if": ["--without", "east", "-f", "/dev/null"],
   "explain delete": ["VirtualService/a/b", "--cluster", "east"],
   "cert inspect": ["a"],

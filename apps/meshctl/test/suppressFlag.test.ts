@@ -50,7 +50,7 @@ it("-S of validate leaves findings and insights out, and says how many", async (
   const [, code = ""] = /\[([A-Z]\w+)\]\n/.exec(all.out) ?? [];
   const none = await run("validate", "-f", file, "--fail-on", "warning", "-S", `${code}=TrafficPolicy *.bookinfo`);
   expect(none.code).toBe(0);
-  expect(none.err).toMatch(/0 rejected, 0 warnings; \d+ findings? suppressed by -S\n$/);
+  expect(none.err).toMatch(/0 errors, 0 warnings; \d+ findings? suppressed by -S\n$/);
   const github = await run("validate", "-f", file, "-o", "github", "-S", code);
   expect(github.out).toMatch(/^::notice title=meshctl::\d+ /);
 });

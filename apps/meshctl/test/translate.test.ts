@@ -116,7 +116,7 @@ const named = ({ kind, metadata }: Printed): string => `${kind} ${metadata.name}
 describe("meshctl translate", () => {
   it("prints what each cluster gets, each object with its cluster, and exits with 0", async () => {
     const { code, out, err } = await translate(["-f", file("in.yaml", `${DISCOVERED}---${policy("slow", "5s")}`)]);
-    expect(err).toMatch(/^5 objects read, \d+ objects? generated for east; 0 rejected, \d+ warnings?\n$/);
+    expect(err).toMatch(/^5 objects read, \d+ objects? generated for east; 0 errors, \d+ warnings?\n$/);
     expect(code).toBe(0);
     const virtualService = documents(out).find(({ kind }) => kind === "VirtualService");
     expect(virtualService?.metadata.clusterName).toBe("east");
@@ -131,9 +131,9 @@ describe("meshctl translate", () => {
     const { code, out, err } = await withThrowingMember("corsPolicy", isBad, run);
     expect(code).toBe(1);
     expect(err).toMatch(
-      /^rejected: in\.yaml:\d+: TrafficPolicy shop\/bad: internal error \(Error: a step has a bug\): nothing follows from this object; .* \[InternalError\]$/m,
+      /^error: in\.yaml:\d+: TrafficPolicy shop\/bad: internal error \(Error: a step has a bug\): nothing follows from this object; .* \[InternalError\]$/m,
     );
-    expect(err).toMatch(/^6 objects read, \d+ objects? generated for east; 1 rejected/m);
+    expect(err).toMatch(/^6 objects read, \d+ objects? generated for east; 1 error/m);
     const printed = documents(out);
     for (const one of documents(good.out)) expect(printed).toContainEqual(one);
     expect(printed.find(({ metadata }) => metadata.name === "bad")?.status).toMatchObject({ state: "FAILED" });
@@ -191,7 +191,7 @@ spec: {host: partners.example}
 
   it("accepts the examples of the documentation, from Kubernetes objects to routes", async () => {
     const { code, out, err } = await translate(["-f", "docs/examples"]);
-    expect({ code, err }).toEqual({ code: 0, err: expect.stringMatching(/ for cluster-1, cluster-2; 0 rejected, 0 warnings\n$/) });
+    expect({ code, err }).toEqual({ code: 0, err: expect.stringMatching(/ for cluster-1, cluster-2; 0 errors, 0 warnings\n$/) });
     const routes = documents(out).find(({ kind, metadata }) => kind === "VirtualService" && metadata.clusterName === "cluster-1");
     expect(routes?.spec?.http?.[0]).toMatchObject({
       timeout: "5s",
@@ -218,7 +218,7 @@ spec: {host: partners.example}
     const path = file("in.yaml", `${DISCOVERED}---${bad}---${policy("good", "5s")}`);
     const { code, out, err } = await translate(["-f", path, "--status"]);
     expect(code).toBe(1);
-    expect(err).toMatch(/^rejected: in\.yaml:\d+: TrafficPolicy shop\/bad: spec\.policy\.requestTimeout: "soon"/m);
+    expect(err).toMatch(/^error: in\.yaml:\d+: TrafficPolicy shop\/bad: spec\.policy\.requestTimeout: "soon"/m);
     const statuses = documents(out).filter(({ status }) => status !== undefined);
     expect(statuses.find(({ metadata }) => metadata.name === "bad")).toMatchObject({
       kind: "TrafficPolicy",
@@ -236,7 +236,7 @@ spec: {host: partners.example}
     const unknown = policy("lost", "5s").replace("name: cart", "name: nowhere");
     const { code, out, err } = await translate(["-f", file("in.yaml", `${DISCOVERED}---${unknown}`), "--status"]);
     expect(code).toBe(1);
-    expect(err).toMatch(/^rejected: in\.yaml:\d+: TrafficPolicy shop\/lost: spec\.destinationSelector\[0\]/m);
+    expect(err).toMatch(/^error: in\.yaml:\d+: TrafficPolicy shop\/lost: spec\.destinationSelector\[0\]/m);
     expect(documents(out).find(({ metadata }) => metadata.name === "lost")?.status?.state).toBe("INVALID");
   });
 
@@ -297,18 +297,18 @@ spec: {host: partners.example}
     const { code, out, err } = await translate(["-f", "-"], input);
     expect({ code, out }).toEqual({ code: 0, out: "" });
     expect(err).toMatch(
-      /^note: Deployment istio-system\/istiod and 1 other object have no metadata\.clusterName, .*set it.*--agent-cluster/m,
+      /^info: Deployment istio-system\/istiod and 1 other object have no metadata\.clusterName, .*set it.*--agent-cluster/m,
     );
     const discovered = await translate(["-f", "-", "--agent-cluster", "west", "--stage", "discovery"], input);
     expect(documents(discovered.out).map(named)).toEqual(["Mesh istiod-istio-system-west -"]);
-    expect(discovered.err).not.toContain("note:");
+    expect(discovered.err).not.toContain("info:");
   });
 
   it("ignores what it does not know with a note, and fails where nothing at all is read", async () => {
     const options = "apiVersion: example.com/v1\nkind: Options\nagentCluster: x\n";
     const { code, err } = await translate(["-f", "-"], `${options}---${DISCOVERED}`);
     expect(code).toBe(0);
-    expect(err).toContain("note: standard input: ignored example.com/v1 Options (standard input, document 1)");
+    expect(err).toContain("info: standard input: ignored example.com/v1 Options (standard input, document 1)");
     expect(await translate(["-f", "-", "-o", "json"], "# nothing\n")).toEqual({
       code: 2,
       out: "",
@@ -346,7 +346,7 @@ spec: {host: partners.example}
     expect((await translate(["-f", "-", "--fail-on", "warning"], input)).code).toBe(1);
     const twice = `${DISCOVERED}---${policy("slow", "5s")}---${policy("slow", "5s")}`;
     expect((await translate(["-f", "-", "--fail-on", "warning"], twice)).code).toBe(0);
-    expect((await translate(["-f", "-", "--fail-on", "note"], twice)).code).toBe(1);
+    expect((await translate(["-f", "-", "--fail-on", "info"], twice)).code).toBe(1);
   });
 
   it("prints one cluster as its API server takes it, and writes each cluster to a file of its own", async () => {
@@ -444,9 +444,9 @@ describe("meshctl validate", () => {
 
   it("prints findings with their codes, and no objects", async () => {
     const { code, out, err } = await validate(["-f", "-"], WRONG);
-    expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(/^\d+ objects read; 1 rejected, 0 warnings\n$/) });
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(/^\d+ objects read; 1 error, 0 warnings\n$/) });
     expect(out).toMatch(
-      /^rejected: standard input:\d+: TrafficPolicy shop\/slow: spec.policy.requestTimeout: 5 is not a duration.* \[Malformed\]$/m,
+      /^error: standard input:\d+: TrafficPolicy shop\/slow: spec.policy.requestTimeout: 5 is not a duration.* \[Malformed\]$/m,
     );
     expect(await validate(["-f", "-"], DISCOVERED)).toMatchObject({ code: 0 });
   });
@@ -460,7 +460,7 @@ describe("meshctl validate", () => {
     };
     let terminal: { readonly columns?: number } = { columns: 80 };
     const all = await colored();
-    expect(all.lines).toEqual([expect.stringMatching(/^<red>rejected:/), expect.stringMatching(/^\d+ objects read; 1 rejected/)]);
+    expect(all.lines).toEqual([expect.stringMatching(/^<red>error:/), expect.stringMatching(/^\d+ objects read; 1 error/)]);
     expect(await colored("-q")).toEqual({ code: 1, lines: all.lines.slice(0, 1) });
     const plain = await colored("--plain");
     expect(plain).toEqual({ code: 1, lines: all.lines.map((line) => line.replaceAll(/<\/?red>/g, "")) });
@@ -472,7 +472,7 @@ describe("meshctl validate", () => {
     const line = WRONG.split("\n").findIndex((text) => text.includes("requestTimeout")) + 1;
     const json = JSON.parse((await validate(["-f", "-", "-o", "json"], WRONG)).out) as { findings: unknown };
     expect(json.findings).toContainEqual({
-      severity: "rejected",
+      severity: "error",
       code: "Malformed",
       message: expect.stringMatching(/^TrafficPolicy shop\/slow: /),
       file: "standard input",
@@ -503,14 +503,12 @@ describe("meshctl validate", () => {
     expect(junit).toMatch(
       /^<\?xml version="1.0" encoding="UTF-8"\?>\n<testsuites>\n {2}<testsuite name="meshctl" tests="1" failures="1">\n/,
     );
-    expect(junit).toContain(
-      `<testcase classname="meshctl" name="Malformed" file="standard input" line="${line}"><failure type="rejected" `,
-    );
+    expect(junit).toContain(`<testcase classname="meshctl" name="Malformed" file="standard input" line="${line}"><failure type="error" `);
     expect(junit).toContain("&quot;&lt;a href=x&gt;&amp;|[l](http://h) @all #1&quot;");
     expect((await validate(["-f", "-", "-o", "junit"], DISCOVERED)).out).toContain('<testcase classname="meshctl" name="no findings"/>');
     const { out: table } = await validate(["-f", "-", "-o", "markdown"], hostile);
     expect(table).toMatch(
-      /^\| severity \| code \| where \| finding \|\n\|---\|---\|---\|---\|\n\| rejected \| Malformed \| standard input:\d+ \| /,
+      /^\| severity \| code \| where \| finding \|\n\|---\|---\|---\|---\|\n\| error \| Malformed \| standard input:\d+ \| /,
     );
     expect(table).toContain('"&lt;a href=x&gt;&amp;\\|\\[l\\]\\(http&#58;//h\\) &#64;all &#35;1"');
     expect((await validate(["-f", "-", "-o", "markdown"], DISCOVERED)).out).toBe("No findings.\n");

@@ -58,8 +58,8 @@ spec: {meshes: [{name: istiod-east, namespace: gloo-mesh}]}
 describe("meshctl validate without a cluster in the input", () => {
   it("accepts policies that are right, and says once what it left", async () => {
     const { code, out, err } = await run([POLICIES]);
-    expect({ code, err }).toEqual({ code: 0, err: "2 objects read; 0 rejected, 0 warnings\n" });
-    expect(out).toMatch(/^note: the input has no cluster, .* \[ClusterNotGiven\]\n$/);
+    expect({ code, err }).toEqual({ code: 0, err: "2 objects read; 0 errors, 0 warnings\n" });
+    expect(out).toMatch(/^info: the input has no cluster, .* \[ClusterNotGiven\]\n$/);
     expect((await run([POLICIES, "--insights"])).out).not.toMatch(/not found/);
   });
 
@@ -141,11 +141,11 @@ spec: {mode: observer}
     const strict = await run(["-"], text);
     expect(strict).toMatchObject({
       code: 1,
-      err: expect.stringContaining("0 rejected, 1 warning; fields and modes that are not known fail"),
+      err: expect.stringContaining("0 errors, 1 warning; fields and modes that are not known fail"),
     });
     expect(strict.out).toContain(`[${code}]`);
     const lax = await run(["-", "--strict=false"], text);
-    expect(lax).toMatchObject({ code: 0, err: "1 object read; 0 rejected, 1 warning\n", out: strict.out });
+    expect(lax).toMatchObject({ code: 0, err: "1 object read; 0 errors, 1 warning\n", out: strict.out });
     expect((await run(["--strict", "-f", "-"], text)).code).toBe(1);
     expect((await run(["-", "-S", code], text)).code).toBe(0);
   });

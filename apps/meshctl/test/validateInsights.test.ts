@@ -32,7 +32,7 @@ test("insights come with the findings when they are asked for, with their place 
   expect(await codesOf(text, "--insights")).toContain("CFG0001");
   const { code, out } = await validate(text, "--insights");
   expect(code).toBe(1);
-  expect(out).toMatch(/rejected: standard input:\d+: VirtualService bookinfo\/reviews in cluster-1: .* Remedy: .* \[CFG0001\]/);
+  expect(out).toMatch(/error: standard input:\d+: VirtualService bookinfo\/reviews in cluster-1: .* Remedy: .* \[CFG0001\]/);
 });
 
 test("a warning fails with --fail-on warning alone", async () => {

@@ -1,5 +1,11 @@
 /** Codes of what `meshctl` finds in input files themselves: what each means, and an example of its message. */
 export const INPUT_FINDINGS = {
+  AllServicesSelected: {
+    meaning:
+      "A policy of the input does not say which services it is about, so it is about all that it may select. In a cluster `status.targetCount` says how many.",
+    example:
+      "TrafficPolicy bookinfo/abort: spec.destinationSelector: is missing, so it applies to all 240 services that it may select: name the services, or write destinationSelector: [{kubeServiceMatcher: {}}] if all are meant",
+  },
   KindUnknown: {
     meaning: "An object of a Gloo Mesh API has a kind or version that is not supported. It is not in force.",
     example:

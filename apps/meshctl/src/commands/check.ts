@@ -193,7 +193,7 @@ function withResults(command: Command): Command {
     )
     .addOption(
       new Option("--fail-on <severity>", "exit with code 1 for findings of this severity or higher")
-        .choices(["warning", "error"])
+        .choices(["info", "warning", "error"])
         .default("error"),
     )
     .addOption(suppressOption("findings"));

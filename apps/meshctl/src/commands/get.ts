@@ -1,7 +1,9 @@
+import { UsageError } from "@isthmus/core";
 import { Command } from "commander";
-import { inManagementCluster, type ManagementTarget } from "../cluster/managementCluster.ts";
+import { answered, inManagementCluster, type ManagementTarget } from "../cluster/managementCluster.ts";
 import { PRINTED_KINDS, type PrintedKind } from "../plane/kinds.ts";
 import type { Format } from "../plane/printObjects.ts";
+import type { Watching } from "../plane/watchKinds.ts";
 import { type CommandRuntime, inManagement } from "./commandRuntime.ts";
 import { examples, READ_EXIT_CODES } from "./helpText.ts";
 import { objectFormatOption } from "./objectFormat.ts";
@@ -20,16 +22,44 @@ export function getKindCommand(command: Command, printed: PrintedKind, runtime: 
   command
     .argument("[names...]", "only these: name, or namespace/name")
     .option("-n, --namespace <name>", "only objects of this namespace; default: all namespaces")
-    .addOption(objectFormatOption());
+    .addOption(objectFormatOption())
+    .option("-w, --watch", "after that print each object again when it changes, until Ctrl-C")
+    .option("--watch-only", "print changes alone, not what there is")
+    .option("--output-watch-events", "with --watch: begin each row with ADDED, MODIFIED or DELETED");
   if (printed.kinds.some((kind) => DISCOVERED.includes(kind))) command.option("--cluster <name>", "only objects of this cluster");
   return inManagement(command, { namespaceOption: false }).action(async (names: readonly string[], options: GetOptions) => {
-    const { printKinds } = await import("../plane/printKinds.ts");
-    const { namespace, cluster, output, ...place } = options;
+    const { namespace, cluster, output, watch, watchOnly, outputWatchEvents, ...place } = options;
     const selection = { ...(namespace === undefined ? {} : { namespace }), ...(cluster === undefined ? {} : { cluster }) };
+    const printing = { ...runtime, kinds: printed.kinds, selection, names, format: output };
+    if (watch === true || watchOnly === true) return watchKind(printing, options, runtime);
+    refuseEvents(outputWatchEvents);
+    const { printKinds } = await import("../plane/printKinds.ts");
     await inManagementCluster({ namespace: "", ...place }, runtime.connect, (management, signal) =>
-      printKinds({ ...runtime, cluster: management, kinds: printed.kinds, selection, names, format: output }, signal),
+      printKinds({ ...printing, cluster: management }, signal),
     );
   });
+}
+
+function refuseEvents(outputWatchEvents: true | undefined): void {
+  if (outputWatchEvents === true) throw new UsageError("--output-watch-events needs --watch or --watch-only");
+}
+
+/** Prints until the user ends it, which is no failure. */
+async function watchKind(
+  printing: Omit<Watching, "cluster" | "isChangesOnly" | "hasEvents">,
+  { watchOnly, outputWatchEvents, output: _, watch: __, cluster: ___, ...given }: GetOptions,
+  runtime: CommandRuntime,
+): Promise<void> {
+  const place = { namespace: "", ...given };
+  const signal = runtime.catchInterrupts();
+  const [{ watchKinds }, cluster] = await Promise.all([import("../plane/watchKinds.ts"), runtime.connect(place)]);
+  await watchKinds(
+    { ...printing, cluster, isChangesOnly: watchOnly === true, hasEvents: outputWatchEvents === true },
+    (read) => answered("management cluster", place, (within) => read(AbortSignal.any([within, signal]))),
+    signal,
+  );
+  runtime.finish(0);
+  runtime.leave?.();
 }
 
 function kindHelp({ name, kinds }: PrintedKind): string {
@@ -44,6 +74,9 @@ interface GetOptions extends Omit<ManagementTarget, "namespace"> {
   readonly namespace?: string;
   readonly cluster?: string;
   readonly output: Format;
+  readonly watch?: true;
+  readonly watchOnly?: true;
+  readonly outputWatchEvents?: true;
 }
 
 const HELP = `
@@ -59,6 +92,9 @@ Examples:
 
   # Every policy with its state; -o wide adds the first error
   meshctl get policies -o wide
+
+  # Each policy again when its state changes, as after kubectl apply in another terminal
+  meshctl get policies --watch
 
   # One object with its whole status
   meshctl get trafficpolicy bookinfo/slow -o yaml

@@ -83,7 +83,7 @@ type Level = "debug" | "info" | "warn" | "error";
 const LEVELS: readonly (readonly [string, Level])[] = [
   ["error: ", "error"],
   ["internal error: ", "error"],
-  ["rejected: ", "error"],
+  ["info: ", "info"],
   ["warning: ", "warn"],
   ["note: ", "info"],
 ];

@@ -1,4 +1,4 @@
-import { Command, Option } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
 import { version } from "../../package.json";
 import { FINDING_FORMATS } from "../offline/formatNames.ts";
 import type { ValidateOptions } from "../offline/validateOptions.ts";
@@ -8,9 +8,21 @@ import { suppressOption } from "./suppressOption.ts";
 /** `--fail-on`, which translate and validate share. */
 export function failOnOption(): Option {
   return new Option("--fail-on <severity>", "exit with code 1 for findings of this severity or higher")
-    .choices(["note", "warning", "rejected"])
-    .default("rejected");
+    .choices(SEVERITIES)
+    .argParser((text: string) => {
+      const severity = SEVERITIES.find((one) => one === (EARLIER_SEVERITIES.get(text) ?? text));
+      if (severity === undefined) throw new InvalidArgumentError(`Allowed choices are ${SEVERITIES.join(", ")}.`);
+      return severity;
+    })
+    .default("error");
 }
+
+const SEVERITIES = ["info", "warning", "error"] as const;
+// What pipelines may still say: findings had a scale of their own once.
+const EARLIER_SEVERITIES: ReadonlyMap<string, string> = new Map([
+  ["note", "info"],
+  ["rejected", "error"],
+]);
 
 /** `-f`, of commands that take files as arguments, too. */
 export function fileOption(): Option {
@@ -40,7 +52,7 @@ export function validateCommand({ io, now, finish }: Pick<CommandRuntime, "io" |
         .preset("true")
         .default("true"),
     )
-    .option("--insights", "also find insights, which judge several objects together; an error counts as rejected, an info as a note")
+    .option("--insights", "also find insights, which judge several objects together; on the same scale of severities")
     .addOption(suppressOption("findings"))
     .option("-n, --namespace <name>", "namespace of the management plane", "gloo-mesh")
     .option("--agent-cluster <name>", "treat all input as coming from this cluster")

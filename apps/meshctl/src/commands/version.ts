@@ -11,7 +11,7 @@ interface VersionOptions extends ManagementTarget {
 }
 
 /** `meshctl version`: indented JSON where nothing else is said, as the published meshctl prints it. */
-export function versionCommand({ io, connect }: CommandRuntime): Command {
+export function versionCommand({ io, connect, finish }: CommandRuntime): Command {
   return inManagement(new Command("version"))
     .description("Print the versions of meshctl, of the management plane and of each agent.")
     .option("--client", "only the version of meshctl; needs no cluster")
@@ -32,6 +32,7 @@ export function versionCommand({ io, connect }: CommandRuntime): Command {
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
       io.err(`${io.colors.yellow("warning:")} the versions of the management plane are unknown: ${error.message}\n`);
+      finish(3);
       return { server: null };
     }
   }
@@ -41,7 +42,7 @@ const HELP = `
 An agent may be up to two minor versions older than the server, or one newer: its skew is then supported. Where no cluster answers,
 server is null.
 
-Exit codes: 0 printed, whether a cluster answers or not, 2 usage error.
+Exit codes: 0 printed, 2 usage error, 3 printed without the versions of the management plane, which has not answered: --client does not ask it.
 
 Examples:
   meshctl version -o table

@@ -18,6 +18,7 @@ import { withNearMisses } from "./checks/nearMisses.ts";
 import { placementDoubts } from "./checks/placement.ts";
 import { referenceDoubts } from "./checks/references.ts";
 import { rejectedMistakes } from "./checks/rejectedMistakes.ts";
+import { selectionDoubts } from "./checks/selection.ts";
 import { hasCluster, refersToClusters, type WithoutCluster, withoutCluster } from "./checks/withoutCluster.ts";
 import { parseDocuments, type Unreadable } from "./documents.ts";
 import { offlineFindings, statusReports } from "./findings.ts";
@@ -96,7 +97,7 @@ async function checked(options: CheckOptions, io: Io): Promise<CheckedFiles> {
     ...withNearMisses(evaluation.evaluated, known),
     ...refused.reports,
     ...statusReports(statuses, [...world.reports, ...refused.reports]),
-    ...[...placementDoubts(known, resources), ...referenceDoubts(known)].map(doubtReport),
+    ...[...placementDoubts(known, resources), ...referenceDoubts(known), ...selectionDoubts(known, statuses)].map(doubtReport),
   ]);
   return { count, translation: world, refused: refused.conflicts, statuses, rejected, findings, left, given, sourceOf };
 }
@@ -105,7 +106,7 @@ function doubtReport({ object, code, message }: Doubt): Report {
   return { subject: refOf(object), state: "WARNING", code, message };
 }
 
-const WEIGHTS: Readonly<Record<FindingSeverity, number>> = { note: 0, warning: 1, rejected: 2 };
+const WEIGHTS: Readonly<Record<FindingSeverity, number>> = { info: 0, warning: 1, error: 2 };
 
 /** Whether findings make a run fail: 1 when one of them weighs as much as `failOn`, or more. */
 export function exitCodeOf(findings: readonly ReportedFinding[], failOn: FindingSeverity): 0 | 1 {

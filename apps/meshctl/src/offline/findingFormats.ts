@@ -72,7 +72,7 @@ interface Suppressed {
 }
 
 function workflowCommands(findings: readonly ReportedFinding[], { listed, count }: Suppressed): string {
-  const hidden = listed.map((one) => ({ ...one, severity: "note" as const, message: `${suppressionText(one)}: ${one.message}` }));
+  const hidden = listed.map((one) => ({ ...one, severity: "info" as const, message: `${suppressionText(one)}: ${one.message}` }));
   const number = count === 0 || listed.length > 0 ? "" : `::notice title=meshctl::${suppressedCount(count)}\n`;
   return [...findings, ...hidden].map((finding) => `${workflowCommand(finding)}\n`).join("") + number;
 }
@@ -98,20 +98,20 @@ function workflowCommand({ severity, code, message, file, line }: ReportedFindin
   return `::${WORKFLOW_LEVELS[severity]} ${properties.join(",")}::${data(message)}`;
 }
 
-const WORKFLOW_LEVELS: Readonly<Record<FindingSeverity, string>> = { note: "notice", warning: "warning", rejected: "error" };
+const WORKFLOW_LEVELS: Readonly<Record<FindingSeverity, string>> = { info: "notice", warning: "warning", error: "error" };
 
 /**
- * One test case for each finding, which fails unless it is a note, and is skipped if it is suppressed; without any finding one that passes.
+ * One test case for each finding, which fails unless it is an info, and is skipped if it is suppressed; without any finding one that passes.
  * Source: github.com/testmoapp/junitxml.
  */
 function junit(findings: readonly ReportedFinding[], suppressed: readonly SuppressedFinding[]): string {
-  const failures = findings.filter(({ severity }) => severity !== "note").length;
+  const failures = findings.filter(({ severity }) => severity !== "info").length;
   const cases = [
     ...findings.map((finding) => {
       const text = xmlText(finding.message);
       const { severity } = finding;
       const element =
-        severity === "note" ? `<system-out>${text}</system-out>` : `<failure type="${severity}" message="${text}">${text}</failure>`;
+        severity === "info" ? `<system-out>${text}</system-out>` : `<failure type="${severity}" message="${text}">${text}</failure>`;
       return testCase(finding, element);
     }),
     ...suppressed.map((one) =>

@@ -19,16 +19,16 @@ export function offlineFindings(
     ...notes.map(noteFinding),
     ...ofReports.filter(({ severity }) => severity === "warning"),
     ...rejected.flatMap(rejectedFindings),
-    ...ofReports.filter(({ severity }) => severity === "rejected"),
+    ...ofReports.filter(({ severity }) => severity === "error"),
   ];
 }
 
 function noteFinding({ code, message, file }: Note): ReportedFinding {
-  return { severity: "note", code, message, ...(file === undefined ? {} : { file }) };
+  return { severity: "info", code, message, ...(file === undefined ? {} : { file }) };
 }
 
 function rejectedFindings({ code, problems }: RejectedObject): readonly ReportedFinding[] {
-  return problems.map(({ message, source }) => ({ severity: "rejected", code, message, ...placeIn(source) }));
+  return problems.map(({ message, source }) => ({ severity: "error", code, message, ...placeIn(source) }));
 }
 
 /** What is said of many targets of one resource in the same words is one finding. */
@@ -42,7 +42,7 @@ function reportFindings(reports: readonly Report[], sourceOf: Intake["sourceOf"]
     if (report.target !== undefined) group.targets.push(report.target);
   }
   return [...groups.values()].map(({ report, targets }) => ({
-    severity: isRejected(report.state) ? "rejected" : "warning",
+    severity: isRejected(report.state) ? "error" : "warning",
     code: report.code,
     message: `${formatRef(report.subject)}: ${report.message}${on(targets)}`,
     ...placeOf(report, sourceOf),

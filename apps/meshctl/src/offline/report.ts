@@ -15,15 +15,15 @@ export async function printFindingsAsData(findings: readonly ReportedFinding[], 
 
 function linesOf(findings: readonly ReportedFinding[], { red, yellow, dim }: Colors): readonly string[] {
   const labels: Readonly<Record<FindingSeverity, string>> = {
-    note: dim("note:"),
+    info: dim("info:"),
     warning: yellow("warning:"),
-    rejected: red("rejected:"),
+    error: red("error:"),
   };
   return findings.map((finding) => `${labels[finding.severity]} ${findingText(finding)}\n`);
 }
 
-/** `1 rejected, 2 warnings`. */
+/** `1 error, 2 warnings`. */
 export function tally(findings: readonly ReportedFinding[]): string {
   const of = (severity: FindingSeverity) => findings.filter((finding) => finding.severity === severity).length;
-  return `${of("rejected")} rejected, ${counted(of("warning"), "warning")}`;
+  return `${counted(of("error"), "error")}, ${counted(of("warning"), "warning")}`;
 }

@@ -6,6 +6,15 @@ export interface ColumnsOptions {
   readonly width?: number | undefined;
   /** The last column has sentences: they may be cut, or stand below their row. */
   readonly isSentenceLast?: boolean;
+  /** How wide each column is at least, as `columnWidths` gives it: rows that are printed later then stand below those before. */
+  readonly least?: readonly number[];
+  /** Rows alone, below headers that were printed before. */
+  readonly isContinued?: boolean;
+}
+
+/** How wide each column must be for these rows, in characters. */
+export function columnWidths(headers: readonly string[], rows: readonly (readonly string[])[]): readonly number[] {
+  return headers.map((header, i) => rows.reduce((most, row) => Math.max(most, cellText(row[i]).length), header.length));
 }
 
 /**
@@ -16,10 +25,10 @@ export interface ColumnsOptions {
 export function columnsText(
   headers: readonly string[],
   rows: readonly (readonly string[])[],
-  { width = Number.MAX_SAFE_INTEGER, isSentenceLast = false }: ColumnsOptions = {},
+  { width = Number.MAX_SAFE_INTEGER, isSentenceLast = false, least = [], isContinued = false }: ColumnsOptions = {},
 ): string {
-  const lines = [headers, ...rows].map((row) => headers.map((_, i) => plainText(row[i] ?? "", LONGEST_CELL)));
-  const widths = headers.map((_, i) => lines.reduce((most, line) => Math.max(most, line[i]?.length ?? 0), 0));
+  const lines = (isContinued ? rows : [headers, ...rows]).map((row) => headers.map((_, i) => cellText(row[i])));
+  const widths = columnWidths(headers, rows).map((own, i) => Math.max(own, least[i] ?? 0));
   const last = headers.length - 1;
   const left = width - spanOf(widths.slice(0, last)) - GAP.length;
   if ((widths[last] ?? 0) <= left) return tableText(lines, widths);
@@ -27,10 +36,10 @@ export function columnsText(
   const whole = isSentenceLast ? last : last + 1;
   let shown = whole;
   while (shown > LEAST_COLUMNS && spanOf(widths.slice(0, shown)) > width) shown -= 1;
-  const below = lines.map((line, i) => (isSentenceLast && i > 0 ? sentenceLines(line[last] ?? "", width) : ""));
+  const below = lines.map((line, i) => (isSentenceLast && (i > 0 || isContinued) ? sentenceLines(line[last] ?? "", width) : ""));
   const leftOut = headers.slice(shown, whole);
   const note =
-    leftOut.length === 0
+    leftOut.length === 0 || isContinued
       ? ""
       : wrapped(`(no room for ${leftOut.join(", ")})`, width)
           .map((line) => `${line}\n`)
@@ -46,6 +55,10 @@ const LEAST_COLUMNS = 2;
 // More than a message has; a cell of a megabyte would make every line as long.
 const LONGEST_CELL = 1_024;
 const INDENT = "  ";
+
+function cellText(cell = ""): string {
+  return plainText(cell, LONGEST_CELL);
+}
 
 function spanOf(widths: readonly number[]): number {
   return widths.reduce((sum, column) => sum + column, 0) + Math.max(0, widths.length - 1) * GAP.length;

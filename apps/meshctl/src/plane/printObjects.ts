@@ -43,6 +43,12 @@ export function objectsText(groups: readonly Printed[], { format, now, width }: 
   }
 }
 
+/** The text of one object in a stream of them: JSON and YAML as objects of their own, not in a List. */
+export function objectText(kind: DefinedKind<Resource>, resource: Resource, format: Exclude<Format, "table" | "wide">): string {
+  if (format === "json") return `${JSON.stringify(shown(kind, resource), undefined, 2)}\n`;
+  return objectsText([{ kind, items: [resource] }], { format, now: 0 });
+}
+
 /** The object without the API server's record of who wrote what. */
 function shown({ apiVersion, kind }: DefinedKind<Resource>, resource: Resource): unknown {
   const { managedFields: _, ...metadata } = resource.metadata;
@@ -62,7 +68,21 @@ interface TableOptions {
   readonly width: number | undefined;
 }
 
-function table({ kind, items }: Printed, { isWide, isOneOfMany, now, width }: TableOptions): string {
+function table(printed: Printed, options: TableOptions): string {
+  const { headers, rows } = tableCells(printed, options);
+  return columnsText(headers, rows, { width: options.width, isSentenceLast: isSentenceLast(headers) });
+}
+
+/** Whether the last column has sentences. */
+export function isSentenceLast(headers: readonly string[]): boolean {
+  return headers.at(-1) === "MESSAGE";
+}
+
+/** The cells of a table of one kind: a row for each object. */
+export function tableCells(
+  { kind, items }: Printed,
+  { isWide, isOneOfMany, now }: Omit<TableOptions, "width">,
+): { readonly headers: readonly string[]; readonly rows: readonly (readonly string[])[] } {
   const columns = (kind.definition.crd?.printerColumns ?? []).filter(({ priority = 0 }: Column) => isWide || priority === 0);
   const headers = ["NAMESPACE", "NAME", ...columns.map(({ name }) => name.toUpperCase())];
   const rows = items.map((item) => [
@@ -70,5 +90,5 @@ function table({ kind, items }: Printed, { isWide, isOneOfMany, now, width }: Ta
     isOneOfMany ? `${kind.kind.toLowerCase()}/${item.metadata.name}` : item.metadata.name,
     ...columns.map((column) => cellOf(item, column, now)),
   ]);
-  return columnsText(headers, rows, { width, isSentenceLast: headers.at(-1) === "MESSAGE" });
+  return { headers, rows };
 }

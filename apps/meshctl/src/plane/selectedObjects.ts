@@ -19,12 +19,17 @@ export interface Listed<R extends Resource = Resource> {
 export async function selectedObjects<R extends Resource>(
   cluster: Cluster,
   kind: Kind<R>,
-  { namespace, cluster: clusterName }: Selection,
+  selection: Selection,
   signal: AbortSignal,
 ): Promise<Listed<R>> {
+  const { namespace } = selection;
   const { items, malformed } = await cluster.list(kind, namespace === undefined ? {} : { namespace }, signal);
-  const isMeant = (resource: Resource): boolean => clusterName === undefined || clusterOf(resource) === clusterName;
-  return { kind, items: items.filter(isMeant).sort(inOrder), malformed };
+  return { kind, items: items.filter((item) => isSelected(item, selection)).sort(inOrder), malformed };
+}
+
+/** Whether an object is one of those that are meant, whatever its namespace. */
+export function isSelected(resource: Resource, { cluster }: Selection): boolean {
+  return cluster === undefined || clusterOf(resource) === cluster;
 }
 
 /** Those with one of these names, each `name` or `namespace/name`; all of them without names. */

@@ -132,7 +132,7 @@ export const OUTPUTS: Readonly<Record<string, Output>> = {
         object<CheckResult>({
           category: text,
           description: text,
-          findings: listOf(object<CheckFinding>({ code: text, severity: oneOf("error", "warning", "note"), message: text, remedy: text })),
+          findings: listOf(object<CheckFinding>({ code: text, severity: oneOf("error", "warning", "info"), message: text, remedy: text })),
           unread: maybe(said(text, "Why the check could not be made.")),
           suppressed: maybe(said(count, "How many findings -S leaves out.")),
         }),
@@ -166,7 +166,7 @@ export const OUTPUTS: Readonly<Record<string, Output>> = {
     schema: object<{ findings: readonly ReportedFinding[] }>({
       findings: listOf(
         object<ReportedFinding>({
-          severity: oneOf("note", "warning", "rejected"),
+          severity: oneOf("info", "warning", "error"),
           code: text,
           message: text,
           file: maybe(text),

@@ -1,7 +1,7 @@
 import { withoutHidden } from "@isthmus/core";
 
-/** How much a finding weighs: `rejected` is not in force, `warning` is in force and something to know, `note` is about the input. */
-export type FindingSeverity = "note" | "warning" | "rejected";
+/** How much a finding weighs, on the scale of insights: `error` is not in force, `warning` is in force and something to know, `info` is about the input. */
+export type FindingSeverity = "info" | "warning" | "error";
 
 /** One finding, as other programs read it. */
 export interface ReportedFinding {

@@ -1,7 +1,7 @@
 import { formatRef, plainJson, withoutHidden } from "@isthmus/core";
 import { explainedCode } from "../catalogue/index.ts";
-import type { Insight, InsightSeverity } from "../insight.ts";
-import { type FindingSeverity, plainFinding, plainSuppressed, type ReportedFinding } from "./finding.ts";
+import type { Insight } from "../insight.ts";
+import { plainFinding, plainSuppressed, type ReportedFinding } from "./finding.ts";
 import { sarif } from "./sarif.ts";
 
 /** An insight, and where it stands in the input, or since when it has been there. */
@@ -47,14 +47,12 @@ export function insightsSarif(
   return `${JSON.stringify(log, undefined, 2)}\n`;
 }
 
-const FINDING_SEVERITIES: Readonly<Record<InsightSeverity, FindingSeverity>> = { info: "note", warning: "warning", error: "rejected" };
-
 /** An insight as a finding: what, on what, and what to do about it. */
 export function findingOf(insight: PrintedInsight): ReportedFinding {
   const { severity, code, remedy, file, line } = insight;
   const { command } = remedy;
   return {
-    severity: FINDING_SEVERITIES[severity],
+    severity,
     code,
     message: `${insightSentence(insight)}. Remedy: ${remedy.text}${command === undefined ? "" : `: ${command}`}`,
     ...(file === undefined ? {} : { file }),

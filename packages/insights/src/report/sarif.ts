@@ -36,7 +36,7 @@ export function sarif(findings: readonly ReportedFinding[], { program, version, 
   return { $schema: "https://json.schemastore.org/sarif-2.1.0.json", version: "2.1.0", runs: [{ tool: { driver }, results, ...count }] };
 }
 
-const LEVELS: Readonly<Record<FindingSeverity, string>> = { note: "note", warning: "warning", rejected: "error" };
+const LEVELS: Readonly<Record<FindingSeverity, string>> = { info: "note", warning: "warning", error: "error" };
 
 function ruleOf(code: string, texts: CodeTexts | undefined): object {
   if (texts === undefined) return { id: code, shortDescription: { text: code } };

@@ -2,8 +2,8 @@ import type { Resource } from "@isthmus/core";
 import type { CheckCode } from "./codes.ts";
 import type { PlaneState } from "./planeState.ts";
 
-/** Severities, worst first. A note changes no exit code. */
-export const SEVERITIES = ["error", "warning", "note"] as const;
+/** Severities, worst first. Those of insights and findings of files; an info changes no exit code unless it is asked for. */
+export const SEVERITIES = ["error", "warning", "info"] as const;
 export type CheckSeverity = (typeof SEVERITIES)[number];
 
 /** The categories of checks of the management plane, in the order in which they are printed, by the words that select them. */

@@ -14,7 +14,7 @@ const BAD_STATES: ReadonlyMap<string, Pick<CheckFinding, "code" | "severity">> =
     UNREACHABLE: { code: "REL1001", severity: "error" },
     REVOKED: { code: "REL1001", severity: "warning" },
     LAGGING: { code: "REL1004", severity: "warning" },
-    SYNCING: { code: "REL1101", severity: "note" },
+    SYNCING: { code: "REL1101", severity: "info" },
   }),
 );
 
@@ -25,7 +25,7 @@ export const agentsAreConnected: Check = {
   reads: ["clusters"],
   findings: ({ clusters, now }) => {
     if (clusters.length === 0) {
-      return [{ code: "REL1008", severity: "note", message: "no cluster is registered", remedy: "meshctl cluster register --help" }];
+      return [{ code: "REL1008", severity: "info", message: "no cluster is registered", remedy: "meshctl cluster register --help" }];
     }
     return clusters.flatMap((cluster) => {
       const { name } = cluster.metadata;

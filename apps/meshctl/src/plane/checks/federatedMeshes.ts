@@ -59,7 +59,7 @@ function unaddressed(name: string, cluster: string): CheckFinding {
 function privateAddresses(name: string, addresses: readonly string[], { spec }: VirtualMesh): readonly CheckFinding[] {
   if (spec?.federation?.flatNetwork === true || !addresses.every(isPrivate)) return [];
   const message = `${name} has private addresses only: ${addresses.slice(0, 3).join(", ")}`;
-  return [{ code: "FED1005", severity: "note", message, remedy: "check that the networks of the other clusters route them" }];
+  return [{ code: "FED1005", severity: "info", message, remedy: "check that the networks of the other clusters route them" }];
 }
 
 function singlePod(name: string): CheckFinding {
@@ -137,7 +137,7 @@ function everything(virtualMesh: VirtualMesh, { destinations }: PlaneState): rea
   const rest = unused === 0 ? "" : `; ${unused} of them have no AccessPolicy, so nobody may call them`;
   const message = `${subjectName(virtualMesh)}: federates all ${exported.length} services to all of its meshes${rest}`;
   const remedy = "name those that other clusters call with destinationSelectors in spec.federation.selectors";
-  return [{ code: "FED1013", severity: "note", message, remedy }];
+  return [{ code: "FED1013", severity: "info", message, remedy }];
 }
 
 function singlePods(destinations: readonly Destination[]): readonly CheckFinding[] {
@@ -155,7 +155,7 @@ function singlePods(destinations: readonly Destination[]): readonly CheckFinding
       ? [
           {
             code: "RES1002",
-            severity: "note",
+            severity: "info",
             message: `Service ${name} is federated and has a single pod in all clusters together`,
             remedy: "scale its workload to 2 or more, in more than one cluster if it has to outlast one",
           },

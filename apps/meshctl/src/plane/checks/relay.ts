@@ -70,10 +70,10 @@ export const storeHasRoom: Check = {
     ),
 };
 
-/** Undefined where there is room. What is not known is worth a note. */
+/** Undefined where there is room. What is not known is an info. */
 function severityOf(status: string, reason: string): CheckSeverity | undefined {
   if (status === "True") return undefined;
-  if (status === "Unknown") return "note";
+  if (status === "Unknown") return "info";
   return reason === "AlmostFull" ? "warning" : "error";
 }
 

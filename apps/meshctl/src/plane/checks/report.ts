@@ -26,7 +26,7 @@ export function checkText(results: readonly CheckResult[], width = WIDEST): stri
 // Where nothing says how wide the terminal is, a message stays on its line.
 const WIDEST = Number.MAX_SAFE_INTEGER;
 
-const SIGNS: Readonly<Record<CheckSeverity, string>> = { error: "❌", warning: "⚠️ ", note: "✅" };
+const SIGNS: Readonly<Record<CheckSeverity, string>> = { error: "❌", warning: "⚠️ ", info: "✅" };
 
 function resultLines({ description, findings, unread }: CheckResult, width: number): readonly string[] {
   if (unread !== undefined)

@@ -51,7 +51,7 @@ export const faultsAreShort: Check = {
       const { percentage = 100 } = spec.policy.faultInjection;
       const message = `${subjectName(policy)}: injects faults into ${percentage} % of its requests, and is ${Math.floor(age / DAY_MS)} d old`;
       return [
-        { code: "RTE1014", severity: "note", message, remedy: `kubectl -n ${metadata.namespace} delete trafficpolicy ${metadata.name}` },
+        { code: "RTE1014", severity: "info", message, remedy: `kubectl -n ${metadata.namespace} delete trafficpolicy ${metadata.name}` },
       ];
     }),
 };

@@ -99,7 +99,7 @@ const trustDomainIsOwn: Check<TargetState> = {
       const { trustDomain = "" } = istio;
       if (trustDomain !== "" && trustDomain !== SHARED_TRUST_DOMAIN) return [];
       const message = `Istio in ${place} has the trust domain ${SHARED_TRUST_DOMAIN}, as others have by default: AccessPolicies cannot tell their callers apart`;
-      return { code: "PRE1103", severity: "note", message, remedy: "set trustDomain in its mesh configuration to a name of this cluster" };
+      return { code: "PRE1103", severity: "info", message, remedy: "set trustDomain in its mesh configuration to a name of this cluster" };
     }),
 };
 
