@@ -38,6 +38,27 @@ export const variants: readonly Variant[] = [
     values: certificatesAlone("gloo-mesh"),
     valuesIn: certificatesAlone,
   },
+  {
+    name: "agent with labels of its own, an image by digest and an account that is there",
+    chart: "gloo-mesh-agent",
+    values: {
+      relay: agent,
+      commonLabels: { team: "mesh" },
+      image: { digest: `sha256:${"1".repeat(64)}` },
+      serviceAccount: { create: false, name: "platform-agent" },
+      meshCertificates: { namespaces: ["default"] },
+    },
+  },
+  {
+    name: "server with labels of its own, images by digest and an account of another name",
+    chart: "gloo-mesh-mgmt-server",
+    values: {
+      commonLabels: { team: "mesh" },
+      image: { digest: `sha256:${"2".repeat(64)}` },
+      glooUi: { image: { digest: `sha256:${"3".repeat(64)}` } },
+      serviceAccount: { name: "platform-server" },
+    },
+  },
   { name: "agent with an election in one replica", chart: "gloo-mesh-agent", values: { relay: agent, leaderElection: true } },
   {
     name: "agent with legacy names",
@@ -231,6 +252,18 @@ export const variants: readonly Variant[] = [
 /** Values that contradict each other or themselves, and what Helm says: a part of its sentence. */
 export const contradictions: readonly (Variant & { readonly says: string })[] = [
   ...agentContradictions(),
+  {
+    name: "an account that is neither made nor named",
+    chart: "gloo-mesh-mgmt-server",
+    values: { serviceAccount: { create: false } },
+    says: "serviceAccount.create: false needs serviceAccount.name, the account that exists already",
+  },
+  {
+    name: "a label for all objects by which the chart selects its pods",
+    chart: "gloo-mesh-mgmt-server",
+    values: { commonLabels: { app: "mine" } },
+    says: "commonLabels.app: this chart sets it: leave it out",
+  },
   {
     name: "a setting that does not exist",
     chart: "gloo-mesh-mgmt-server",

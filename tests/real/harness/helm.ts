@@ -78,7 +78,8 @@ export function renderChart({
   kubeVersion = "1.28.0",
   skipsSchema = false,
 }: RenderOptions): Promise<HelmAnswer> {
-  const args = ["template", chart, chartFolder(chart), `--namespace=${namespace}`, `--kube-version=${kubeVersion}`];
+  // What `helm test` makes is not part of an installation.
+  const args = ["template", chart, chartFolder(chart), "--skip-tests", `--namespace=${namespace}`, `--kube-version=${kubeVersion}`];
   return helm({ components }, [...args, ...(skipsSchema ? ["--skip-schema-validation"] : [])], values);
 }
 

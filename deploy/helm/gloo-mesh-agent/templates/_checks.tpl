@@ -1,6 +1,14 @@
 {{- /* Values that contradict each other, each with its remedy. What one value alone can say is in values.schema.json. */}}
 {{- define "gloo-mesh-agent.checks" -}}
 {{- include "gloo-mesh-agent.referenceChecks" . }}
+{{- if and (not .Values.serviceAccount.create) (eq .Values.serviceAccount.name "") }}
+{{- fail "serviceAccount.create: false needs serviceAccount.name, the account that exists already" }}
+{{- end }}
+{{- range $label := list "app" "app.kubernetes.io/name" "app.kubernetes.io/part-of" "service" "sidecar.istio.io/inject" }}
+{{- if hasKey $.Values.commonLabels $label }}
+{{- fail (printf "commonLabels.%s: this chart sets it: leave it out" $label) }}
+{{- end }}
+{{- end }}
 {{- range $name := list "CLUSTER" "RELAY_ADDRESS" "RELAY_AUTHORITY" "POD_NAMESPACE" "POD_NAME" "NODE_OPTIONS" }}
 {{- if hasKey $.Values.extraEnvs $name }}
 {{- fail (printf "extraEnvs.%s: this chart sets it: use the value of the chart for it (relay.cluster, relay.serverAddress, relay.authority, resources.limits.memory)" $name) }}

@@ -11,11 +11,19 @@ app: {{ include "gloo-mesh-agent.name" . }}
 {{ include "gloo-mesh-agent.selector" . }}
 app.kubernetes.io/name: {{ include "gloo-mesh-agent.name" . }}
 app.kubernetes.io/part-of: gloo-mesh
+{{- with .Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- /* The ServiceAccount that the pod runs as. */}}
+{{- define "gloo-mesh-agent.account" -}}
+{{ .Values.serviceAccount.name | default (include "gloo-mesh-agent.name" .) }}
 {{- end }}
 
 {{- define "gloo-mesh-agent.image" -}}
 {{- $image := .Values.image -}}
-{{ with $image.registry }}{{ . }}/{{ end }}{{ $image.repository }}:{{ $image.tag | default .Chart.AppVersion }}
+{{ with $image.registry }}{{ . }}/{{ end }}{{ $image.repository }}:{{ $image.tag | default .Chart.AppVersion }}{{ with $image.digest }}@{{ . }}{{ end }}
 {{- end }}
 
 {{- define "gloo-mesh-agent.electsLeader" -}}

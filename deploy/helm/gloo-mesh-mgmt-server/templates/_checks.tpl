@@ -1,6 +1,14 @@
 {{- /* Values that contradict each other, each with its remedy. What one value alone can say is in values.schema.json. */}}
 {{- define "gloo-mesh-mgmt-server.checks" -}}
 {{- include "gloo-mesh-mgmt-server.referenceChecks" . }}
+{{- if and (not .Values.serviceAccount.create) (eq .Values.serviceAccount.name "") }}
+{{- fail "serviceAccount.create: false needs serviceAccount.name, the account that exists already" }}
+{{- end }}
+{{- range $label := list "app" "app.kubernetes.io/name" "app.kubernetes.io/part-of" "service" "sidecar.istio.io/inject" }}
+{{- if hasKey $.Values.commonLabels $label }}
+{{- fail (printf "commonLabels.%s: this chart sets it: leave it out" $label) }}
+{{- end }}
+{{- end }}
 {{- $redis := .Values.redis }}
 {{- range $name := list "POD_NAMESPACE" "POD_NAME" "NODE_OPTIONS" "REDIS_ADDRESS" "REDIS_DB" "REDIS_USERNAME" "REDIS_PASSWORD" "REDIS_TLS" "REDIS_CA_FILE" "REDIS_SERVER_NAME" }}
 {{- if hasKey $.Values.extraEnvs $name }}

@@ -11,6 +11,14 @@ app: {{ include "gloo-mesh-mgmt-server.name" . }}
 {{ include "gloo-mesh-mgmt-server.selector" . }}
 app.kubernetes.io/name: {{ include "gloo-mesh-mgmt-server.name" . }}
 app.kubernetes.io/part-of: gloo-mesh
+{{- with .Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- /* The ServiceAccount that the pod runs as. */}}
+{{- define "gloo-mesh-mgmt-server.account" -}}
+{{ .Values.serviceAccount.name | default (include "gloo-mesh-mgmt-server.name" .) }}
 {{- end }}
 
 {{- /* Takes the image and the tag that it has by default. */}}
@@ -46,6 +54,9 @@ true
 app: gloo-mesh-ui
 app.kubernetes.io/name: gloo-mesh-ui
 app.kubernetes.io/part-of: gloo-mesh
+{{- with .Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
 {{- end }}
 
 {{- /* A DNS name that the certificate of the server has, whichever it was made with. */}}

@@ -40,7 +40,16 @@ export async function renderChart({ chart, namespace, values, own, runHelm }: Ch
     }
     const files = [ownValues, ...values.files].flatMap((file) => ["--values", file]);
     const sets = values.sets.flatMap((set) => ["--set", set]);
-    const { code, stdout, stderr } = await runHelm(["template", chart, join(folder, chart), "--namespace", namespace, ...files, ...sets]);
+    const { code, stdout, stderr } = await runHelm([
+      "template",
+      chart,
+      join(folder, chart),
+      "--skip-tests",
+      "--namespace",
+      namespace,
+      ...files,
+      ...sets,
+    ]);
     if (code !== 0) throw new UsageError(`Helm refuses these values: ${reasonIn(stderr)}: correct --values or --set`);
     return inApplyOrder(objectsIn(stdout));
   } finally {

@@ -1,4 +1,4 @@
-import { type AnyResource, formatRef, type Kind, kindKeyOf, type Resource, refOf } from "@isthmus/core";
+import { type AnyResource, formatRef, type Kind, kindKeyOf, type Resource, refOf, UsageError } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
 import { deleteIfSame, isMadeByMeshctl, placeOf } from "../register/ownObjects.ts";
 import { untyped } from "../remoteAccess.ts";
@@ -22,6 +22,10 @@ export function withValuesRecord(
   account: string,
   byDefault: readonly AnyResource[],
 ): readonly AnyResource[] {
+  if (!objects.some(({ kind, metadata }) => kind === "ServiceAccount" && metadata.name === account))
+    throw new UsageError(
+      `serviceAccount.create and serviceAccount.name: meshctl keeps its record of these values on ServiceAccount ${account} of the chart: leave them out, or install with helm`,
+    );
   const known = new Set(byDefault.map(keyOf));
   const more = objects.filter((object) => !known.has(keyOf(object))).map(placeIn);
   const record = JSON.stringify(more);
