@@ -16,6 +16,7 @@ import { checkGenerated } from "./generatedFiles.ts";
 import { generatedFindings } from "./generatedFindings.ts";
 import { generatedKinds } from "./generatedKinds.ts";
 import { generatedMetrics } from "./generatedMetrics.ts";
+import { generatedSupport } from "./generatedSupport.ts";
 import { generatedValues } from "./generatedValues.ts";
 import { keepSyntaxTrees } from "./importsOf.ts";
 import { languageRules } from "./language.ts";
@@ -55,6 +56,7 @@ const checks: readonly Check[] = [
   { name: "findings", run: () => checkGenerated(generatedFindings) },
   { name: "kinds", run: () => checkGenerated(generatedKinds) },
   { name: "metrics", run: () => checkGenerated(generatedMetrics) },
+  { name: "support", run: () => checkGenerated(generatedSupport) },
   { name: "values", run: () => checkGenerated(generatedValues) },
   { name: "proto", run: () => checkProto(root) },
   { name: "documents", run: () => checkDocs(root) },

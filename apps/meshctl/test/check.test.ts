@@ -98,7 +98,7 @@ describe("meshctl check", () => {
       "error: cluster east: the certificate of its agent expired at 2026-11-19T00:00:00Z [CRT1001]",
     );
     const none = await runIn(managementCluster([deployment("gloo-mesh-mgmt-server")]), ["check"]);
-    expect(none).toMatchObject({ code: 0, err: "27 checks: 1 note\n" });
+    expect(none).toMatchObject({ code: 0, err: "27 checks: 1 info\n" });
     expect(none.out).toContain("info: no cluster is registered [REL1008]");
   });
 

@@ -29,11 +29,14 @@ describe("meshctl completion", () => {
     [["cluster", "di"], ["diagnose"]],
     [["cluster", "token", ""], expect.arrayContaining(["create", "shared"])],
     [["get", "meshes", "-o", "y"], ["yaml"]],
-    [["get", "mesh", "--out"], ["--output"]],
+    [
+      ["get", "mesh", "--out"],
+      ["--output", "--output-watch-events"],
+    ],
     [["get", "destinations", "name", "--cl"], ["--cluster"]],
     [
       ["check", "--fail-on", ""],
-      ["warning", "error"],
+      ["info", "warning", "error"],
     ],
     [["completion", "z"], ["zsh"]],
     [["insights", "l"], ["list-rules"]],
@@ -77,7 +80,10 @@ describe("meshctl completion", () => {
       ["create", "shared"],
     ],
     [["get", "mesh", "-o", "y"], ["yaml"]],
-    [["get", "mesh", "--out"], ["--output"]],
+    [
+      ["get", "mesh", "--out"],
+      ["--output", "--output-watch-events"],
+    ],
     [
       ["cluster", "describe", ""],
       ["east", "west"],
@@ -115,7 +121,7 @@ describe("meshctl completion", () => {
     const { out } = await runIn(plane, ["completion", "powershell"]);
     expect(out).toContain("Register-ArgumentCompleter -Native -CommandName 'meshctl' -ScriptBlock {");
     expect(out).toContain("$steps['meshctl get mesh'] = 'meshctl get meshes'");
-    expect(out).toContain("$values['meshctl check --fail-on'] = @('warning', 'error')");
+    expect(out).toContain("$values['meshctl check --fail-on'] = @('info', 'warning', 'error')");
     expect(out).toMatch(/\$words\['meshctl cluster token'\] = @\('create', 'shared'/);
     const [open, close] = ["{", "}"].map((brace) => out.split(brace).length);
     expect(open).toBe(close);

@@ -198,16 +198,19 @@ function hostile(): string {
   );
 }
 
-test.each(["text", "json", "sarif", "junit", "github", "markdown"])("nothing that a terminal acts on is printed as %s", async (output) => {
-  const { out, err } = await run(hostile(), "-f", "-", "-o", output, "--suppressed");
-  expect(out.split("evil").length).toBeGreaterThan(2);
-  expect(actedOn(out)).toEqual([]);
-  expect(actedOn(err)).toEqual([]);
-  const io = recordedIo(hostile());
-  await meshctl(["validate", "-f", "-", "-o", output], io);
-  expect(io.written.out + io.written.err).toContain("evil");
-  expect(actedOn(io.written.out + io.written.err)).toEqual([]);
-});
+test.each(["text", "json", "sarif", "junit", "github", "gitlab", "markdown"])(
+  "nothing that a terminal acts on is printed as %s",
+  async (output) => {
+    const { out, err } = await run(hostile(), "-f", "-", "-o", output, "--suppressed");
+    expect(out.split("evil").length).toBeGreaterThan(2);
+    expect(actedOn(out)).toEqual([]);
+    expect(actedOn(err)).toEqual([]);
+    const io = recordedIo(hostile());
+    await meshctl(["validate", "-f", "-", "-o", output], io);
+    expect(io.written.out + io.written.err).toContain("evil");
+    expect(actedOn(io.written.out + io.written.err)).toEqual([]);
+  },
+);
 
 test.each([
   ["foo", "unknown command 'foo': there are list-rules and explain"],

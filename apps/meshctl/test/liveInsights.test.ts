@@ -136,7 +136,7 @@ test.each([
   ["a near miss that is no text", { nearMiss: {} }],
   ["a file", { file: 7 }],
 ])("a page is no list of insights where one has %s, in any format", async (_, others) => {
-  for (const output of ["text", "json", "sarif", "junit", "github", "markdown"]) {
+  for (const output of ["text", "json", "sarif", "junit", "github", "gitlab", "markdown"]) {
     const { code, out, err } = await run(page([item("reviews", others as object)]), "--suppressed", "-o", output);
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toContain("the answer is no list of insights");

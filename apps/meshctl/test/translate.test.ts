@@ -495,6 +495,22 @@ describe("meshctl validate", () => {
     const { out } = await validate(["-f", "-", "-o", "github"], WRONG);
     expect(out).toMatch(new RegExp(`^::error file=standard input,line=${line},title=Malformed::TrafficPolicy shop/slow: `, "m"));
   });
+  it("gives them as a code quality report of GitLab, in which a finding that only moves is the same", async () => {
+    const { out, code } = await validate(["-f", "-", "-o", "gitlab"], WRONG);
+    expect(code).toBe(1);
+    const line = WRONG.split("\n").findIndex((text) => text.includes("requestTimeout")) + 1;
+    const [issue] = JSON.parse(out);
+    expect(issue).toEqual({
+      description: expect.stringMatching(/^TrafficPolicy shop\/slow: spec\.policy\.requestTimeout: /),
+      check_name: "Malformed",
+      fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/),
+      severity: "major",
+      location: { path: "standard input", lines: { begin: line } },
+    });
+    const [moved] = JSON.parse((await validate(["-f", "-", "-o", "gitlab"], `# A line\n${WRONG}`)).out);
+    expect(moved).toEqual({ ...issue, location: { path: "standard input", lines: { begin: line + 1 } } });
+    expect((await validate(["-f", "-", "-o", "gitlab"], DISCOVERED)).out).toBe("[]\n");
+  });
   it("gives them as JUnit and as a table of Markdown, in which no text of others is markup", async () => {
     const hostile = `${DISCOVERED}---${policy("slow", "'<a href=x>&|[l](http://h) @all #1'")}`;
     const line = hostile.split("\n").findIndex((text) => text.includes("requestTimeout")) + 1;

@@ -22,6 +22,8 @@ export interface Components {
   readonly grpcPython: string;
   /** Says what Cilium makes of policies, and has its CRDs. */
   readonly cilium: string;
+  /** Runs a health script of Argo CD over objects. */
+  readonly argocdHealth: string;
   /** Istio's source: its CRDs and samples. */
   readonly istio: string;
   /** Open Service Mesh's source: its CRDs. */
@@ -29,7 +31,7 @@ export interface Components {
 }
 
 /** What lists of earlier installations lack. */
-const ADDED_LATER: readonly (keyof Components)[] = ["redis", "grpcPython", "tokenController", "osm", "helm", "cilium"];
+const ADDED_LATER: readonly (keyof Components)[] = ["redis", "grpcPython", "tokenController", "osm", "helm", "cilium", "argocdHealth"];
 const realTests = fileURLToPath(new URL("..", import.meta.url));
 
 /** What `tests/real/install.sh` installed, or why it can't be used. */

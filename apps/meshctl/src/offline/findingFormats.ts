@@ -9,6 +9,7 @@ import {
 } from "@isthmus/insights/report";
 import { DISCOVERY_FINDINGS, FINDINGS, INPUT_FINDINGS } from "@isthmus/translators";
 import { plainText } from "../output/plainText.ts";
+import { codeQuality } from "./codeQuality.ts";
 import { placeText } from "./findings.ts";
 import type { FindingFormat } from "./formatNames.ts";
 import { markdownText } from "./markdownText.ts";
@@ -34,6 +35,7 @@ export function formatted(
   const listed = suppressed?.isListed === true ? hidden : [];
   if (format === "json") return `${JSON.stringify({ findings: plain }, undefined, 2)}\n`;
   if (format === "junit") return junit(plain, hidden);
+  if (format === "gitlab") return codeQuality([...plain, ...asInfo(listed)]);
   if (format === "markdown") return markdown(plain, { listed, count: hidden.length });
   if (format === "github") return workflowCommands(plain, { listed, count: hidden.length });
   const log = sarif(plain, {
@@ -72,13 +74,23 @@ interface Suppressed {
 }
 
 function workflowCommands(findings: readonly ReportedFinding[], { listed, count }: Suppressed): string {
-  const hidden = listed.map((one) => ({ ...one, severity: "info" as const, message: `${suppressionText(one)}: ${one.message}` }));
   const number = count === 0 || listed.length > 0 ? "" : `::notice title=meshctl::${suppressedCount(count)}\n`;
-  return [...findings, ...hidden].map((finding) => `${workflowCommand(finding)}\n`).join("") + number;
+  return [...findings, ...asInfo(listed)].map((finding) => `${workflowCommand(finding)}\n`).join("") + number;
+}
+
+/** Suppressed findings for readers that know no suppressions: the reason comes first. */
+function asInfo(listed: readonly SuppressedFinding[]): readonly ReportedFinding[] {
+  return listed.map(({ code, file, line, ...one }) => ({
+    severity: "info",
+    code,
+    message: `${suppressionText(one)}: ${one.message}`,
+    ...(file === undefined ? {} : { file }),
+    ...(line === undefined ? {} : { line }),
+  }));
 }
 
 /** Why a finding is suppressed. */
-function suppressionText({ by, until, reason }: Omit<SuppressedFinding, keyof ReportedFinding>): string {
+function suppressionText({ by, until, reason }: Pick<SuppressedFinding, "by" | "until" | "reason">): string {
   return `suppressed by ${by}${until === undefined ? "" : ` until ${until}`} (${reason})`;
 }
 

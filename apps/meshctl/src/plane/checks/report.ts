@@ -63,7 +63,9 @@ function inOrder(findings: readonly CheckFinding[]): readonly CheckFinding[] {
 export function checkSummary(results: readonly CheckResult[]): string {
   const findings = results.flatMap((result) => result.findings);
   const counts = SEVERITIES.map((severity) => [severity, findings.filter((finding) => finding.severity === severity).length] as const);
-  const found = counts.flatMap(([severity, count]) => (count === 0 ? [] : [`${count} ${severity}${count === 1 ? "" : "s"}`]));
+  const found = counts.flatMap(([severity, count]) =>
+    count === 0 ? [] : [`${count} ${severity}${count === 1 || severity === "info" ? "" : "s"}`],
+  );
   const unread = results.filter((result) => result.unread !== undefined).length;
   const suppressed = results.reduce((sum, result) => sum + (result.suppressed ?? 0), 0);
   const hidden = suppressed === 0 ? "" : `; ${suppressed} suppressed`;
