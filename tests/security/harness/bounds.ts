@@ -57,6 +57,7 @@ export const BOUNDS: Readonly<Record<string, Readonly<Record<string, Bound>>>> =
   "apps/meshctl/src/cluster/managedObjects.ts": { MOST: reader },
   "apps/meshctl/src/cluster/portForward.ts": { MOST_CONNECTIONS: reader },
   "apps/meshctl/src/cluster/userConfig.ts": { MOST_BYTES: reader },
+  "apps/meshctl/src/commands/wait.ts": { MOST_PARTS: reader },
   "apps/meshctl/src/offline/checks/callers.ts": { MOST_NAMES: reader },
   "apps/meshctl/src/offline/checks/nearMisses.ts": { MOST_HINTS: reader },
   "apps/meshctl/src/offline/checks/rejectedMistakes.ts": { MOST_REJECTED: reader },
