@@ -31,6 +31,7 @@ import { installCommand } from "./commands/install.ts";
 import { logsCommand } from "./commands/logs.ts";
 import { adjustableIo, earlyLoudness, LOG_FORMATS, type Loudness, VERBOSITIES, type Verbosity } from "./commands/loudness.ts";
 import { namesCommand } from "./commands/names.ts";
+import { withOtherWords } from "./commands/otherWords.ts";
 import type { ConnectRemote } from "./commands/registrationOptions.ts";
 import { snapshotCommand } from "./commands/snapshot.ts";
 import { syncCommand } from "./commands/sync.ts";
@@ -100,6 +101,7 @@ function programOf(runtime: CommandRuntime, { toRemote, call }: { readonly toRem
     .configureOutput({
       writeOut: (text) => void io.out(asCalled(text, call, program)),
       writeErr: (text) => io.err(asCalled(text, call, program)),
+      outputError: (text, write) => write(withOtherWords(text)),
     })
     .showHelpAfterError("See 'meshctl --help' or 'meshctl COMMAND --help'.")
     .showSuggestionAfterError()

@@ -75,6 +75,21 @@ describe("parseDocuments", () => {
   });
 });
 
+describe("templates of Helm", () => {
+  it.each(["kind: {{ .Values.kind }}\n", "a: 1\nb: {{- if .x }}\n", '{{ include "a" . }}\n', "a:\n  {{- toYaml .x | nindent 2 }}\n"])(
+    "are named as such: %j",
+    (text) => {
+      const { unreadable } = parse(text);
+      expect(unreadable.map(({ problem }) => problem)).toEqual([expect.stringContaining("helm template CHART | meshctl validate -")]);
+    },
+  );
+
+  it("are no other maps", () => {
+    expect(parse("a: {{b: 1}: 2}\n").unreadable).toHaveLength(1);
+    expect(parse("? [a]\n: 1\n").unreadable).toEqual([expect.objectContaining({ problem: expect.stringContaining("strings") })]);
+  });
+});
+
 describe("splitJson", () => {
   it("is not misled by brackets and quotes within strings", () => {
     const text = '{"a": "}\\"{"} [1, "]"]';

@@ -128,7 +128,9 @@ function parseSlowly(name: string, { text, line: firstLine }: YamlPiece, number:
       const [error] = tree.document.errors;
       if (error !== undefined) {
         const { line, col } = tree.lines.linePos(error.pos[0]);
-        unreadable.push({ ...place(index, line), problem: `${error.message} (column ${col})` });
+        // `{{ … }}` of Helm is a map whose key is a map.
+        const problem = error.code === "NON_STRING_KEY" && isTemplate(text, error.pos[0]) ? TEMPLATE : `${error.message} (column ${col})`;
+        unreadable.push({ ...place(index, line), problem });
         continue;
       }
       const value: unknown = tree.document.toJS();
@@ -143,6 +145,13 @@ function parseSlowly(name: string, { text, line: firstLine }: YamlPiece, number:
   }
   return { documents, unreadable };
 }
+
+/** Whether two braces begin a value here, or before in the same line. */
+function isTemplate(text: string, at: number): boolean {
+  return text.slice(text.lastIndexOf("\n", at) + 1, at + 2).includes("{{");
+}
+
+const TEMPLATE = "looks like a template of Helm: render it first: helm template CHART | meshctl validate -";
 
 /** What is wrong with a document whose aliases can't be followed, at the first of them that stands for nothing. */
 function aliasProblem(tree: Tree, error: unknown): Pick<Unreadable, "line" | "problem"> {
