@@ -20,6 +20,7 @@ import { registrationOf } from "../model/registrations.ts";
 import { isInScope, policyClusters } from "../model/scope.ts";
 import { t } from "../strings.ts";
 import { TrustState, TrustSteps } from "../summaries/TrustSteps.tsx";
+import { CertificateTimeline } from "./CertificateTimeline.tsx";
 import { useOpenObject } from "./useOpenObject.ts";
 
 const clustersOf = ({ cluster }: ConsoleCertificate) => [cluster];
@@ -90,11 +91,15 @@ function State({ certificate }: { readonly certificate: ConsoleCertificate }) {
 export function CertificatesPage() {
   const fleet = useFleet();
   const open = useOpenObject();
+  const scope = useScope();
   const { certificates, isOfServer } = useMemo(() => knownCertificates(fleet), [fleet]);
+  // As the table below, which is filtered by the clusters that are chosen.
+  const inScope = certificates.filter((certificate) => isInScope(scope, clustersOf(certificate)));
   return (
     <Page title={t.certificates.title}>
       <Rotations />
       <Section title={t.overview.certificates} note={isOfServer ? undefined : t.certificates.notOfServer}>
+        {certificates.length === 0 ? null : <CertificateTimeline certificates={inScope} />}
         <ResourceTable
           what={t.certificates.what}
           rows={certificates}

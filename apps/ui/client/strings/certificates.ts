@@ -15,6 +15,15 @@ export const certificateStrings = {
   rotationsNone: "No VirtualMesh asks for a common root, so none is rotated here: spec.mtlsConfig.shared does.",
   notOfServer:
     "Without a management server only what clusters report of themselves is known: certificates of agents, and of the CAs of meshes. The roots, the certificates of the relay and tokens are in Secrets, which neither the store nor a saved snapshot has.",
+  timeline: "When certificates end",
+  spans: {
+    ended: "Ended",
+    day: "Within a day",
+    week: "A week",
+    month: "30 days",
+    year: "A year",
+    later: "Later",
+  },
   empty: "No certificate is known.",
   emptyHow: "A management server knows them all:",
   emptyCommand: "meshctl cert list",
