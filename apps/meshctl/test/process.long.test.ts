@@ -18,7 +18,7 @@ describe("the meshctl program", () => {
   it("says its version, as JSON and alone", async () => {
     expect(JSON.parse((await run(["version", "--client"])).out)).toEqual({ client: { version } });
     const { code, out, err } = await run(["version", "--kubeconfig", "/does/not/exist"]);
-    expect({ code, versions: JSON.parse(out) }).toEqual({ code: 0, versions: { client: { version }, server: null } });
+    expect({ code, versions: JSON.parse(out) }).toEqual({ code: 3, versions: { client: { version }, server: null } });
     expect(err).toMatch(/^warning: the versions of the management plane are unknown: kubeconfig \/does\/not\/exist: no such file/);
     expect((await run(["--version"])).out).toBe(`${version}\n`);
   });

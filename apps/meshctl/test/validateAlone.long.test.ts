@@ -65,21 +65,24 @@ describe("meshctl validate without a cluster in the input", () => {
 
   it("rejects what is wrong in any cluster", async () => {
     expect(await codesIn(policy("slow", `{${NAMED}, policy: {requestTimeout: -5s, faultInjection: {abort: {httpStatus: 4}}}}`))).toEqual([
-      "note ClusterNotGiven",
-      "rejected HttpStatusOutOfRange",
-      "rejected DurationOutOfRange",
+      "info ClusterNotGiven",
+      "error HttpStatusOutOfRange",
+      "error DurationOutOfRange",
     ]);
   });
 
   it("judges references between objects of the input, where it has some of the kind", async () => {
     const to = (name: string) =>
-      policy("shift", `{policy: {trafficShift: {destinations: [{virtualDestination: {name: ${name}, namespace: shop}}]}}}`);
-    expect(await codesIn(to("carts"))).toEqual(["note ClusterNotGiven"]);
-    expect(await codesIn(to("carts") + VIRTUAL_DESTINATION)).toEqual(["note ClusterNotGiven", "rejected TrafficShiftTargetUnknown"]);
-    expect(await codesIn(to("cart") + VIRTUAL_DESTINATION + VIRTUAL_MESH)).toEqual(["note ClusterNotGiven"]);
+      policy(
+        "shift",
+        `{destinationSelector: [{kubeServiceMatcher: {}}], policy: {trafficShift: {destinations: [{virtualDestination: {name: ${name}, namespace: shop}}]}}}`,
+      );
+    expect(await codesIn(to("carts"))).toEqual(["info ClusterNotGiven"]);
+    expect(await codesIn(to("carts") + VIRTUAL_DESTINATION)).toEqual(["info ClusterNotGiven", "error TrafficShiftTargetUnknown"]);
+    expect(await codesIn(to("cart") + VIRTUAL_DESTINATION + VIRTUAL_MESH)).toEqual(["info ClusterNotGiven"]);
     expect(await codesIn(VIRTUAL_DESTINATION + VIRTUAL_MESH.replace("name: all", "name: some"))).toEqual([
-      "note ClusterNotGiven",
-      "rejected VirtualMeshUnknown",
+      "info ClusterNotGiven",
+      "error VirtualMeshUnknown",
     ]);
   });
 
@@ -87,8 +90,8 @@ describe("meshctl validate without a cluster in the input", () => {
     const service = (more: string) =>
       `---\napiVersion: v1\nkind: Service\nmetadata: {name: cart, namespace: shop${more}}\nspec: {ports: [{port: 80}]}\n`;
     const text = policy("slow", `{${NAMED}, policy: {requestTimeout: 5s}}`);
-    expect(await codesIn(text + service(""))).toEqual(["note ClusterMissing", "note ClusterNotGiven"]);
-    expect(await codesIn(text + service(", clusterName: east"))).toEqual(["rejected DestinationUnknown"]);
+    expect(await codesIn(text + service(""))).toEqual(["info ClusterMissing", "info ClusterNotGiven"]);
+    expect(await codesIn(text + service(", clusterName: east"))).toEqual(["error DestinationUnknown"]);
   });
 
   const folder = `${root}packages/translators/testdata`;
@@ -120,9 +123,9 @@ function isUsers({ apiVersion, kind: name }: { readonly apiVersion: string; read
   return kind !== undefined && (hasUserStatus(kind) || kind.kind === Settings.kind);
 }
 
-/** Without its targets, of which there are none without a cluster. */
+/** Without its targets, of which there are none without a cluster, and without their number. */
 function keyOf({ code, message }: Found): string {
-  return `${code} ${message.replace(/ \(on (?:Destination|Workload|VirtualDestination) .*$/, "")}`;
+  return `${code} ${message.replace(/ \(on (?:Destination|Workload|VirtualDestination) .*$/, "").replace(/(all \d+ services|the 1 service)(?= that it may select)/, "every service")}`;
 }
 
 describe("meshctl validate with fields and modes that are not known", () => {
