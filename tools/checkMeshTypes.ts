@@ -6,7 +6,7 @@ import { isTypeScript, placeOf, type SourceTree } from "./sourceTree.ts";
 
 /** Members of `Mesh.spec` that meshes of one type have. */
 const MESH_TYPES: ReadonlySet<string> = new Set(
-  Object.keys(Mesh.definition.fields.spec.properties).filter((name) => name !== "agentInfo" && name !== "cilium"),
+  Object.keys(Mesh.definition.fields.spec.properties).filter((name) => name !== "agentInfo" && name !== "cilium" && name !== "held"),
 );
 
 /** Folders of `packages/translators/src` that know no type of mesh. */

@@ -4,7 +4,7 @@ import { Mesh, type MeshInstallation } from "./mesh.ts";
 const MESH_TYPES = Object.keys(Mesh.definition.fields.spec.properties) as readonly (keyof NonNullable<Mesh["spec"]>)[];
 
 /** Where the control plane of a mesh runs; undefined when it runs in no cluster. */
-export function meshInstallationOf({ spec = {} }: Mesh): MeshInstallation | undefined {
+export function meshInstallationOf({ spec = {} }: Pick<Mesh, "spec">): MeshInstallation | undefined {
   for (const type of MESH_TYPES) {
     const mesh = spec[type];
     if (mesh !== undefined && "installation" in mesh) return mesh.installation;

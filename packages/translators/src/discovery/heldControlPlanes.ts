@@ -9,34 +9,21 @@ import {
   ValidatingWebhookConfiguration,
   VirtualMesh,
 } from "@isthmus/api";
-import { displayName, FIRST_SEEN, keyOfResource, type Report, type ResourceRef, type Snapshot, type Table } from "@isthmus/core";
+import { displayName, keyOfResource, type Report, type ResourceRef, type Snapshot, type Table } from "@isthmus/core";
 import { derived } from "../incremental/derived.ts";
 import { type Group, groupedBy } from "../incremental/groupedBy.ts";
 import { inputKind, inputTable, type JoinSource, join } from "../incremental/join.ts";
 import { reuseIfEqual } from "../incremental/rows.ts";
 import { LastKnownMesh } from "../policy/lastKnownMesh.ts";
 import { namespaceLocationOf } from "../policy/podIndexes.ts";
-import { controlPlanesByCluster, isControlPlane } from "./controlPlanes.ts";
-import { REVISION_LABEL } from "./detectors/istioMesh.ts";
+import { controlPlanesByCluster } from "./controlPlanes.ts";
+import { heldOf, standInFor } from "./detectors/standInPlane.ts";
 import { keyAcrossKinds } from "./discoveryResult.ts";
 import { finding } from "./findings.ts";
 import { byCluster } from "./indexes.ts";
-import { infrastructureOf, isVouchedFor, meshNameOf } from "./infrastructure.ts";
+import { infrastructureOf, isVouchedFor } from "./infrastructure.ts";
 import type { DiscoveryOptions } from "./metadata.ts";
 import { virtualMeshesByMember } from "./standIns.ts";
-
-/**
- * Stands for the Deployment of a control plane that is not there any more, while policies rely on its mesh (docs/decisions/0175): of a kind of its own,
- * so that it is never taken for the Deployment that may come back.
- */
-export interface HeldControlPlane extends Deployment {
-  readonly held: LastKnownMesh;
-}
-
-/** The control plane as it was, where it is gone; undefined of one that is there. */
-export function heldOf(deployment: Deployment): LastKnownMesh | undefined {
-  return (deployment as Partial<HeldControlPlane>).held;
-}
 
 /** What the table of control planes is made of beside Deployments. */
 interface HeldSources {
@@ -142,7 +129,7 @@ const ONE_GROUP: readonly string[] = ["all"];
 const accessPoliciesTogether = groupedBy<AccessPolicy>(() => ONE_GROUP);
 
 /** Whether the management cluster says that what is gone was removed on purpose. */
-export function isConfirmedGone(
+function isConfirmedGone(
   registration: KubernetesCluster,
   { name, namespace = "" }: { readonly name: string; readonly namespace?: string },
 ): boolean {
@@ -185,43 +172,4 @@ export function ciliumGone({ namespace = "" }: CiliumInstallation, clusterName: 
 
 function goneMessage(what: string, { name, namespace = "", clusterName }: ResourceRef): string {
   return `${what} of ${clusterName} is gone, and policies rely on it: what is written for it stays as it is. If it was removed on purpose: meshctl cluster confirm-removed ${clusterName} ${namespace}/${name}`;
-}
-
-/** A Deployment by which discovery finds the control plane that it remembers; undefined where nothing tells which it was. */
-function standInFor(known: LastKnownMesh): HeldControlPlane | undefined {
-  const { cluster, home, spec } = known;
-  const { podLabels = {}, version = "" } = (spec?.istio ?? spec?.osm)?.installation ?? {};
-  if (cluster === "" || home === "" || spec === undefined) return undefined;
-  const containers =
-    spec.istio === undefined
-      ? [{ name: OSM_CONTROLLER, image: `${OSM_CONTROLLER}:${version}` }]
-      : [{ name: "discovery", image: `istio/pilot:${version}` }];
-  return namesOf(known)
-    .map(
-      (name): HeldControlPlane => ({
-        apiVersion: LastKnownMesh.apiVersion,
-        kind: "ControlPlaneMemory",
-        // It was there before all others.
-        metadata: {
-          name,
-          namespace: home,
-          clusterName: cluster,
-          annotations: { ...known.annotations, [FIRST_SEEN]: EARLIEST },
-          creationTimestamp: EARLIEST,
-        },
-        spec: { selector: { matchLabels: podLabels }, template: { metadata: { labels: podLabels }, spec: { containers } } },
-        held: known,
-      }),
-    )
-    .find((standIn) => meshNameOf(standIn) === known.metadata.name && isControlPlane(standIn));
-}
-
-const EARLIEST = "1970-01-01T00:00:00Z";
-const OSM_CONTROLLER = "osm-controller";
-
-/** What the Deployment may have been called: the name of a Mesh is cut where it is too long. */
-function namesOf({ metadata, cluster, home, spec }: LastKnownMesh): readonly string[] {
-  const end = `-${home}-${cluster}`;
-  const revision = spec?.istio?.installation?.podLabels?.[REVISION_LABEL] ?? "";
-  return [...(metadata.name.endsWith(end) ? [metadata.name.slice(0, -end.length)] : []), "istiod", `istiod-${revision}`];
 }
