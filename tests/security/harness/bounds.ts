@@ -111,6 +111,7 @@ export const BOUNDS: Readonly<Record<string, Readonly<Record<string, Bound>>>> =
   "apps/ui/client/model/topology.ts": { MOST_SERVICES: reader },
   "apps/ui/client/model/trafficRows.ts": { MOST_ROWS: reader },
   "apps/ui/client/model/yamlLines.ts": { MAX_DEPTH: reader },
+  "apps/ui/client/pages/CertificateTimeline.tsx": { MOST_MARKS: reader },
   "apps/ui/client/pages/AccessSlot.tsx": { MOST_AT_ONCE: reader },
   "apps/ui/client/pages/ClusterImpact.tsx": { MOST_UNASKED: reader },
   "apps/ui/client/pages/DebugSessions.tsx": { MOST_COMMANDS: reader },
