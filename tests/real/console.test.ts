@@ -270,6 +270,8 @@ describeInBrowser("the console in a browser", (executablePath) => {
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     demo.press("s");
     await page.locator(".route .react-flow__edge-path").waitFor({ state: "attached" });
+    // What proxies count is of no concern here.
+    await page.getByRole("button", { name: "traffic", exact: true }).click();
     await page.getByLabel("Boxes").selectOption("cluster>namespace");
     const namespaces = page.locator(".namespace-node");
     await expect.poll(() => namespaces.allInnerTexts()).toEqual(["bookinfo", "istio-system", "bookinfo", "istio-system"]);
@@ -298,7 +300,7 @@ describeInBrowser("the console in a browser", (executablePath) => {
     const link = String(await page.evaluate("navigator.clipboard.readText()"));
     expect(Object.fromEntries(new URL(link).searchParams)).toEqual({
       box: "cluster>namespace",
-      show: "policy,access,traffic,insights",
+      show: "policy,access,insights",
       find: "reviews -cluster:cluster-2",
       without: "ns:istio-system",
     });

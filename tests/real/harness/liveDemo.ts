@@ -28,8 +28,9 @@ export interface LiveDemo {
 
 /** Starts the demo on free ports, in a folder where it leaves its kubeconfig; resolves when both clusters are federated. */
 export async function startLiveDemo(folder = root): Promise<LiveDemo> {
-  const [port = 0, uiPort = 0] = await freePorts(2);
-  const args = [join(root, "apps/playground/bin/demo.js"), "--port", String(port), "--ui-port", String(uiPort)];
+  const [port = 0, uiPort = 0, adminPort = 0] = await freePorts(3);
+  const ports = ["--port", String(port), "--ui-port", String(uiPort), "--admin-port", String(adminPort)];
+  const args = [join(root, "apps/playground/bin/demo.js"), ...ports];
   const child = spawn(process.execPath, args, { cwd: folder, stdio: ["pipe", "pipe", "inherit"] });
   process.once("exit", () => child.kill("SIGKILL"));
   try {

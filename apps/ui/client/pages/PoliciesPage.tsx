@@ -71,7 +71,7 @@ const COLUMNS: readonly Column<Resource>[] = [
   {
     id: "kind",
     title: t.columns.kind,
-    width: [7.3, 0.3],
+    width: [9, 0.3],
     spare: 4,
     token: "kind",
     text: ({ kind }) => kind,

@@ -69,6 +69,8 @@ export async function drawingOf({ nodes, edges }: Topology, boxes: Boxes): Promi
         : { markerEnd: { type: MarkerType.ArrowClosed, color: COLORS[edge.type], width: 18, height: 18 } }),
       data: { because: edge.because },
       className: `edge ${edge.type}`,
+      // What leads to a policy is clicked, so no edge of traffic lies over it.
+      zIndex: edge.type === "traffic" ? 0 : 1,
     })),
   };
 }
