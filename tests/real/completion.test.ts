@@ -65,7 +65,10 @@ for (const [shell, [code, option]] of Object.entries(SHELLS)) {
       [["cluster", "di"], ["diagnose"]],
       [["get", "meshes", "-o", "y"], ["yaml"]],
       [["get", "mesh", "--output", "y"], ["yaml"]],
-      [["get", "mesh", "--out"], ["--output", "--output-watch-events"]],
+      [
+        ["get", "mesh", "--out"],
+        ["--output", "--output-watch-events"],
+      ],
       [["get", "destinations", "name", "--cl"], ["--cluster"]],
       [["insights", "list-rules", "-o", "m"], ["markdown"]],
       [["insights", "explain", "UPG"], ["UPG1001"]],
