@@ -6,7 +6,7 @@ import { managementCluster, runIn } from "./planeRun.ts";
 
 const ref = { name: "east", namespace: "gloo-mesh" };
 const reason =
-  "control plane istio-system/istiod of east is gone, and policies rely on it: what is written for it stays as it is. If it was removed on purpose: meshctl cluster confirm-removed east istio-system/istiod";
+  "control plane istio-system/istiod of east is not found any more, and policies rely on it: what is written for it stays as it is. If it was removed on purpose: meshctl cluster confirm-removed east istio-system/istiod";
 const mesh: AnyResource = {
   apiVersion: "discovery.mesh.gloo.solo.io/v1",
   kind: "Mesh",
@@ -27,7 +27,7 @@ it("adds what was removed, once, and changes nothing else", async () => {
 
 it.each([
   ["east", "istiod", "is not NAMESPACE/NAME"],
-  ["east", "istio-system/istiod-next", "is not gone, or nothing is kept because of it"],
+  ["east", "istio-system/istiod-next", "nothing is kept for istio-system/istiod-next of east"],
   ["eats", "istio-system/istiod", "did you mean east?"],
 ])("refuses %s %s", async (name, removed, text) => {
   const management = plane();

@@ -36,7 +36,7 @@ export const GLOBAL_ACCESS_FINDINGS = {
     meaning:
       "The control plane of a mesh, or the Cilium of its cluster, is gone. What policies and VirtualMeshes wrote for it stays until it is back, or its removal is confirmed.",
     example:
-      "control plane istio-system/istiod of cluster-1 is gone, and policies rely on it: what is written for it stays as it is. If it was removed on purpose: meshctl cluster confirm-removed cluster-1 istio-system/istiod",
+      "control plane istio-system/istiod of cluster-1 is not found any more, and policies rely on it: what is written for it stays as it is. If it was removed on purpose: meshctl cluster confirm-removed cluster-1 istio-system/istiod",
   },
   TrustDomainUnknown: {
     meaning: "The trust domain of a cluster is unknown, so its identities cannot be named.",

@@ -1,7 +1,7 @@
 import { kindOf, Mesh, Workload } from "@isthmus/api";
 import { type AnyResource, type Resource, refOf, resourceKeyOf, snapshotOf } from "@isthmus/core";
 import { soundTranslation } from "@isthmus/testing";
-import { fleet, HOME, istiod, meshConfig } from "@isthmus/testing/oneTenant";
+import { cilium, fleet, HOME, istiod, meshConfig } from "@isthmus/testing/oneTenant";
 import { describe, expect, test } from "vitest";
 import { lastKnownMeshChanges, type Translation } from "../src/index.ts";
 
@@ -124,4 +124,65 @@ describe.each(["by webhooks", "by nothing"] as const)("where control planes are 
     const unread = without(given, ({ metadata }) => metadata.clusterName === HOME);
     expect(homeMesh(translated(unread, memoryOf(before)))).toBeUndefined();
   });
+
+  test("an image without a version takes nothing away", () => {
+    const untagged = given.map((one) =>
+      itsIstiod(one) ? (JSON.parse(JSON.stringify(one).replace("istio/pilot:1.27.0", "istio/pilot")) as AnyResource) : one,
+    );
+    const after = translated(untagged, memoryOf(before));
+    expect(writtenBy(after)).toEqual(writtenBy(before));
+    expect(after.reports.map(({ code }) => code)).toContain("MeshVersionUnknown");
+  });
+
+  test("a control plane of another type, or of another namespace of infrastructure, takes its place in no case", () => {
+    const elsewhere = [
+      istiod({ name: "istiod", namespace: "istio-ingress", clusterName: HOME }),
+      meshConfig({ namespace: "istio-ingress", clusterName: HOME }, `${HOME}.example`),
+    ];
+    const osm = JSON.parse(
+      JSON.stringify(istiod({ name: "osm-controller", namespace: "istio-system", clusterName: HOME }))
+        .replace("istio/pilot:1.27.0", "openservicemesh/osm-controller:v1.2.0")
+        .replaceAll('"app":"istiod"', '"app":"osm-controller"')
+        .replace('"discovery"', '"osm-controller"'),
+    ) as AnyResource;
+    for (const others of [elsewhere, [osm]]) {
+      const after = translated([...without(given, itsIstiod), ...others], memoryOf(before));
+      expect(homeMesh(after)?.spec?.held?.reason).toContain("istio-system/istiod of east is not found any more");
+    }
+  });
+
+  test("policies of another cluster hold nothing", () => {
+    const elsewhere = without(given, ({ kind }) => kind === "VirtualMesh").map((one) =>
+      one.kind === "AccessPolicy" ? { ...one, metadata: { ...one.metadata, clusterName: "west" } } : one,
+    );
+    expect(homeMesh(translated(without(elsewhere, itsIstiod), memoryOf(before)))).toBeUndefined();
+    const own = elsewhere.map((one) => (one.kind === "AccessPolicy" ? { ...one, metadata: { ...one.metadata, clusterName: HOME } } : one));
+    expect(homeMesh(translated(without(own, itsIstiod), memoryOf(before)))).toBeDefined();
+  });
+});
+
+test("what a tenant had, and took away, is held by nothing, and comes before nobody", () => {
+  const moved = (from: string, namespace: string) => (one: AnyResource) =>
+    one.metadata.clusterName === HOME && one.metadata.namespace === from ? { ...one, metadata: { ...one.metadata, namespace } } : one;
+  // Nothing vouches for where operators have theirs.
+  const given = without(fleet("by nothing"), ({ kind }) => kind === "VirtualMesh")
+    .map(moved("istio-system", "mesh"))
+    .map(moved("kube-system", "network"));
+  const theirs = [
+    istiod({ name: "istiod", namespace: "aaa", clusterName: HOME }),
+    meshConfig({ namespace: "aaa", clusterName: HOME }, "other.example"),
+    cilium({ namespace: "aaa", clusterName: HOME }),
+  ];
+  const alone = translated(given, memoryOf(translated(given)));
+  const withTheirs = translated([...given, ...theirs], memoryOf(alone));
+  expect([...withTheirs.attached.of(Mesh)].map(({ metadata }) => metadata.name)).toContain(`istiod-aaa-${HOME}`);
+  const after = translated(given, memoryOf(withTheirs));
+  expect(codesOf(after)).toEqual([]);
+  expect([...after.attached.of(Mesh)].map(({ metadata }) => metadata.name)).not.toContain(`istiod-aaa-${HOME}`);
+  expect(writtenBy(after)).toEqual(writtenBy(alone));
+  expect([...after.attached.of(Workload)]).toEqual([...alone.attached.of(Workload)]);
+  // Without the operators' own Cilium, theirs is not held when it goes.
+  const bare = without(given, isIn(HOME, ["DaemonSet"], "network"));
+  const captured = translated([...bare, ...theirs], memoryOf(translated(bare)));
+  expect(codesOf(translated(bare, memoryOf(captured)))).toEqual([]);
 });

@@ -28,11 +28,11 @@ export function setMode({ cluster, mode, ...ref }: NamedMode, signal: AbortSigna
   );
 }
 
+/** Fields of a registration that meshctl writes, and others may apply. */
+export type OwnedField = "mode" | "managedObjects" | "trustDomain" | "removed";
+
 /** Who declares a field of the spec by server-side apply, as GitOps controllers do: the same program may set it again. */
-export function appliersOf(
-  { metadata }: KubernetesCluster,
-  field: "mode" | "managedObjects" | "trustDomain" | "removed",
-): readonly string[] {
+export function appliersOf({ metadata }: KubernetesCluster, field: OwnedField): readonly string[] {
   return (metadata.managedFields ?? [])
     .filter(({ operation, fieldsV1 }) => operation === "Apply" && hasField(fieldsV1, field))
     .map(({ manager }) => String(manager ?? ""))

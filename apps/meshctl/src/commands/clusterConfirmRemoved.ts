@@ -25,29 +25,20 @@ export function confirmRemovedCommand({ io, connect }: CommandRuntime): Command 
           `${JSON.stringify(removed.slice(0, 80))} is not NAMESPACE/NAME: give what the message names, such as istio-system/istiod`,
         );
       }
+      const { setInRegistration } = await import("../cluster/setInRegistration.ts");
       const { registeredCluster } = await import("../plane/describe/printCluster.ts");
-      const { appliersOf } = await import("../cluster/clusterMode.ts");
-      const { updateRegistration } = await import("../cluster/annotate.ts");
       const { namespace } = place;
       const isDone = await doneOrTried(io, dryRun, (within) =>
         inManagementCluster(place, connect, async (cluster, signal) => {
-          const before = await registeredCluster({ cluster, name, namespace }, signal);
+          // Its error has the nearest name.
+          await registeredCluster({ cluster, name, namespace }, signal);
           const { items } = await cluster.list(Mesh, { namespace }, signal);
           const kept = items.flatMap(({ spec }) => [spec?.held?.reason ?? "", spec?.cilium?.held ?? ""]);
           if (!kept.some((reason) => reason.endsWith(` ${name} ${removed}`))) {
-            throw new UsageError(`${removed} of ${name} is not gone, or nothing is kept because of it: see meshctl describe mesh`);
+            throw new UsageError(`nothing is kept for ${removed} of ${name}: spec.held of its Meshes says what is: meshctl describe mesh`);
           }
-          const set = (found: typeof before) => ({
-            ...found,
-            spec: { ...found.spec, removed: [...new Set([...(found.spec?.removed ?? []), removed])] },
-          });
-          await updateRegistration(within(cluster), { name, namespace }, set, signal);
-          const appliers = appliersOf(before, "removed");
-          if (appliers.length > 0) {
-            io.note(
-              `${io.colors.yellow("warning:")} spec.removed of KubernetesCluster ${namespace}/${name} is also applied by ${appliers.join(", ")}, which may set it again: change it there, too\n`,
-            );
-          }
+          const set = (spec: { readonly removed?: readonly string[] }) => ({ ...spec, removed: [...new Set([...(spec.removed ?? []), removed])] });
+          await setInRegistration({ io, cluster, target: within(cluster), name, namespace, field: "removed", set }, signal);
         }),
       );
       if (isDone)

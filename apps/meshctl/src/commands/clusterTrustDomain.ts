@@ -27,22 +27,12 @@ export function trustDomainCommand({ io, connect }: CommandRuntime): Command {
             `${JSON.stringify(trustDomain.slice(0, 80))} is not a trust domain: it must be a DNS name such as east.example`,
           );
         }
-        const { registeredCluster } = await import("../plane/describe/printCluster.ts");
-        const { appliersOf } = await import("../cluster/clusterMode.ts");
-        const { updateRegistration } = await import("../cluster/annotate.ts");
+        const { setInRegistration } = await import("../cluster/setInRegistration.ts");
         const { namespace } = place;
         const isDone = await doneOrTried(io, dryRun, (within) =>
           inManagementCluster(place, connect, async (cluster, signal) => {
-            // Its error has the nearest name.
-            const before = await registeredCluster({ cluster, name, namespace }, signal);
-            const set = (found: typeof before) => ({ ...found, spec: { ...found.spec, trustDomain } });
-            await updateRegistration(within(cluster), { name, namespace }, set, signal);
-            const appliers = appliersOf(before, "trustDomain");
-            if (appliers.length > 0) {
-              io.note(
-                `${io.colors.yellow("warning:")} spec.trustDomain of KubernetesCluster ${namespace}/${name} is also applied by ${appliers.join(", ")}, which may set it again: change it there, too\n`,
-              );
-            }
+            const set = (spec: object) => ({ ...spec, trustDomain });
+            await setInRegistration({ io, cluster, target: within(cluster), name, namespace, field: "trustDomain", set }, signal);
           }),
         );
         if (isDone) io.note(`${name}: AccessPolicies name its callers by ${trustDomain}, once its mesh configuration does\n`);

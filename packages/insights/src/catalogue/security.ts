@@ -159,6 +159,6 @@ export const SECURITY = {
       "Access rules, network policies and federated services stay as they are, also those that would change: nobody removes them by deleting a Deployment.",
     remedy: "install it again; or, if it was removed on purpose, meshctl cluster confirm-removed CLUSTER NAMESPACE/NAME",
     example:
-      "VirtualMesh gloo-mesh/shop: control plane istio-system/istiod of cluster-1 is gone, and policies rely on it: what is written for it stays as it is. If it was removed on purpose: meshctl cluster confirm-removed cluster-1 istio-system/istiod",
+      "VirtualMesh gloo-mesh/shop: control plane istio-system/istiod of cluster-1 is not found any more, and policies rely on it: what is written for it stays as it is. If it was removed on purpose: meshctl cluster confirm-removed cluster-1 istio-system/istiod",
   },
 } as const satisfies CatalogueEntries;

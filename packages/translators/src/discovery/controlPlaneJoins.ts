@@ -7,7 +7,7 @@ import { controlPlanesByCluster, controlPlanesByMeshConfig, controlPlanesByNames
 import { AMBIENT, DATAPLANE_MODE_LABEL } from "./detectors/ambient.ts";
 import { byCiliumConfig, byClusterMesh, ciliumByCluster } from "./detectors/cilium.ts";
 import { keyAcrossKinds } from "./discoveryResult.ts";
-import { anyAccessPolicy } from "./heldControlPlanes.ts";
+import { accessPoliciesAbout } from "./heldControlPlanes.ts";
 import { agentPods, byCluster, byNamespaceObject, servicesByNamespace } from "./indexes.ts";
 import { type DiscoverySources, nodes, scopes } from "./sources.ts";
 import { virtualMeshesByMember } from "./standIns.ts";
@@ -84,7 +84,7 @@ export const controlPlaneJoins = {
     index: virtualMeshesByMember,
     isSame: () => true,
   }),
-  anyAccessPolicy: anyAccessPolicy(controlPlanes),
+  accessPolicies: accessPoliciesAbout(controlPlanes, controlPlanesByCluster),
 };
 
 /** Of Services, whether there are any with a family. */

@@ -3,7 +3,7 @@ import type { ApprovalState, Report, ResourceRef } from "@isthmus/core";
 /** Every code that discovery reports: what it means, and an example of its message. Subjects are the objects that were looked at. */
 export const DISCOVERY_FINDINGS = {
   MeshVersionUnknown: {
-    meaning: "The image of a control plane has neither a tag nor a digest. The mesh is not managed.",
+    meaning: "The image of a control plane has neither a tag nor a digest. The mesh is not managed, or is managed as it was last known.",
     example: "container discovery: image istio/pilot has neither a tag nor a digest: set the tag of its version",
   },
   MeshConfigMissing: {
@@ -47,13 +47,13 @@ export const DISCOVERY_FINDINGS = {
     meaning:
       "The Deployment of a control plane is gone while policies rely on its mesh. The mesh, and what is written for it, stay until it is back, or the registration of the cluster confirms that it was removed.",
     example:
-      "control plane istio-system/istiod of cluster-1 is gone, and policies rely on it: what is written for it stays as it is. If it was removed on purpose: meshctl cluster confirm-removed cluster-1 istio-system/istiod",
+      "control plane istio-system/istiod of cluster-1 is not found any more, and policies rely on it: what is written for it stays as it is. If it was removed on purpose: meshctl cluster confirm-removed cluster-1 istio-system/istiod",
   },
   CiliumGone: {
     meaning:
       "The DaemonSet of Cilium is gone while policies rely on it. Network policies stay until it is back, or the registration of the cluster confirms that it was removed.",
     example:
-      "Cilium kube-system/cilium of cluster-1 is gone, and policies rely on it: what is written for it stays as it is. If it was removed on purpose: meshctl cluster confirm-removed cluster-1 kube-system/cilium",
+      "Cilium kube-system/cilium of cluster-1 is not found any more, and policies rely on it: what is written for it stays as it is. If it was removed on purpose: meshctl cluster confirm-removed cluster-1 kube-system/cilium",
   },
   AppMeshArnInvalid: {
     meaning: "The ARN of an App Mesh is not valid. The mesh is not managed.",

@@ -4,9 +4,7 @@ import {
   type Deployment,
   KubernetesCluster,
   type MeshSpec,
-  MutatingWebhookConfiguration,
   Namespace,
-  ValidatingWebhookConfiguration,
   VirtualMesh,
 } from "@isthmus/api";
 import { displayName, keyOfResource, type Report, type ResourceRef, type Snapshot, type Table } from "@isthmus/core";
@@ -14,14 +12,15 @@ import { derived } from "../incremental/derived.ts";
 import { type Group, groupedBy } from "../incremental/groupedBy.ts";
 import { inputKind, inputTable, type JoinSource, join } from "../incremental/join.ts";
 import { reuseIfEqual } from "../incremental/rows.ts";
+import { INFRASTRUCTURE_NAMESPACES } from "../policy/infrastructure.ts";
 import { LastKnownMesh } from "../policy/lastKnownMesh.ts";
 import { namespaceLocationOf } from "../policy/podIndexes.ts";
 import { controlPlanesByCluster } from "./controlPlanes.ts";
-import { heldOf, standInFor } from "./detectors/standInPlane.ts";
+import { meshDetectors } from "./detectors/index.ts";
+import { heldOf, standInFor, systemNamespacesOf } from "./detectors/standInPlane.ts";
 import { keyAcrossKinds } from "./discoveryResult.ts";
 import { finding } from "./findings.ts";
 import { byCluster } from "./indexes.ts";
-import { infrastructureOf, isVouchedFor } from "./infrastructure.ts";
 import type { DiscoveryOptions } from "./metadata.ts";
 import { virtualMeshesByMember } from "./standIns.ts";
 
@@ -67,18 +66,6 @@ export const heldControlPlanes = derived({
       to: inputKind<HeldSources, KubernetesCluster>(KubernetesCluster),
       index: ({ metadata }) => [metadata.name],
     }),
-    injectors: join({
-      from: remembered,
-      key: clusterOf,
-      to: inputKind<HeldSources, MutatingWebhookConfiguration>(MutatingWebhookConfiguration),
-      index: byCluster,
-    }),
-    validators: join({
-      from: remembered,
-      key: clusterOf,
-      to: inputKind<HeldSources, ValidatingWebhookConfiguration>(ValidatingWebhookConfiguration),
-      index: byCluster,
-    }),
     virtualMeshes: join({
       from: remembered,
       key: ({ rows }: Remembered) => rows.map(keyOfResource),
@@ -86,47 +73,61 @@ export const heldControlPlanes = derived({
       index: virtualMeshesByMember,
       isSame: () => true,
     }),
-    anyAccessPolicy: anyAccessPolicy(remembered),
+    accessPolicies: accessPoliciesAbout(remembered, clusterOf),
   },
   make: ({ rows }: Remembered, { lookup, context: namespace, before }): Deployment | undefined => {
     const known = rows.find(({ metadata }) => metadata.namespace === namespace && (metadata.clusterName ?? "") === "");
     const standIn = known && standInFor(known);
-    if (standIn === undefined) return undefined;
+    if (known === undefined || standIn === undefined) return undefined;
     const registration = lookup("registrations").find(
       ({ metadata }) => metadata.namespace === namespace && (metadata.clusterName ?? "") === "",
     );
     // What was never read of a cluster is unknown; what is no longer registered is nobody's.
     if (registration === undefined || lookup("namespaces").length === 0) return undefined;
     if (isConfirmedGone(registration, standIn.metadata)) return undefined;
-    if (lookup("virtualMeshes").length === 0 && lookup("anyAccessPolicy").length === 0) return undefined;
-    const infrastructure = infrastructureOf({ webhooks: [...lookup("injectors"), ...lookup("validators")], registration });
-    const succeeds = ({ metadata }: Deployment) =>
-      metadata.namespace === standIn.metadata.namespace || isVouchedFor(metadata.namespace ?? "", infrastructure);
+    const isNamed = lookup("virtualMeshes").length > 0;
+    // Where a tenant may have had one, each that comes and goes would otherwise stay for ever.
+    const isRuled = lookup("accessPolicies").length > 0 && wasInfrastructure(known, standIn.metadata.namespace ?? "", registration);
+    if (!isNamed && !isRuled) return undefined;
     // Another revision, to which workloads move when one is removed; or itself.
-    if (lookup("there").some((plane) => heldOf(plane) === undefined && succeeds(plane))) return undefined;
-    return reuseIfEqual<Deployment>(standIn, before);
+    const isThere = lookup("there").some((plane) => heldOf(plane) === undefined && isRevisionOf(plane, standIn));
+    return isThere ? undefined : reuseIfEqual<Deployment | undefined>(standInFor(known, isNamed), before);
   },
 });
+
+/** Whether two are control planes of one mesh: of one type, in one namespace. */
+function isRevisionOf(one: Deployment, other: Deployment): boolean {
+  const typeOf = (plane: Deployment) => meshDetectors.find((detector) => detector.isControlPlane(plane));
+  return one.metadata.namespace === other.metadata.namespace && typeOf(one) === typeOf(other);
+}
+
+/** Whether something that no tenant writes says, or said while the mesh was there, that a namespace of its cluster holds infrastructure. */
+function wasInfrastructure(known: LastKnownMesh, namespace: string, registration: KubernetesCluster): boolean {
+  const namespaces = [...systemNamespacesOf(known), ...(registration.spec?.systemNamespaces ?? [])];
+  return INFRASTRUCTURE_NAMESPACES.has(namespace) || namespaces.includes(namespace);
+}
 
 function clusterOf({ rows }: Remembered): readonly string[] {
   return rows.map(({ cluster }) => cluster);
 }
 
-/** Finds something where there is any AccessPolicy. That one of many comes or goes changes nothing. */
-export function anyAccessPolicy<S extends { readonly inputs: Snapshot }, R extends object>(from: JoinSource<S, R, R>) {
+/** Finds something where there are AccessPolicies of the management cluster, or of the clusters of a row. That one of many comes or goes changes nothing. */
+export function accessPoliciesAbout<S extends { readonly inputs: Snapshot }, R extends object>(
+  from: JoinSource<S, R, R>,
+  clustersOf: (row: R) => readonly string[],
+) {
   return join({
     from,
-    key: () => ONE_GROUP,
+    key: (row: R) => ["", ...clustersOf(row)],
     to: inputTable(
-      ({ inputs }: S) => accessPoliciesTogether(inputs.of(AccessPolicy)),
+      ({ inputs }: S) => accessPoliciesByCluster(inputs.of(AccessPolicy)),
       ({ key }) => key,
     ),
     isSame: () => true,
   });
 }
 
-const ONE_GROUP: readonly string[] = ["all"];
-const accessPoliciesTogether = groupedBy<AccessPolicy>(() => ONE_GROUP);
+const accessPoliciesByCluster = groupedBy<AccessPolicy>(({ metadata }) => [metadata.clusterName ?? ""]);
 
 /** Whether the management cluster says that what is gone was removed on purpose. */
 function isConfirmedGone(
@@ -141,8 +142,10 @@ const CILIUM = "cilium";
 
 /** Cilium as it was last known in a cluster where it is gone; undefined where it is confirmed to be. */
 export function heldCilium(known: readonly LastKnownMesh[], registration: KubernetesCluster | undefined): CiliumInstallation | undefined {
-  const cilium = known.map(({ spec }) => spec?.cilium).find((one) => one !== undefined);
-  if (cilium === undefined || registration === undefined) return undefined;
+  const mesh = known.find(({ spec }) => spec?.cilium !== undefined);
+  const cilium = mesh?.spec?.cilium;
+  if (mesh === undefined || cilium === undefined || registration === undefined) return undefined;
+  if (!wasInfrastructure(mesh, cilium.namespace ?? "", registration)) return undefined;
   return isConfirmedGone(registration, { name: CILIUM, namespace: cilium.namespace ?? "" }) ? undefined : cilium;
 }
 
@@ -171,5 +174,5 @@ export function ciliumGone({ namespace = "" }: CiliumInstallation, clusterName: 
 }
 
 function goneMessage(what: string, { name, namespace = "", clusterName }: ResourceRef): string {
-  return `${what} of ${clusterName} is gone, and policies rely on it: what is written for it stays as it is. If it was removed on purpose: meshctl cluster confirm-removed ${clusterName} ${namespace}/${name}`;
+  return `${what} of ${clusterName} is not found any more, and policies rely on it: what is written for it stays as it is. If it was removed on purpose: meshctl cluster confirm-removed ${clusterName} ${namespace}/${name}`;
 }

@@ -60,8 +60,7 @@ export function mayHoldInfrastructure(namespace: string, infrastructure: Infrast
   return infrastructure.namespaces === undefined || isVouchedFor(namespace, infrastructure);
 }
 
-/** Whether something a tenant cannot write says that a namespace holds infrastructure. */
-export function isVouchedFor(namespace: string, { namespaces = [] }: Infrastructure): boolean {
+function isVouchedFor(namespace: string, { namespaces = [] }: Infrastructure): boolean {
   return INFRASTRUCTURE_NAMESPACES.has(namespace) || namespaces.includes(namespace);
 }
 

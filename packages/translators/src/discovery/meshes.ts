@@ -97,7 +97,7 @@ function ciliumIn(
   const isFirst = scope?.planes[0] === keyAcrossKinds(deployment);
   const others = all.filter((one) => one !== counted && !mayHoldInfrastructure(namespaceLocationOf(one).namespace, infrastructure));
   const found = counted && detectCilium({ daemonSet: counted, configs: lookup("ciliumConfigs"), clusterMeshes: lookup("clusterMeshes") });
-  const isReliedOn = lookup("virtualMeshesOfKnown").length > 0 || lookup("anyAccessPolicy").length > 0;
+  const isReliedOn = lookup("virtualMeshesOfKnown").length > 0 || lookup("accessPolicies").length > 0;
   const held = found === undefined && isReliedOn ? heldCilium(known, registrationOf(context.options.namespace, lookup)) : undefined;
   const gone = held && ciliumGone(held, namespaceLocationOf(deployment).clusterName);
   return {

@@ -9,6 +9,7 @@ import type {
   Service,
   SettingsSpec,
 } from "@isthmus/api";
+import { meshInstallationOf } from "@isthmus/api";
 import { type Owner, type Report, refOf } from "@isthmus/core";
 import type { LastKnownMesh } from "../../policy/lastKnownMesh.ts";
 import { namespaceLocationOf } from "../../policy/podIndexes.ts";
@@ -108,7 +109,17 @@ export function installationOf(
   });
 }
 
+/** The installation, or the last known one where it cannot be told, with the report; undefined where none is known. */
+export function installationInUse(
+  found: MeshInstallation | Report,
+  { lastKnown, deployment }: Pick<ControlPlaneInputs, "lastKnown" | "deployment">,
+): { readonly installation: MeshInstallation | undefined; readonly reports: readonly Report[] } {
+  if (!isReport(found)) return { installation: found, reports: [] };
+  const known = lastKnown?.spec && meshInstallationOf({ spec: lastKnown.spec });
+  return { installation: known?.namespace === deployment.metadata.namespace ? known : undefined, reports: [found] };
+}
+
 /** Whether detection ended in a report. */
-export function isReport(value: MeshInstallation | Report): value is Report {
+function isReport(value: MeshInstallation | Report): value is Report {
   return "code" in value;
 }

@@ -5,7 +5,7 @@ import { isTrustDomain } from "../../policy/trustDomain.ts";
 import { finding } from "../findings.ts";
 import { regionOf } from "../nodes.ts";
 import { withoutZeroValues } from "../zeroValues.ts";
-import { type ControlPlaneInputs, type DetectedMesh, installationOf, isReport, type MeshDetector } from "./controlPlane.ts";
+import { type ControlPlaneInputs, type DetectedMesh, installationInUse, installationOf, type MeshDetector } from "./controlPlane.ts";
 import { ingressGatewaysOf } from "./istioGateways.ts";
 import { DEFAULT_TRUST_DOMAIN, type MeshConfig, type MeshConfigProblem, meshConfigOf } from "./istioMeshConfig.ts";
 import { istiodContainer } from "./istioShape.ts";
@@ -32,13 +32,16 @@ export function meshConfigNames(deployment: Deployment): readonly string[] {
 
 function detectIstio(inputs: ControlPlaneInputs): DetectedMesh {
   const { deployment, firstNode, agent, systemNamespaces } = inputs;
-  const installation = installationOf(deployment, pilotOf(deployment), regionOf(firstNode));
-  if (isReport(installation)) return { reports: [installation] };
+  const { installation, reports: ofImage } = installationInUse(
+    installationOf(deployment, pilotOf(deployment), regionOf(firstNode)),
+    inputs,
+  );
+  if (installation === undefined) return { reports: ofImage };
   const read = configOf(inputs);
   const { config, problem } = "code" in read ? { config: lastConfig(inputs), problem: read } : trusted(read, inputs);
-  if (config === undefined) return { reports: problem === undefined ? [] : [problem] };
+  if (config === undefined) return { reports: problem === undefined ? ofImage : [...ofImage, problem] };
   const { gateways, reports: ofGateways } = ingressGatewaysOf(inputs);
-  const reports = [...(problem === undefined ? [] : [problem]), ...unheeded(read, inputs), ...ofGateways];
+  const reports = [...ofImage, ...(problem === undefined ? [] : [problem]), ...unheeded(read, inputs), ...ofGateways];
   const istio = withoutZeroValues({
     installation,
     trustDomain: config.trustDomain,

@@ -2,8 +2,8 @@ import {
   type ControlPlaneInputs,
   containerWithImage,
   type DetectedMesh,
+  installationInUse,
   installationOf,
-  isReport,
   type MeshDetector,
 } from "./controlPlane.ts";
 
@@ -15,7 +15,9 @@ export const osmMesh: MeshDetector = {
   detect: detectOsm,
 };
 
-function detectOsm({ deployment }: ControlPlaneInputs): DetectedMesh {
-  const installation = installationOf(deployment, containerWithImage(deployment, [CONTROLLER]), "");
-  return isReport(installation) ? { reports: [installation] } : { spec: { osm: { installation } }, reports: [] };
+function detectOsm(inputs: ControlPlaneInputs): DetectedMesh {
+  const { deployment } = inputs;
+  const found = installationOf(deployment, containerWithImage(deployment, [CONTROLLER]), "");
+  const { installation, reports } = installationInUse(found, inputs);
+  return installation === undefined ? { reports } : { spec: { osm: { installation } }, reports };
 }

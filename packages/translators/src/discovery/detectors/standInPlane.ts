@@ -19,8 +19,16 @@ export function heldOf(deployment: Deployment): LastKnownMesh | undefined {
   return (deployment as Partial<HeldControlPlane>).held;
 }
 
-/** A Deployment by which discovery finds the control plane that it remembers; undefined where nothing tells which it was. */
-export function standInFor(known: LastKnownMesh): HeldControlPlane | undefined {
+/** The namespaces that were known as infrastructure of its cluster while it was there; none where nothing vouched for any. */
+export function systemNamespacesOf({ spec }: LastKnownMesh): readonly string[] {
+  return spec?.istio?.systemNamespaces ?? [];
+}
+
+/**
+ * A Deployment by which discovery finds the control plane that it remembers; undefined where nothing tells which it was. `isFirst`: all others yield to
+ * it; else it yields to them.
+ */
+export function standInFor(known: LastKnownMesh, isFirst = false): HeldControlPlane | undefined {
   const { cluster, home, spec } = known;
   if (cluster === "" || home === "" || spec === undefined) return undefined;
   const { podLabels = {}, version = "" } = meshInstallationOf({ spec }) ?? {};
@@ -33,13 +41,12 @@ export function standInFor(known: LastKnownMesh): HeldControlPlane | undefined {
       (name): HeldControlPlane => ({
         apiVersion: LastKnownMesh.apiVersion,
         kind: "ControlPlaneMemory",
-        // It was there before all others.
         metadata: {
           name,
           namespace: home,
           clusterName: cluster,
-          annotations: { ...known.annotations, [FIRST_SEEN]: EARLIEST },
-          creationTimestamp: EARLIEST,
+          annotations: { ...known.annotations, ...(isFirst ? { [FIRST_SEEN]: EARLIEST } : {}) },
+          ...(isFirst ? { creationTimestamp: EARLIEST } : {}),
         },
         spec: { selector: { matchLabels: podLabels }, template: { metadata: { labels: podLabels }, spec: { containers } } },
         held: known,
