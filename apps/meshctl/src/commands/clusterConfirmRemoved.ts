@@ -25,7 +25,7 @@ export function confirmRemovedCommand({ io, connect }: CommandRuntime): Command 
           `${JSON.stringify(removed.slice(0, 80))} is not NAMESPACE/NAME: give what the message names, such as istio-system/istiod`,
         );
       }
-      const { setInRegistration } = await import("../cluster/setInRegistration.ts");
+      const { setInRegistration } = await import("./setInRegistration.ts");
       const { registeredCluster } = await import("../plane/describe/printCluster.ts");
       const { namespace } = place;
       const isDone = await doneOrTried(io, dryRun, (within) =>
@@ -37,7 +37,10 @@ export function confirmRemovedCommand({ io, connect }: CommandRuntime): Command 
           if (!kept.some((reason) => reason.endsWith(` ${name} ${removed}`))) {
             throw new UsageError(`nothing is kept for ${removed} of ${name}: spec.held of its Meshes says what is: meshctl describe mesh`);
           }
-          const set = (spec: { readonly removed?: readonly string[] }) => ({ ...spec, removed: [...new Set([...(spec.removed ?? []), removed])] });
+          const set = (spec: { readonly removed?: readonly string[] }) => ({
+            ...spec,
+            removed: [...new Set([...(spec.removed ?? []), removed])],
+          });
           await setInRegistration({ io, cluster, target: within(cluster), name, namespace, field: "removed", set }, signal);
         }),
       );

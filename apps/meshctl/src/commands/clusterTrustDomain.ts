@@ -27,7 +27,7 @@ export function trustDomainCommand({ io, connect }: CommandRuntime): Command {
             `${JSON.stringify(trustDomain.slice(0, 80))} is not a trust domain: it must be a DNS name such as east.example`,
           );
         }
-        const { setInRegistration } = await import("../cluster/setInRegistration.ts");
+        const { setInRegistration } = await import("./setInRegistration.ts");
         const { namespace } = place;
         const isDone = await doneOrTried(io, dryRun, (within) =>
           inManagementCluster(place, connect, async (cluster, signal) => {

@@ -109,7 +109,7 @@ export function installationOf(
   });
 }
 
-/** The installation, or the last known one where it cannot be told, with the report; undefined where none is known. */
+/** The installation, or the last known one where it is not known, with the report; undefined where none is known. */
 export function installationInUse(
   found: MeshInstallation | Report,
   { lastKnown, deployment }: Pick<ControlPlaneInputs, "lastKnown" | "deployment">,
