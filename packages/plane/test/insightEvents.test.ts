@@ -112,6 +112,16 @@ describe("Events", () => {
     await eventually(async () => expect(await events("BP0001")).toHaveLength(1));
   });
 
+  it("say what begins right after the first look of a server that shares insights, and nobody led before", async () => {
+    fleet.startServer("server", { store: memoryStore({ clock, id: randomUUID }) });
+    for (const name of ["cluster-1", "cluster-2"]) fleet.startAgent(name);
+    await eventually(async () => expect((await meanwhile(fleet.server().insights()))?.unknown).toEqual([]));
+    // Its first look, and what it found in the store.
+    await quiet(1_500);
+    await fleet.management.create(selectsNothing);
+    await eventually(async () => expect(await events("RTE1002")).toHaveLength(1));
+  });
+
   it("are few, however much comes and goes in one cluster, and leave others theirs", async () => {
     await settled();
     for (let i = 0; i < 40; i++) await cluster("cluster-1").create(everywhere(`flood-${i}`));

@@ -125,6 +125,8 @@ export function startInsightsLoop(options: InsightsLoopOptions, signal: AbortSig
           mine.lastKnown = await sharing.begin();
           // What earlier leaders knew is taken up before anything is written.
           if (mine.lastKnown !== undefined) return runs.request();
+          // Nobody led before: what has been found until now was there, and whatever begins from here on is new.
+          mine.isComplete = true;
         }
         if (mine.lastKnown !== undefined) return;
         if ((await sharing.write(mine.history, mine.at)) === "written") return;
