@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import {
@@ -204,6 +205,8 @@ describeReal("charts that are installed with Helm, their programs with the token
     const { apiVersion, kind } = TrafficPolicy;
     await management.delete({ apiVersion, kind, name: "timeout", namespace, clusterName: "" });
     await waitFor("the route to be deleted", async () => (await timeoutOf("reviews")) === undefined);
+    // What begins while a cluster becomes known is perhaps nothing new and has no Event; insights are made once a second.
+    await sleep(3_000);
     await applyAll(management, [policy("nobody", "2s", "reveiws")]);
     const described = await waitFor("an Event on a policy that selects nothing", async () => {
       const { items } = await management.list(Event, { namespace });
