@@ -296,6 +296,12 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
     steps: "setMode b 0 3;putPolicy - 1 5;expireWatches b 0 1;wait - 6 0;restoreManagementEtcd - 0 0",
   },
   {
+    name: "what a user put in the place of an object of ours is counted as far as discovery looks into its namespace",
+    seed: 3373946789,
+    clusters: 3,
+    steps: "wait - 5 0;meddleInBetween c 2 0;putSettings - 0 2;wait - 4 0",
+  },
+  {
     name: "a Secret in the place of a control plane's own CA is deleted by users",
     seed: 18912530,
     clusters: 2,

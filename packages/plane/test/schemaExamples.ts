@@ -3,6 +3,7 @@ import {
   AccessPolicy,
   contributedKinds,
   KubernetesCluster,
+  Mesh,
   ServiceDependency,
   Settings,
   TrafficPolicy,
@@ -12,6 +13,7 @@ import {
   WasmDeployment,
 } from "@isthmus/api";
 import type { AnyResource, Kind } from "@isthmus/core";
+import { lastKnownMeshOf } from "@isthmus/translators";
 import { leavesOf, type SchemaField, type SchemaNode, withField } from "./schemaFields.ts";
 
 /** Every kind by which users ask something: those with a status, those that they may write in workload clusters, and registrations. */
@@ -77,6 +79,18 @@ const PERMISSIVE = { ...MESHES, "spec.federation.permissive": {} };
 const SHARED = { ...MESHES, "spec.mtlsConfig.shared": {} };
 const CLOSED = { "spec.destinationSelector": [{ kubeServiceMatcher: { namespaces: ["shop"] } }] };
 const VIRTUAL_MESH = objectSaying(VirtualMesh, FEDERATED);
+// A mesh as a server remembers it, of which nothing is there any more.
+const GONE_MESH: AnyResource = {
+  apiVersion: Mesh.apiVersion,
+  kind: Mesh.kind,
+  metadata: {
+    name: "istiod-istio-old-east",
+    namespace: "gloo-mesh",
+    labels: { "cluster.discovery.mesh.gloo.solo.io": "east" },
+  },
+  spec: { istio: { installation: { namespace: "istio-old", cluster: "east", podLabels: { app: "istiod" }, version: "1.26.0" } } },
+};
+const REMEMBERED: AnyResource = { ...GONE_MESH, ...lastKnownMeshOf(GONE_MESH) };
 // In force in every namespace, which is an insight.
 const EVERYWHERE: AnyResource = {
   apiVersion: "networking.istio.io/v1",
@@ -318,6 +332,10 @@ const EXAMPLES: Readonly<Record<string, Readonly<Record<string, Example>>>> = {
   [KubernetesCluster.kind]: {
     // Hosts are named where somebody says something of them.
     "spec.clusterDomain": { beside: [objectSaying(TrafficPolicy, { "spec.policy.requestTimeout": "1s" })] },
+    "spec.removed": {
+      value: ["istio-old/istiod"],
+      beside: [REMEMBERED, objectSaying(VirtualMesh, { "spec.meshes": [{ name: "istiod-istio-old-east", namespace: "gloo-mesh" }] })],
+    },
     "spec.providerInfo": { isSilent: "describes the cluster for people and for tools of the published product; it asks for nothing" },
   },
   [Settings.kind]: {

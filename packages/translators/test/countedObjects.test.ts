@@ -1,8 +1,8 @@
-import { HTTPRoute, type Mesh, Namespace, VirtualService } from "@isthmus/api";
+import { HTTPRoute, type Mesh, Namespace, Settings, VirtualService } from "@isthmus/api";
 import { type Resource, snapshotOf } from "@isthmus/core";
 import { soundTranslation } from "@isthmus/testing";
 import { expect, test } from "vitest";
-import { statusesOf } from "../src/index.ts";
+import { changedStatuses, statusesAfter, statusesOf } from "../src/index.ts";
 
 const mesh = (userObjects?: readonly object[]): Resource =>
   ({
@@ -38,4 +38,31 @@ test("of a cluster of which nothing is known the last counts stand; where there 
   const before = [{ ...routes, count: 2 }];
   expect(countedIn([mesh(before)])).toEqual(before);
   expect(countedIn([mesh(before), one(Namespace, "shop")])).toBeUndefined();
+});
+
+const settings = (selectors: readonly object[]): Resource =>
+  ({
+    apiVersion: Settings.apiVersion,
+    kind: Settings.kind,
+    metadata: { name: "settings", namespace: "gloo-mesh" },
+    spec: { discovery: { selectors } },
+  }) as Resource;
+
+test("what is in a namespace that discovery does not look into is not counted", () => {
+  const bank = { ...one(HTTPRoute, "b"), metadata: { name: "b", namespace: "bank", clusterName: "a" } };
+  const objects = [mesh(), one(Namespace, "shop"), one(Namespace, "bank"), one(HTTPRoute, "a"), bank];
+  const only = (name: string) => settings([{ matchLabels: { "kubernetes.io/metadata.name": name } }]);
+  expect(countedIn([...objects, settings([])])).toEqual([{ ...routes, count: 2 }]);
+  expect(countedIn([...objects, only("bank")])).toEqual([{ ...routes, count: 1 }]);
+  expect(countedIn([...objects, only("other")])).toBeUndefined();
+});
+
+test("which namespaces are counted follows the Settings", () => {
+  const only = (name: string) => settings([{ matchLabels: { "kubernetes.io/metadata.name": name } }]);
+  const options = { namespace: "gloo-mesh", stage: "networking" } as const;
+  const before = soundTranslation(snapshotOf([mesh(), one(Namespace, "shop"), one(HTTPRoute, "a"), only("bank")]), options);
+  const after = soundTranslation(before.cache.given.apply({ put: [only("shop")], remove: [] }), options, before);
+  const told = statusesAfter(before, undefined);
+  const refs = changedStatuses(statusesAfter(after, undefined, told), told);
+  expect(refs).toContainEqual(expect.objectContaining({ kind: "Mesh", name: "istiod" }));
 });

@@ -14,7 +14,7 @@ export const mesh: Recipe = {
   edits: [
     createFile(
       `${DETECTORS}/linkerdMesh.ts`,
-      `import { containerWithImage, installationOf, isReport, type MeshDetector } from "./controlPlane.ts";
+      `import { containerWithImage, installationInUse, installationOf, type MeshDetector } from "./controlPlane.ts";
 
 const DESTINATION = "linkerd-destination";
 const IMAGE = ["linkerd", "controller"];
@@ -22,9 +22,10 @@ const IMAGE = ["linkerd", "controller"];
 /** Detects Linkerd by the controller that resolves destinations. */
 export const linkerdMesh: MeshDetector = {
   isControlPlane: (deployment) => deployment.metadata.name === DESTINATION && containerWithImage(deployment, IMAGE) !== undefined,
-  detect({ deployment }) {
-    const installation = installationOf(deployment, containerWithImage(deployment, IMAGE), "");
-    return isReport(installation) ? { reports: [installation] } : { spec: { linkerd: { installation } }, reports: [] };
+  detect(inputs) {
+    const found = installationOf(inputs.deployment, containerWithImage(inputs.deployment, IMAGE), "");
+    const { installation, reports } = installationInUse(found, inputs);
+    return installation === undefined ? { reports } : { spec: { linkerd: { installation } }, reports };
   },
 };
 `,

@@ -23,7 +23,7 @@ const MESHES = isNight ? 50 : 10;
 
 describeReal("who may call whom, by the engine and by a real istiod", (components) => {
   const seed = Number(process.env["ISTHMUS_SEED"] ?? randomInt(2 ** 31));
-  const installations = installationsOf(seed);
+  const installations = variedInstallations(seed);
   let fleet: Fleet<"one">;
   let istiod: Istiod;
   /** What the proxies of each got. */
@@ -63,9 +63,7 @@ describeReal("who may call whom, by the engine and by a real istiod", (component
   });
 
   it("are asked about worlds in which each feature occurs often enough", () => {
-    const worlds = installations.flatMap((one) => one.worlds);
-    const counts = FEATURES.map((feature) => [feature, worlds.filter(({ features }) => features.has(feature)).length] as const);
-    expect(counts.filter(([, count]) => count < FEWEST)).toEqual([]);
+    expect(rareFeatures(installations)).toEqual([]);
   });
 
   it.each(Object.entries(WITHOUT))("differ where the engine knows nothing of %s", (_, without) => {
@@ -88,6 +86,23 @@ const ASKED = {
   metadata: { name: "asked", namespace: "istio-system" },
   spec: { ports: [{ name: "grpc", port: 9000 }] },
 } as unknown as AnyResource;
+
+/** How many seeds are tried, from the given one: about one in ten has a feature too seldom. */
+const MOST_SEEDS = 20;
+
+/** Those of the first seed in which each feature occurs often enough. */
+function variedInstallations(seed: number): readonly Installation[] {
+  let installations = installationsOf(seed);
+  for (let i = 1; i < MOST_SEEDS && rareFeatures(installations).length > 0; i++) installations = installationsOf(seed + i);
+  return installations;
+}
+
+/** The features that occur in too few worlds, with their number. */
+function rareFeatures(installations: readonly Installation[]): readonly (readonly [string, number])[] {
+  const worlds = installations.flatMap((one) => one.worlds);
+  const counts = FEATURES.map((feature) => [feature, worlds.filter(({ features }) => features.has(feature)).length] as const);
+  return counts.filter(([, count]) => count < FEWEST);
+}
 
 function installationsOf(seed: number): readonly Installation[] {
   const forms = fc.sample(worldForms(), { numRuns: MESHES * RANDOM_WORLDS, seed });

@@ -53,6 +53,11 @@ export function isNamespaceInScope(name: string, { ofMeshes = NO_MESHES, ofSetti
 
 const NO_MESHES: MeshScope = { home: [], selectors: [] };
 
+/** Whether a scope has every namespace. */
+export function isEverywhere(scope: Scope): boolean {
+  return scope === EVERYWHERE;
+}
+
 /** The namespaces of a cluster that discovery looks into. `namespace`: that of the management plane. */
 export function discoveryScope(snapshot: Snapshot, clusterName: string, namespace: string): Scope {
   const planes = controlPlanesIn(snapshot, clusterName);
