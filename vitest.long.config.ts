@@ -17,8 +17,8 @@ export default defineConfig({
     isolate: false,
     unstubEnvs: true,
     // Finds what hangs. In `.ci/run` they run behind other suites.
-    testTimeout: 1_800_000,
-    hookTimeout: 1_800_000,
+    testTimeout: 3_600_000,
+    hookTimeout: 3_600_000,
     // `expect.poll` waits for what happens soon; its default of a second is too short for a busy machine.
     expect: { poll: { timeout: 60_000 } },
     // On two processors: those that start processes mostly wait for them.

@@ -15,7 +15,8 @@ export default defineConfig({
     // suite that fails leaves running is ended after each file (leftovers.ts).
     isolate: false,
     unstubEnvs: true,
-    testTimeout: 120_000,
+    // Finds what hangs. A machine on which others work too takes many times as long.
+    testTimeout: 300_000,
     // A suite may wait for API servers that others have leased.
     hookTimeout: 900_000,
     // `expect.poll` waits for what happens soon; its default of a second is too short for a busy machine.

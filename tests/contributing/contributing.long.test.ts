@@ -9,6 +9,8 @@ const sections = recipeSections(readFileSync(join(REPOSITORY, "CONTRIBUTING.md")
 const GOLDEN = "packages/translators/test/golden.test.ts";
 // What `npm run generate:…` writes. CONTRIBUTING.md does not count it.
 const GENERATED = /^(deploy\/(crds|helm)\/|docs\/reference\/(kinds\/|findings\.md$|metrics\.md$))/;
+// Behind other suites a test that takes seconds takes minutes.
+const HANGS_AFTER_MS = 1_200_000;
 // What one example may break: everything in `npm run check` that another example does not hide.
 const CHECKS = ["types", "CRDs", "charts", "kinds", "findings", "metrics", "documents"];
 // Checks of each file by itself or of names, run once for all examples.
@@ -42,9 +44,18 @@ describe.each(tried.map((section) => [section.heading, section] as const))("%s",
       succeeds(["npm", "run", "--silent", "check", "--", ...CHECKS]),
       succeeds(["node_modules/.bin/biome", "check", "--error-on-warnings", ...code]),
       // As `npm run golden:update`, without the tests that write no golden files. A golden file of another case that changes is touched.
-      succeeds(["node_modules/.bin/vitest", "run", ...(Object.keys(golden).length === 0 ? [] : [GOLDEN]), ...tests], {
-        UPDATE_GOLDEN: "1",
-      }),
+      succeeds(
+        [
+          "node_modules/.bin/vitest",
+          "run",
+          `--testTimeout=${HANGS_AFTER_MS}`,
+          ...(Object.keys(golden).length === 0 ? [] : [GOLDEN]),
+          ...tests,
+        ],
+        {
+          UPDATE_GOLDEN: "1",
+        },
+      ),
     ]);
 
     const touched = copy.touched();

@@ -1,15 +1,15 @@
 /** Which part of the work of properties and lists `npm test` does. */
-const PART = 12;
+const PART = 20;
 
 /**
- * How often a property runs: `full` times in `npm run test:long`, which sets `ISTHMUS_FULL_RUNS`, and a twelfth of that in `npm test`, so that
+ * How often a property runs: `full` times in `npm run test:long`, which sets `ISTHMUS_FULL_RUNS`, and a twentieth of that in `npm test`, so that
  * its processor time stays small. `ISTHMUS_RUNS_PART=3` makes it a third: CI's budget, where `.ci/nightly` does all. Each begins with a fresh seed each time.
  */
 export function runs(full: number): number {
   return Math.ceil(full / part());
 }
 
-/** All of a list in `npm run test:long`, and in `npm test` a twelfth: every twelfth from one that is chosen again each time. `ISTHMUS_RUNS_PART` as above. */
+/** All of a list in `npm run test:long`, and in `npm test` a twentieth: every twentieth from one that is chosen again each time. `ISTHMUS_RUNS_PART` as above. */
 export function sampled<T>(list: readonly T[]): readonly T[] {
   const every = part();
   const first = Math.floor(Math.random() * Math.min(every, list.length));

@@ -3,7 +3,7 @@ import { type Program, startProgram } from "../../harness/childProcess.ts";
 
 /** A steady stream of requests, each over a new connection to the client's sidecar. */
 export interface Traffic {
-  /** How often each answer was given so far: `200 cluster-1/reviews-v1`; `000` is none at all. */
+  /** How often each answer was given so far: `200 cluster-1/reviews-v1`; `000` is none at all, with what curl says of it. */
   answers(): Readonly<Record<string, number>>;
   /** Those that do not begin with `expected`. */
   answersBut(expected: string): Readonly<Record<string, number>>;
@@ -22,15 +22,17 @@ export interface TrafficOptions {
 }
 
 const REQUESTS_PER_SECOND = 20;
+/** Longer than what a busy machine makes anybody wait: a request that is lost is not to be taken for one that waits for a processor. */
+const NO_ANSWER_AFTER_S = 30;
 /** More than any test waits. */
 const MOST_REQUESTS = 1_000_000;
 let started = 0;
 
 export function startTraffic({ host, command: [first = "", ...rest], env, directory }: TrafficOptions): Traffic {
   const curl = [
-    ...["curl", "-s", "-m", "10", "-o", "/dev/null", "-H", "connection: close", "--rate", `${REQUESTS_PER_SECOND}/s`],
+    ...["curl", "-s", "-m", String(NO_ANSWER_AFTER_S), "-o", "/dev/null", "-H", "connection: close", "--rate", `${REQUESTS_PER_SECOND}/s`],
     // What goes to standard error is not buffered.
-    ...["-w", "%{stderr}%{http_code} %header{x-server}\n", `http://${host}:9080/[1-${MOST_REQUESTS}]`],
+    ...["-w", "%{stderr}%{http_code} %header{x-server}|%{errormsg} after %{time_total} s\n", `http://${host}:9080/[1-${MOST_REQUESTS}]`],
   ];
   const name = `traffic-${++started}`;
   const program: Program = startProgram({
@@ -46,7 +48,11 @@ export function startTraffic({ host, command: [first = "", ...rest], env, direct
 
   function answers(): Readonly<Record<string, number>> {
     const counts: Record<string, number> = {};
-    for (const line of lines()) counts[line.trim()] = (counts[line.trim()] ?? 0) + 1;
+    for (const line of lines()) {
+      const [answer = "", why = ""] = line.split("|");
+      const said = answer.startsWith("000") ? `${answer.trim()} ${why}` : answer.trim();
+      counts[said] = (counts[said] ?? 0) + 1;
+    }
     return counts;
   }
 
