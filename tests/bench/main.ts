@@ -6,11 +6,12 @@ import { tableOf } from "./table.ts";
 
 const NAMES = benchmarks.filter(({ isPart }) => isPart !== true).map(({ name }) => name);
 
-const USAGE = `usage: npm run bench -- [--only NAME[,NAME…]] [--input FILE] [--smoke] [SIZES]
+const USAGE = `usage: npm run bench -- [--only NAME[,NAME…]] [--input FILE] [--smoke] [--part K/N] [SIZES]
   --only   run these: ${NAMES.join(", ")}
   --input  a JSON List for \`translate\`, instead of one that it makes
   --without-insights  \`churn\` and \`memory-server\`: the server does not look for insights, to see what they cost
   --smoke  small sizes, to see that every benchmark still runs; the figures mean nothing
+  --part   of those that run, each N-th from the K-th
 SIZES, where a benchmark has them: --clusters N, --services N (of each cluster; of all for \`translate\`), --pods N (of each service),
   --seconds N (how long to look on), --rest N (seconds before that, as a server does other things once nobody has joined for a while)`;
 
@@ -25,6 +26,7 @@ async function main(args: readonly string[]): Promise<number> {
       only: { type: "string" },
       input: { type: "string" },
       smoke: { type: "boolean" },
+      part: { type: "string" },
       "without-insights": { type: "boolean" },
       // For processes that this one starts.
       run: { type: "string" },
@@ -53,11 +55,18 @@ async function main(args: readonly string[]): Promise<number> {
   // An input is for the one benchmark that reads it.
   const names = values.only?.split(",") ?? (values.input === undefined ? NAMES : ["translate"]);
   const rows: Figures[] = [];
-  for (const { name, program, heapMiB } of names.map(benchmarkNamed)) {
+  for (const { name, program, heapMiB } of partOf(names, values.part ?? "1/1").map(benchmarkNamed)) {
     rows.push(...(await runApart(["--run", name, ...args], { program, heapMiB, onLine: (line) => console.log(line) })));
   }
   console.error(`\n${tableOf(rows)}`);
   return 0;
+}
+
+/** Those of a part, as `2/3`. */
+function partOf<T>(all: readonly T[], part: string): readonly T[] {
+  const [first = 0, every = 0] = part.split("/").map(Number);
+  if (!/^[1-9]\d*\/[1-9]\d*$/.test(part) || first > every) throw new UsageError(`--part ${part}: not as 1/2\n${USAGE}`);
+  return all.filter((_, i) => i % every === first - 1);
 }
 
 /** The flags that were given, as numbers. */

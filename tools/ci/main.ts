@@ -148,8 +148,8 @@ async function computing(
     existsSync(join(shared, "reference-cases"))
       ? { name: "conformance", command: npm("conformance", join(shared, "reference-cases")) }
       : { name: "conformance", command: ["echo", "0 passed, 0 failed, 1 skipped"] },
-    // Whether each of them still runs: the figures mean nothing.
-    { name: "bench", command: npm("bench", "--smoke") },
+    // Whether each of them still runs: the figures mean nothing. Half of them with each commit.
+    { name: "bench", command: npm("bench", "--smoke", "--part", isNight ? "1/1" : `${1 + (Number(seed) % 2)}/2`) },
   ];
   // It continues for a time and not for a number of inputs, and takes one that it waits for long for one that never ends: it comes once there is little beside it.
   const last = { name: "fuzz", command: npm("fuzz", "--minutes", "0.25", "--seed", seed) };

@@ -19,6 +19,7 @@ import {
   startServer,
 } from "../src/index.ts";
 import type { AgentService } from "../src/ports/clusterPort.ts";
+import { reuseKeys } from "./cryptographyAtWork.ts";
 import { recordingLog } from "./recordingLog.ts";
 import { clock, meanwhile } from "./virtualTime.ts";
 
@@ -82,6 +83,7 @@ export interface Fleet {
 
 /** A fleet of the demo's two clusters, nothing of ours running yet. */
 export function demoFleet({ random = () => 0 }: { readonly random?: () => number } = {}): Fleet {
+  reuseKeys();
   const log = recordingLog();
   const world = quietController();
   const networks = new Map<string, InMemoryNetwork>();

@@ -6,6 +6,7 @@ const ROLES = "packages/api/src/roles.ts";
 /** BackendTLSPolicy of the Gateway API, which the console shows and no translator reads. */
 export const watchedKind: Recipe = {
   heading: "Adding a kind that agents watch",
+  isNightly: true,
   names: { group: "gatewayApi", kind: "backendTlsPolicy" },
   edits: [
     createFile(
