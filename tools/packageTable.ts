@@ -227,7 +227,8 @@ export const folderTable: Readonly<Record<string, Readonly<Record<string, Folder
   },
   playground: {
     traffic: { holds: "Simulated proxies: where requests go by what is in the clusters, what of it is counted and logged.", imports: [] },
-    ".": { holds: "The demo: its clusters, server, agents, console and keys.", imports: ["traffic"] },
+    trust: { holds: "Simulated istiods: which roots and certificates proxies have.", imports: [] },
+    ".": { holds: "The demo: its clusters, server, agents, console and keys.", imports: ["traffic", "trust"] },
   },
   ui: {
     strings: { holds: "Words of larger pages.", imports: [] },

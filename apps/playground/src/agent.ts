@@ -17,6 +17,7 @@ import { startAgentLink } from "@isthmus/relay/session";
 import type { Logger } from "pino";
 import { version } from "../package.json";
 import type { DataPlane } from "./traffic/dataPlane.ts";
+import type { ProxyTrust } from "./trust/proxyTrust.ts";
 
 /** Namespace of the management plane. */
 export const NAMESPACE = "gloo-mesh";
@@ -27,11 +28,12 @@ export interface DemoAgentOptions {
   /** Of the server, on loopback. */
   readonly port: number;
   readonly dataPlane: DataPlane;
+  readonly trust: ProxyTrust;
   readonly log: Logger;
 }
 
 /** Runs the agent of a cluster as its program does, until `signal` is aborted: it also scrapes the proxies, and takes their access logs. */
-export async function runAgent(cluster: Cluster, { port, dataPlane, log }: DemoAgentOptions, signal: AbortSignal): Promise<void> {
+export async function runAgent(cluster: Cluster, { port, dataPlane, trust, log }: DemoAgentOptions, signal: AbortSignal): Promise<void> {
   const clusterName = cluster.name;
   const clusterUid = `uid-of-${clusterName}`;
   const secrets = agentSecrets(cluster, { namespace: NAMESPACE, token: undefined, clock, random, log });
@@ -75,6 +77,7 @@ export async function runAgent(cluster: Cluster, { port, dataPlane, log }: DemoA
       },
       ...roles,
       ...reads.processes,
+      leafValidity: async (address) => trust.validityAt({ cluster: clusterName, address }),
       clock,
       random,
       log,

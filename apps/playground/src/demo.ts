@@ -22,6 +22,7 @@ import { startDemoClusters } from "./demoClusters.ts";
 import type { KubeconfigEntry } from "./demoKubeconfig.ts";
 import { startDataPlane } from "./traffic/dataPlane.ts";
 import { type DemoTraffic, startDemoTraffic } from "./traffic/fleet.ts";
+import { createDemoRoot, startIstiods } from "./trust/proxyTrust.ts";
 
 const clock = systemClock;
 const random = Math.random;
@@ -42,6 +43,8 @@ export interface Demo {
   readonly server: Server;
   /** What agents have counted of the simulated traffic. */
   readonly traffic: DemoTraffic;
+  /** Whether all proxies trust one root, and have a certificate below it. */
+  hasOneRoot(): boolean;
   /** Asks the agent of a cluster. Rejects when it has no answer. */
   ask(clusterName: string, query: { readonly topic: string; readonly body: Uint8Array }): Promise<Uint8Array>;
   /** Port on which agents are served. */
@@ -69,6 +72,8 @@ export async function startDemo({ port, log, say }: DemoOptions, signal: AbortSi
   const clusters = await startDemoClusters({ namespace: NAMESPACE, clock, random });
   const management = clusters.management.simulated;
   const workload = clusters.workload.map(({ simulated }) => simulated);
+  await createDemoRoot({ management, workload, clock });
+  const trust = startIstiods(workload, clock, signal);
   const controllers = [management, ...workload].map((cluster) => startControllers(cluster, { clock, random, log }, signal));
 
   const { server, link, grpc, token, root } = await startPlane({ management: clusters.management.client, port, log, say }, signal);
@@ -78,7 +83,7 @@ export async function startDemo({ port, log, say }: DemoOptions, signal: AbortSi
     await ensureSecret(client, { name: RELAY_SECRETS.token, namespace: NAMESPACE }, async () => ({ token }));
   }
   const dataPlane = await startDataPlane(
-    { clusters: workload, translation: () => server.translation, namespace: NAMESPACE, seed: SEED, clock },
+    { clusters: workload, translation: () => server.translation, namespace: NAMESPACE, isMutual: trust.isMutual, seed: SEED, clock },
     signal,
   );
   const counted = startDemoTraffic({ server, link, clock }, signal);
@@ -88,7 +93,7 @@ export async function startDemo({ port, log, say }: DemoOptions, signal: AbortSi
     const cluster = clusters.workload.find(({ simulated }) => simulated.name === clusterName)?.client;
     if (cluster === undefined || running.has(clusterName)) return;
     const stop = new AbortController();
-    const ended = runAgent(cluster, { port: grpc.port, dataPlane, log }, AbortSignal.any([signal, stop.signal]));
+    const ended = runAgent(cluster, { port: grpc.port, dataPlane, trust, log }, AbortSignal.any([signal, stop.signal]));
     running.set(clusterName, { stop, ended });
   }
 
@@ -105,12 +110,13 @@ export async function startDemo({ port, log, say }: DemoOptions, signal: AbortSi
     contexts: [clusters.management, ...clusters.workload].map(({ entry }) => entry),
     server,
     traffic: counted,
+    hasOneRoot: trust.hasOneRoot,
     ask: (clusterName, query) => link.ask(clusterName, query, AbortSignal.any([signal, AbortSignal.timeout(ASK_MS)])),
     port: grpc.port,
     startAgent: start,
     stopAgent,
     isAgentRunning: (clusterName) => running.has(clusterName),
-    ended: Promise.all([server.ended, link.closed.then(() => grpc.close()), counted.ended, ...controllers]).then(async () => {
+    ended: Promise.all([server.ended, link.closed.then(() => grpc.close()), counted.ended, trust.ended, ...controllers]).then(async () => {
       await Promise.all([...running.values()].map(({ ended }) => ended));
       await dataPlane.ended;
       await clusters.close();

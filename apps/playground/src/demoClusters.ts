@@ -44,7 +44,7 @@ export async function startDemoClusters({
   };
   const [management, ...workload] = await Promise.all([
     start("", [namespaceOf(namespace), namespaceOf("bookinfo"), demoPolicies.settings, demoPolicies.failedRequests]),
-    ...Object.entries(demoClusters()).map(([name, resources]) => start(name, [namespaceOf(namespace), ...resources])),
+    ...Object.entries(demoClusters({ isMultiRoot: true })).map(([name, resources]) => start(name, [namespaceOf(namespace), ...resources])),
   ]);
   return {
     management,

@@ -1,10 +1,11 @@
-import { type AccessPolicy, Deployment, type TrafficPolicy } from "@isthmus/api";
+import { type AccessPolicy, Deployment, type TrafficPolicy, VirtualMesh } from "@isthmus/api";
 import { displayName, type Resource } from "@isthmus/core";
 import { ClusterError } from "@isthmus/plane";
 import { demoPolicies } from "@isthmus/simulator";
 import { colors } from "./colors.ts";
 import type { Demo } from "./demo.ts";
 import { countsTable, federationTable } from "./outcome.ts";
+import { demoVirtualMesh, withNextRoot } from "./trust/virtualMesh.ts";
 
 interface Action {
   readonly key: string;
@@ -72,6 +73,7 @@ const ACTIONS: readonly Action[] = [
   },
   { key: "v", label: "remove it", run: (demo, say) => remove(demo, demoPolicies.brokenPolicy, say) },
   { key: "k", label: "stop or restart the pod of ratings in cluster-1", run: scaleRatings },
+  { key: "r", label: "replace the root certificate of both meshes", run: rotateRoot },
   {
     key: "a",
     label: "stop or restart the agent of cluster-2",
@@ -185,6 +187,18 @@ async function scaleRatings({ workload: [first] }: Demo, say: (line: string) => 
   await first.apply(scaled, { fieldManager: "demo" });
   if (replicas === 1) return say("The pod of ratings in cluster-1 is started.");
   say(
-    `The pod of ratings in cluster-1 is stopped: reviews-v2 gets 503.\n  ${colors.dim("look at Topology: the errors from reviews-v2 to ratings; Destinations, ratings: no endpoint")}`,
+    `The pod of ratings in cluster-1 is stopped: ratings of cluster-2 takes over for reviews-v2.\n  ${colors.dim("look at Topology: reviews-v2 calls ratings in cluster-2, where some requests fail; Destinations, ratings: no endpoint")}`,
+  );
+}
+
+/** As `meshctl cert rotate` does it; the first time from the root that users have made to a generated one. */
+async function rotateRoot({ management }: Demo, say: (line: string) => void): Promise<void> {
+  const { name, namespace = "" } = demoVirtualMesh.metadata;
+  const found = await management.get(VirtualMesh, { name, namespace });
+  if (found?.spec?.mtlsConfig?.shared === undefined)
+    return say(`VirtualMesh ${displayName({ name, namespace })} has no shared root: there is nothing to replace.`);
+  await management.update(withNextRoot(found));
+  say(
+    `VirtualMesh ${displayName({ name, namespace })} gets another root: three steps, two minutes in all, as each waits until all proxies of both clusters are ready for it.\n  ${colors.dim("look at VirtualMeshes, bookinfo: the step of each mesh; Certificates: the new root; Topology: no request fails")}`,
   );
 }

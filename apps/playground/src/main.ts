@@ -1,6 +1,5 @@
 import { setMaxListeners } from "node:events";
 import { parsedOptions, portNumber, runProgram } from "@isthmus/process";
-import { demoPolicies } from "@isthmus/simulator";
 import { Command, Option } from "commander";
 import { pino } from "pino";
 import pretty from "pino-pretty";
@@ -15,6 +14,7 @@ import { DEMO_KUBECONFIG, writeDemoKubeconfig } from "./demoKubeconfig.ts";
 import { help, onKeys } from "./keys.ts";
 import { countsTable, federationTable } from "./outcome.ts";
 import { guide, TOUR_FOLDER, writeTour } from "./tour.ts";
+import { demoVirtualMesh } from "./trust/virtualMesh.ts";
 import { DEMO_LIMIT_MS, isFederated, until } from "./waiting.ts";
 
 interface Options {
@@ -101,7 +101,7 @@ async function show(demo: Demo, { checks, tour, say, started }: Showing, running
   );
   for (const { name } of demo.workload) demo.startAgent(name);
   if (tour) return showTour(demo, say, running);
-  await demo.management.create(demoPolicies.virtualMesh);
+  await demo.management.create(demoVirtualMesh);
   say("Creating VirtualMesh bookinfo with the meshes of both clusters …");
   await until("both clusters are federated", () => isFederated(demo), { limitMs: DEMO_LIMIT_MS, signal: running });
   const readyMs = performance.now() - started;

@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { AuthorizationPolicy, VirtualService } from "@isthmus/api";
+import { AuthorizationPolicy, VirtualMesh, VirtualService } from "@isthmus/api";
 import { CODE_CLASSES, isOwnedBy, type Resource, SIGNAL_AT, type TrafficEdge } from "@isthmus/core";
 import { ACTIVITY_MINUTES } from "@isthmus/plane";
 import { demoPolicies } from "@isthmus/simulator";
@@ -9,6 +9,7 @@ import { stringify } from "yaml";
 import { NAMESPACE } from "./agent.ts";
 import { colors } from "./colors.ts";
 import type { Demo } from "./demo.ts";
+import { demoVirtualMesh, withNextRoot } from "./trust/virtualMesh.ts";
 import { isFederated, isPolicyApplied, until } from "./waiting.ts";
 
 /** Where the tour's manifests are, beside the kubeconfig of the demo. */
@@ -29,15 +30,15 @@ export interface TourStep {
   readonly look: string;
 }
 
-const { virtualMesh, shiftPolicy, accessPolicy } = demoPolicies;
+const { shiftPolicy, accessPolicy } = demoPolicies;
 const OWNER = networkingOwner(NAMESPACE);
 const apply = (name: string) => `--context mgmt apply -f ${TOUR_FOLDER}/${name}`;
 
-/** Federate, shift, deny, stop, and undo. */
+/** Federate, shift, deny, fail over, rotate, and undo. */
 export const TOUR: readonly TourStep[] = [
   {
     title: "Federate both meshes",
-    file: { name: "1-federate.yaml", content: [virtualMesh] },
+    file: { name: "1-federate.yaml", content: [demoVirtualMesh] },
     command: apply("1-federate.yaml"),
     isDone: isFederated,
     effect: {
@@ -75,15 +76,22 @@ export const TOUR: readonly TourStep[] = [
     look: "Access: who may call ratings, and by which policy; Topology: the errors of that edge; `meshctl logs access --status 4xx` with the address above",
   },
   {
-    title: "Take the pod of ratings in cluster-1 away",
+    title: "Take the pod of ratings in cluster-1 away, so that cluster-2 takes over",
     command: "--context cluster-1 -n bookinfo scale deployment ratings-v1 --replicas=0",
     isDone: async (demo) => replicasOfRatings(demo) === 0,
     effect: {
-      text: "reviews-v2 gets 503 from ratings; productpage still answers, as Bookinfo does without ratings",
-      isSeen: (demo) =>
-        requests(demo, "cluster-1", ({ sourceWorkload, service }) => sourceWorkload === "reviews-v2" && service === "ratings", "5xx") > 0,
+      text: "reviews-v2 of cluster-1 calls ratings in cluster-2, as the VirtualMesh has the services of both clusters fail over",
+      isSeen: (demo) => failedOver(demo) > 0,
     },
-    look: "Destinations, ratings of cluster-1: no endpoint; Overview: what needs attention",
+    look: "Topology: the edge from reviews-v2 to ratings of cluster-2, where some requests fail; Destinations, ratings of cluster-1: no endpoint",
+  },
+  {
+    title: "Replace the root certificate, which ends within weeks, while requests go on",
+    file: { name: "5-rotate.yaml", content: [withNextRoot(demoVirtualMesh)] },
+    command: apply("5-rotate.yaml"),
+    isDone: async (demo) => (await isFederated(demo)) && rootOf(demo) === "generated",
+    effect: { text: "each proxy has a certificate below the new root, and trusts no other", isSeen: ({ hasOneRoot }) => hasOneRoot() },
+    look: "VirtualMeshes, bookinfo: what became of each mesh; Certificates: the root, and when it ends. Each step waited until all proxies of both clusters were ready for it",
   },
   {
     title: "Undo: start ratings again, and delete what you have applied for shift and access",
@@ -130,6 +138,24 @@ const MINUTES_AT = ACTIVITY_MINUTES.indexOf(5);
 
 function isThere({ management }: Demo, { apiVersion, kind, metadata }: Resource): boolean {
   return management.object({ apiVersion, kind, name: metadata.name, namespace: metadata.namespace ?? "" }) !== undefined;
+}
+
+/** Requests of cluster-1 that ratings of cluster-2 has answered in place of its own. */
+function failedOver(demo: Demo): number {
+  return requests(
+    demo,
+    "cluster-1",
+    ({ sourceWorkload, service, cluster }) => sourceWorkload === "reviews-v2" && service === "ratings" && cluster === "cluster-2",
+  );
+}
+
+/** Which root the VirtualMesh names. */
+function rootOf({ management }: Demo): string | undefined {
+  const { name, namespace = "" } = demoVirtualMesh.metadata;
+  const found = management.object({ apiVersion: VirtualMesh.apiVersion, kind: VirtualMesh.kind, name, namespace }) as
+    | VirtualMesh
+    | undefined;
+  return Object.keys(found?.spec?.mtlsConfig?.shared?.rootCertificateAuthority ?? {})[0];
 }
 
 function replicasOfRatings({ workload }: Demo): number | undefined {

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { NAMESPACE } from "../src/agent.ts";
 import { startDemoConsole } from "../src/console.ts";
 import { type Demo, startDemo } from "../src/demo.ts";
+import { demoVirtualMesh } from "../src/trust/virtualMesh.ts";
 import { isFederated, until } from "../src/waiting.ts";
 
 const log = pino({ level: "silent" });
@@ -39,7 +40,7 @@ beforeAll(async () => {
   ended = Promise.all([served.ended, demo.ended]);
   void follow(served.port).catch(() => undefined);
   for (const { name } of demo.workload) demo.startAgent(name);
-  await demo.management.create(demoPolicies.virtualMesh);
+  await demo.management.create(demoVirtualMesh);
   await until("both clusters are federated", () => isFederated(demo), { limitMs: 20_000, signal: stop.signal });
 }, 30_000);
 afterAll(async () => {
@@ -91,9 +92,11 @@ describe("the console of the demo", () => {
         "Destination gloo-mesh/reviews-bookinfo-cluster-2 ",
       ]),
     );
-    await eventually(() => expect([...generated.keys()].filter((key) => key.startsWith("ServiceEntry"))).toHaveLength(16));
+    await eventually(() => expect([...generated.keys()].filter((key) => key.startsWith("ServiceEntry"))).toHaveLength(24));
     await eventually(() => expect([...insights.values()].flat().length).toBeGreaterThan(0));
-    await eventually(() => expect(certificates.map(({ kind }) => kind)).toEqual(expect.arrayContaining(["agent", "relayRoot"])));
+    await eventually(() =>
+      expect(certificates.map(({ kind }) => kind)).toEqual(expect.arrayContaining(["agent", "relayRoot", "meshRoot", "meshIntermediate"])),
+    );
     expect(certificates.find(({ kind }) => kind === "relayRoot")?.subject).toMatch(/^CN=/);
   });
 

@@ -1,8 +1,9 @@
-import { AccessPolicy, allKinds, TrafficPolicy } from "@isthmus/api";
+import { AccessPolicy, allKinds, TrafficPolicy, VirtualMesh } from "@isthmus/api";
 import { demoClusters, simulatedCluster } from "@isthmus/simulator";
 import { beforeEach, expect, test } from "vitest";
 import type { Demo } from "../src/demo.ts";
 import { help, pressedKey } from "../src/keys.ts";
+import { demoVirtualMesh } from "../src/trust/virtualMesh.ts";
 
 const clock = { now: () => 0, sleep: async () => undefined };
 const said: string[] = [];
@@ -26,6 +27,7 @@ beforeEach(async () => {
       server: undefined as never,
       traffic: undefined as never,
       ask: undefined as never,
+      hasOneRoot: () => true,
     },
     startAgent: (name) => void running.add(name),
     stopAgent: async (name) => void running.delete(name),
@@ -92,4 +94,23 @@ test("a stops the agent and starts it again; while it is stopped, a policy says 
 test("p prints the state, and any other key lists the keys", async () => {
   expect(await press("p")).toMatch(/VirtualService|meshes|cluster-1/);
   for (const key of ["?", "h", "z"]) expect(await press(key)).toMatch(/^Keys:[\s\S]*quit \(or Ctrl-C\)/);
+});
+
+test("r has the VirtualMesh take a generated root in place of its users', and another one each time", async () => {
+  expect(await press("r")).toMatch(/has no shared root/);
+  await demo.management.create(demoVirtualMesh);
+  const [first = "", second = ""] = (await press("r")).split("\n");
+  expect(first).toMatch(/^VirtualMesh gloo-mesh\/bookinfo gets another root: three steps, two minutes/);
+  expect(second).toContain("look at VirtualMeshes");
+  const mesh = async () => demo.management.get(VirtualMesh, { name: "bookinfo", namespace: "gloo-mesh" });
+  expect((await mesh())?.spec?.mtlsConfig?.shared?.rootCertificateAuthority).toEqual({
+    generated: { rsaKeySizeBytes: 2048, ttlDays: 365 },
+  });
+  expect((await mesh())?.metadata.annotations).toEqual({
+    "isthmus.mesh/root-generation": "1",
+    "isthmus.mesh/previous-roots": "gloo-mesh/demo-root",
+  });
+  await press("r");
+  expect((await mesh())?.metadata.annotations?.["isthmus.mesh/root-generation"]).toBe("2");
+  expect((await mesh())?.spec?.federation).toEqual({ permissive: {}, failover: {} });
 });

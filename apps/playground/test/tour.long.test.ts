@@ -10,7 +10,9 @@ import { parseAllDocuments } from "yaml";
 import { startDemoAdmin } from "../src/admin.ts";
 import { type Demo, startDemo } from "../src/demo.ts";
 import { guide, TOUR, writeTour } from "../src/tour.ts";
+import { until } from "../src/waiting.ts";
 
+const ROTATION_MS = 600_000;
 const stop = new AbortController();
 setMaxListeners(0, stop.signal);
 const folder = join(mkdtempSync(join(tmpdir(), "isthmus-tour-")), "tour");
@@ -49,7 +51,7 @@ const page = async (path: string) => (await (await fetch(`http://127.0.0.1:${adm
 it("the tour follows what is applied, sees its effect in the proxies' figures, and ends when all is undone", async () => {
   const guided = guide(demo, (line) => void lines.push(line), stop.signal);
   const done = async (count: number) => eventually(() => expect(seen()).toBe(count));
-  expect(TOUR.flatMap(({ file }) => file?.name ?? [])).toEqual(["1-federate.yaml", "2-shift.yaml", "3-deny.yaml"]);
+  expect(TOUR.flatMap(({ file }) => file?.name ?? [])).toEqual(["1-federate.yaml", "2-shift.yaml", "3-deny.yaml", "5-rotate.yaml"]);
   expect(lines.join("\n")).toContain("--context mgmt apply -f .isthmus/tour/1-federate.yaml");
   expect(seen()).toBe(0);
   await apply("1-federate.yaml");
@@ -64,6 +66,13 @@ it("the tour follows what is applied, sees its effect in the proxies' figures, a
   expect(JSON.stringify(await page("/traffic?minutes=5"))).toContain('"workload":"istio-ingressgateway"');
   await scale(0);
   await done(4);
+  await apply("5-rotate.yaml");
+  // Each of its three steps waits until it shows that all proxies have renewed their certificates.
+  await until("the root is replaced", async () => seen() === 5, { limitMs: ROTATION_MS, signal: stop.signal });
+  // Proxies have accepted each other at each moment.
+  for (const { name } of demo.workload) {
+    expect(JSON.stringify(await page(`/access-logs?cluster=${name}&status=5xx`))).not.toContain("TLS_error");
+  }
   await scale(1);
   for (const resource of [...objectsIn("2-shift.yaml"), ...objectsIn("3-deny.yaml")]) {
     const { apiVersion, kind, metadata } = resource;

@@ -11,6 +11,7 @@ import { type Demo, startDemo } from "../src/demo.ts";
 import { trafficEffect } from "../src/traffic/effect.ts";
 import { seededRandom } from "../src/traffic/random.ts";
 import { type RequestOutcome, requestSimulation, type Seen } from "../src/traffic/requests.ts";
+import { demoVirtualMesh } from "../src/trust/virtualMesh.ts";
 import { DEMO_LIMIT_MS, isFederated, isPolicyApplied, until } from "../src/waiting.ts";
 
 const stop = new AbortController();
@@ -21,7 +22,7 @@ const made: Resource[] = [];
 beforeAll(async () => {
   demo = await startDemo({ port: 0, log: pino({ level: "silent" }), say: () => undefined }, stop.signal);
   for (const { name } of demo.workload) demo.startAgent(name);
-  await demo.management.create(demoPolicies.virtualMesh);
+  await demo.management.create(demoVirtualMesh);
   await until("both clusters are federated", () => isFederated(demo), { limitMs: DEMO_LIMIT_MS, signal: stop.signal });
 }, DEMO_LIMIT_MS);
 afterEach(async () => {
@@ -49,10 +50,11 @@ interface Sent {
   readonly path?: string;
   readonly times: number;
   readonly hasRoom?: () => boolean;
+  readonly isMutual?: () => boolean;
 }
 
 /** What comes of requests through what is in the clusters now, and what proxies see of them. */
-function send({ from, host, path = "/", times, hasRoom = () => true }: Sent): {
+function send({ from, host, path = "/", times, hasRoom = () => true, isMutual = () => true }: Sent): {
   readonly outcomes: readonly (RequestOutcome | undefined)[];
   readonly seen: readonly Seen[];
 } {
@@ -60,7 +62,13 @@ function send({ from, host, path = "/", times, hasRoom = () => true }: Sent): {
   const caller =
     effect.proxies.find(({ cluster, workload }) => cluster === from.cluster && workload === from.workload) ?? expect.fail("no caller");
   const seen: Seen[] = [];
-  const simulation = requestSimulation({ effect: () => effect, random: seededRandom(7), hasRoom, seen: (one) => void seen.push(one) });
+  const simulation = requestSimulation({
+    effect: () => effect,
+    isMutual,
+    random: seededRandom(7),
+    hasRoom,
+    seen: (one) => void seen.push(one),
+  });
   const asked = { host, port: 9080, method: "GET", path, headers: {} } as const;
   return { outcomes: Array.from({ length: times }, () => simulation.send(caller, asked)), seen };
 }
@@ -68,6 +76,7 @@ function send({ from, host, path = "/", times, hasRoom = () => true }: Sent): {
 const productpage = { cluster: "cluster-1", workload: "productpage-v1" };
 const west = { cluster: "cluster-2", workload: "istio-ingressgateway" };
 const reviews = "reviews.bookinfo.svc.cluster.local";
+const RATINGS = { name: "ratings-v1", namespace: "bookinfo" };
 const ratings = "ratings.bookinfo.svc.cluster.local";
 
 it("a shift of 25 % is counted as 25 %, and without it nothing goes to the other cluster", async () => {
@@ -139,4 +148,34 @@ it("a service of another cluster is called by its federated host, and counted as
     response_code: "200",
   });
   expect(sent?.outcome.ms).toBeGreaterThan(38);
+});
+
+it("calls of a service without pods are answered by that of the other cluster, and counted so", async () => {
+  const [first] = demo.workload;
+  const scale = (replicas: number) =>
+    first?.apply({ apiVersion: "apps/v1", kind: "Deployment", metadata: RATINGS, spec: { replicas } } as Resource, {
+      fieldManager: "test",
+    });
+  const answering = () => {
+    const { outcomes } = send({ from: { cluster: "cluster-1", workload: "reviews-v2" }, host: ratings, times: 20 });
+    return [...new Set(outcomes.map((outcome) => outcome?.called?.cluster))];
+  };
+  expect(answering()).toEqual(["cluster-1"]);
+  await scale(0);
+  await eventually(() => expect(answering()).toEqual(["cluster-2"]));
+  const { seen } = send({ from: { cluster: "cluster-1", workload: "reviews-v2" }, host: ratings, times: 1 });
+  expect(seen.find(({ side }) => side === "source")?.labels).toMatchObject({
+    destination_service_name: "ratings",
+    destination_workload: "ratings-v1",
+    destination_cluster: "cluster-2",
+  });
+  await scale(1);
+  await eventually(() => expect(answering()).toEqual(["cluster-1"]));
+});
+
+it("proxies that do not accept each other's certificate have no connection", () => {
+  const { outcomes, seen } = send({ from: west, host: ratings, times: 10, isMutual: () => false });
+  expect(new Set(outcomes.map((outcome) => outcome?.status))).toEqual(new Set([503]));
+  expect(new Set(outcomes.map((outcome) => outcome?.flags[0]))).toEqual(new Set(["upstreamConnectionFailure"]));
+  expect(seen.filter(({ side }) => side === "destination")).toEqual([]);
 });

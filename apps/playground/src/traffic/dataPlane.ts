@@ -18,6 +18,8 @@ export interface DataPlaneOptions {
   readonly translation: () => Translation | undefined;
   /** Namespace of the management plane. */
   readonly namespace: string;
+  /** Whether two proxies accept each other's certificate. */
+  readonly isMutual: (one: MeshProxy, other: MeshProxy) => boolean;
   /** Default: those of the demo. */
   readonly clients?: readonly Client[];
   readonly seed: number;
@@ -69,7 +71,7 @@ export async function startDataPlane(options: DataPlaneOptions, signal: AbortSig
     return left > 0;
   }
 
-  const requests = requestSimulation({ effect: () => effect as TrafficEffect, random, hasRoom, seen: count });
+  const requests = requestSimulation({ effect: () => effect as TrafficEffect, isMutual: options.isMutual, random, hasRoom, seen: count });
 
   function step(seconds: number): void {
     const next = effects();

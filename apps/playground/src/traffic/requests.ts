@@ -33,6 +33,8 @@ export interface Seen {
 
 export interface RequestOptions {
   readonly effect: () => TrafficEffect;
+  /** Whether two proxies accept each other's certificate. */
+  readonly isMutual: (one: MeshProxy, other: MeshProxy) => boolean;
   readonly random: () => number;
   /** Whether a pod has room for one more request now. */
   readonly hasRoom: (called: MeshProxy) => boolean;
@@ -47,7 +49,7 @@ export interface Requests {
 
 /** Reports each request to `seen` once for the proxy of each end that it reached. `hasRoom` is asked once for each try that arrives. */
 export function requestSimulation(options: RequestOptions): Requests {
-  const { effect, random, hasRoom, seen } = options;
+  const { effect, isMutual, random, hasRoom, seen } = options;
 
   function send(caller: MeshProxy, asked: Asked): RequestOutcome | undefined {
     const known = effect().host(caller.cluster, asked.host);
@@ -99,6 +101,12 @@ export function requestSimulation(options: RequestOptions): Requests {
   }
 
   function answered(caller: MeshProxy, asked: Asked, called: MeshProxy): RequestOutcome | undefined {
+    if (!isMutual(caller, called)) {
+      return {
+        ...nobody(asked, 503, "upstream_reset_before_response_started{connection_failure|TLS_error}", ["upstreamConnectionFailure"]),
+        host: asked.host,
+      };
+    }
     const isAllowed = effect().isAllowed(caller, called, asked);
     if (isAllowed === undefined) return undefined;
     const wayMs = caller.cluster === called.cluster ? 0.6 : BETWEEN_REGIONS_MS;

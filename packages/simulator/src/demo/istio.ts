@@ -5,6 +5,8 @@ export interface IstioOptions {
   readonly zones: readonly string[];
   /** Istio's version. */
   readonly version: string;
+  /** Whether control planes and proxies take over a change of roots while they run. Default: no, as in Istio. */
+  readonly isMultiRoot?: boolean;
 }
 
 const NAMESPACE = "istio-system";
@@ -12,11 +14,15 @@ const NAMESPACE = "istio-system";
 const CROSS_NETWORK_PORT = 15443;
 
 /** A cluster's nodes, its Istio control plane, and the gateway through which other clusters reach it, as a YAML stream. */
-export function istioOf({ clusterName, region, zones, version }: IstioOptions): string {
+export function istioOf({ clusterName, region, zones, version, isMultiRoot = false }: IstioOptions): string {
   const nodes = zones.map((zone) => nodeOf({ name: `${clusterName}-${zone}`, region, zone }));
-  return [...nodes, namespaceOf(clusterName), meshConfigOf(clusterName), istiod({ clusterName, version }), ingressGateway(version)].join(
-    "---",
-  );
+  return [
+    ...nodes,
+    namespaceOf(clusterName),
+    meshConfigOf(clusterName, isMultiRoot),
+    istiod({ clusterName, version, isMultiRoot }),
+    ingressGateway(version),
+  ].join("---");
 }
 
 function nodeOf({ name, region, zone }: { readonly name: string; readonly region: string; readonly zone: string }): string {
@@ -43,7 +49,7 @@ metadata:
 }
 
 /** Each with a trust domain of its own, so that AccessPolicies can name callers by cluster. */
-function meshConfigOf(clusterName: string): string {
+function meshConfigOf(clusterName: string, isMultiRoot: boolean): string {
   return `
 apiVersion: v1
 kind: ConfigMap
@@ -60,11 +66,11 @@ data:
       discoveryAddress: istiod.${NAMESPACE}.svc:15012
       proxyMetadata:
         ISTIO_META_DNS_CAPTURE: "true"
-        ISTIO_META_DNS_AUTO_ALLOCATE: "true"
+        ISTIO_META_DNS_AUTO_ALLOCATE: "true"${isMultiRoot ? '\n        PROXY_CONFIG_XDS_AGENT: "true"' : ""}
 `;
 }
 
-function istiod({ clusterName, version }: { readonly clusterName: string; readonly version: string }): string {
+function istiod({ clusterName, version, isMultiRoot }: Required<Pick<IstioOptions, "clusterName" | "version" | "isMultiRoot">>): string {
   return `
 apiVersion: v1
 kind: ServiceAccount
@@ -106,7 +112,7 @@ spec:
           args: [discovery, --domain, cluster.local]
           env:
             - {name: PILOT_SKIP_VALIDATE_TRUST_DOMAIN, value: "true"}
-            - {name: CLUSTER_ID, value: ${clusterName}}
+            - {name: CLUSTER_ID, value: ${clusterName}}${isMultiRoot ? '\n            - {name: ISTIO_MULTIROOT_MESH, value: "true"}' : ""}
           ports:
             - {containerPort: 8080, protocol: TCP}
             - {containerPort: 15010, protocol: TCP}
