@@ -10,7 +10,7 @@ const ENOUGH = 150;
 
 describe("a safety rule that is switched off is noticed", () => {
   for (const [name, { rule, focus, length = USUAL_LENGTH, by }] of sampled(Object.entries(tamperings))) {
-    test(`rule ${rule}: ${name}`, { timeout: 300_000 }, async () => {
+    test(`rule ${rule}: ${name}`, { timeout: 1_200_000 }, async () => {
       const kept = scheduleThatNoticed(name);
       let violated = kept && (await runSchedule(kept, { tampering: by }))[0]?.rule;
       for (let run = 0; run < ENOUGH && violated === undefined; run++) {

@@ -425,6 +425,6 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
   },
 ];
 
-test.for(TRACES)("$name", { timeout: 60_000 }, async ({ steps, ...schedule }) => {
+test.for(TRACES)("$name", { timeout: 1_200_000 }, async ({ steps, ...schedule }) => {
   expect(await runSchedule({ ...schedule, steps: steps.split(";").map(parseStep) })).toEqual([]);
 });

@@ -27,7 +27,7 @@ const NIGHTS = "packages/testing/src/atNight.ts";
  * Those that compute have what those that wait leave, and what is being built: API servers, control planes and proxies cost processor time for as long as
  * they are there, so that suites with them are to end soon. Not the last place, so that what waits for an answer within a minute still has one.
  */
-const BEHIND = 15;
+const BEHIND = 10;
 /** Of properties and lists in `test:long`; `.ci/nightly` does all. */
 const PART = "3";
 

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { UsageError } from "@isthmus/core";
+import { type Resource, UsageError } from "@isthmus/core";
 import {
   type Cluster,
   clusterRegistrations,
@@ -23,6 +23,7 @@ import type { KubeconfigEntry } from "./demoKubeconfig.ts";
 import { startDataPlane } from "./traffic/dataPlane.ts";
 import { type DemoTraffic, startDemoTraffic } from "./traffic/fleet.ts";
 import { createDemoRoot, startIstiods } from "./trust/proxyTrust.ts";
+import { statusErrorsOf } from "./waiting.ts";
 
 const clock = systemClock;
 const random = Math.random;
@@ -43,6 +44,8 @@ export interface Demo {
   readonly server: Server;
   /** What agents have counted of the simulated traffic. */
   readonly traffic: DemoTraffic;
+  /** Why a policy is rejected, as its status says within seconds; none where it is not. */
+  rejection(policy: Resource): Promise<readonly string[]>;
   /** Whether all proxies trust one root, and have a certificate below it. */
   hasOneRoot(): boolean;
   /** Asks the agent of a cluster. Rejects when it has no answer. */
@@ -59,6 +62,10 @@ export interface Demo {
 export interface DemoOptions {
   /** Port to serve agents on; another is taken, with a word about it, when it is not free. */
   readonly port: number;
+  /** Workload clusters. Default: two. */
+  readonly clusters?: number;
+  /** Services in each beside Bookinfo. Default: none. */
+  readonly services?: number;
   readonly log: Logger;
   /** Tells what happens in words. */
   readonly say: (line: string) => void;
@@ -68,8 +75,8 @@ export interface DemoOptions {
  * Creates the clusters and starts the server; agents run from `startAgent` on. Resolves when the server accepts agents on loopback;
  * everything ends when `signal` is aborted.
  */
-export async function startDemo({ port, log, say }: DemoOptions, signal: AbortSignal): Promise<Demo> {
-  const clusters = await startDemoClusters({ namespace: NAMESPACE, clock, random });
+export async function startDemo({ port, log, say, ...scale }: DemoOptions, signal: AbortSignal): Promise<Demo> {
+  const clusters = await startDemoClusters({ namespace: NAMESPACE, clock, random, scale });
   const management = clusters.management.simulated;
   const workload = clusters.workload.map(({ simulated }) => simulated);
   await createDemoRoot({ management, workload, clock });
@@ -110,6 +117,7 @@ export async function startDemo({ port, log, say }: DemoOptions, signal: AbortSi
     contexts: [clusters.management, ...clusters.workload].map(({ entry }) => entry),
     server,
     traffic: counted,
+    rejection: (policy) => statusErrorsOf(management, policy, signal),
     hasOneRoot: trust.hasOneRoot,
     ask: (clusterName, query) => link.ask(clusterName, query, AbortSignal.any([signal, AbortSignal.timeout(ASK_MS)])),
     port: grpc.port,

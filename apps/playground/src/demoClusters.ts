@@ -2,7 +2,7 @@ import { allKinds, customResourceDefinitions } from "@isthmus/api";
 import type { Clock, Resource } from "@isthmus/core";
 import { kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
 import type { Cluster } from "@isthmus/plane";
-import { demoClusters, demoPolicies, type SimulatedCluster, simulatedCluster } from "@isthmus/simulator";
+import { type DemoClustersOptions, demoClusters, demoPolicies, type SimulatedCluster, simulatedCluster } from "@isthmus/simulator";
 import { type ServedApi, serveCluster } from "@isthmus/simulator/restApi";
 import { type KubeconfigEntry, kubeconfigText } from "./demoKubeconfig.ts";
 
@@ -29,10 +29,12 @@ export async function startDemoClusters({
   namespace,
   clock,
   random,
+  scale,
 }: {
   readonly namespace: string;
   readonly clock: Clock;
   readonly random: () => number;
+  readonly scale: Pick<DemoClustersOptions, "clusters" | "services">;
 }): Promise<DemoClusters> {
   const start = async (name: string, resources: readonly Resource[]): Promise<DemoCluster> => {
     const simulated = simulatedCluster({ name, clock, kinds: allKinds() });
@@ -44,7 +46,9 @@ export async function startDemoClusters({
   };
   const [management, ...workload] = await Promise.all([
     start("", [namespaceOf(namespace), namespaceOf("bookinfo"), demoPolicies.settings, demoPolicies.failedRequests]),
-    ...Object.entries(demoClusters({ isMultiRoot: true })).map(([name, resources]) => start(name, [namespaceOf(namespace), ...resources])),
+    ...Object.entries(demoClusters({ isMultiRoot: true, ...scale })).map(([name, resources]) =>
+      start(name, [namespaceOf(namespace), ...resources]),
+    ),
   ]);
   return {
     management,

@@ -29,7 +29,11 @@ const ACTIONS: readonly Action[] = [
         say,
       ),
   },
-  { key: "u", label: "remove the traffic shift", run: (demo, say) => remove(demo, demoPolicies.shiftPolicy, say) },
+  {
+    key: "u",
+    label: "remove the traffic shift",
+    run: (demo, say) => remove(demo, demoPolicies.shiftPolicy, "Topology: productpage-v1 calls reviews of its own cluster alone", say),
+  },
   {
     key: "t",
     label: "set a timeout of 2 s and retries for reviews",
@@ -41,7 +45,11 @@ const ACTIONS: readonly Action[] = [
         say,
       ),
   },
-  { key: "d", label: "remove the timeout", run: (demo, say) => remove(demo, demoPolicies.timeoutPolicy, say) },
+  {
+    key: "d",
+    label: "remove the timeout",
+    run: (demo, say) => remove(demo, demoPolicies.timeoutPolicy, "Destinations, reviews: Istio's defaults again", say),
+  },
   {
     key: "x",
     label: "let only reviews call ratings in cluster-2",
@@ -56,12 +64,16 @@ const ACTIONS: readonly Action[] = [
         say,
       ),
   },
-  { key: "y", label: "let everybody call ratings again", run: (demo, say) => remove(demo, demoPolicies.accessPolicy, say) },
+  {
+    key: "y",
+    label: "let everybody call ratings again",
+    run: (demo, say) => remove(demo, demoPolicies.accessPolicy, "Access: nothing restricts who may call ratings", say),
+  },
   {
     key: "b",
     label: "apply a policy that is rejected",
-    run: (demo, say) =>
-      apply(
+    async run(demo, say) {
+      await apply(
         demo,
         demoPolicies.brokenPolicy,
         {
@@ -69,9 +81,15 @@ const ACTIONS: readonly Action[] = [
           look: "Policies, ratings-canary: rejected, with the reason; nothing is written",
         },
         say,
-      ),
+      );
+      for (const error of await demo.rejection(demoPolicies.brokenPolicy)) say(`  ${colors.red(error)}`);
+    },
   },
-  { key: "v", label: "remove it", run: (demo, say) => remove(demo, demoPolicies.brokenPolicy, say) },
+  {
+    key: "v",
+    label: "remove it",
+    run: (demo, say) => remove(demo, demoPolicies.brokenPolicy, "Policies: none is rejected", say),
+  },
   { key: "k", label: "stop or restart the pod of ratings in cluster-1", run: scaleRatings },
   { key: "r", label: "replace the root certificate of both meshes", run: rotateRoot },
   {
@@ -81,11 +99,13 @@ const ACTIONS: readonly Action[] = [
       if (demo.isAgentRunning("cluster-2")) {
         await demo.stopAgent("cluster-2");
         say(
-          "The agent of cluster-2 is stopped. Its last reported state is still used, and nothing is deleted; changes for cluster-2 are pending.",
+          `The agent of cluster-2 is stopped. Its last reported state is still used, and nothing is deleted; changes for cluster-2 are pending.\n  ${colors.dim("look at Topology: cluster-2 is hatched; Clusters: since when it is offline")}`,
         );
       } else {
         demo.startAgent("cluster-2");
-        say("The agent of cluster-2 is started: it reports its state and applies the pending changes.");
+        say(
+          `The agent of cluster-2 is started: it reports its state and applies the pending changes.\n  ${colors.dim("look at Clusters: cluster-2 is connected, and no change is pending")}`,
+        );
       }
     },
   },
@@ -124,7 +144,7 @@ export async function onKeys(demo: Demo, say: (line: string) => void, signal: Ab
     while (!signal.aborted) {
       const key = pressed.shift();
       if (key === undefined) {
-        if (hasEnded) return say("Standard input was closed, so no keys can be read: use a terminal, or --check.");
+        if (hasEnded) return say("Standard input was closed, so no keys can be read: use a terminal, --serve, or --check.");
         await new Promise<void>((resolve) => (wake = resolve));
       } else if (key === "q" || key === "\u0003") return;
       else if (key.trim() !== "") await pressedKey(key, demo, say);
@@ -156,19 +176,21 @@ async function apply(
   const before = demo.management.object({ apiVersion, kind, name, namespace });
   const after = await demo.management.apply(policy, { fieldManager: "demo" });
   if (before?.metadata.resourceVersion === after.metadata.resourceVersion)
-    return say(`${kind} ${displayName({ name, namespace })} already exists: nothing changes.`);
+    return say(`${kind} ${displayName({ name, namespace })} already exists: nothing changes. The key after it removes it.`);
   say(`${kind} ${displayName({ name, namespace })} is created in the management cluster: ${effect}.\n  ${colors.dim(`look at ${look}`)}`);
   for (const { name: cluster } of demo.workload) {
     if (!demo.isAgentRunning(cluster)) say(`The agent of ${cluster} is stopped: changes for its cluster are pending.`);
   }
 }
 
-async function remove(demo: Demo, policy: DemoPolicy, say: (line: string) => void): Promise<void> {
+async function remove(demo: Demo, policy: DemoPolicy, look: string, say: (line: string) => void): Promise<void> {
   const { name, namespace = "" } = policy.metadata;
   const { apiVersion, kind } = policy;
   try {
     await demo.management.delete({ apiVersion, kind, name, namespace, clusterName: "" });
-    say(`${kind} ${displayName({ name, namespace })} is deleted: everything generated from it is deleted.`);
+    say(
+      `${kind} ${displayName({ name, namespace })} is deleted: everything generated from it is deleted.\n  ${colors.dim(`look at ${look}`)}`,
+    );
   } catch (error) {
     if (!(error instanceof ClusterError && error.code === "NotFound")) throw error;
     say(`${kind} ${displayName({ name, namespace })} does not exist.`);
@@ -185,7 +207,10 @@ async function scaleRatings({ workload: [first] }: Demo, say: (line: string) => 
   const { apiVersion, kind } = Deployment;
   const scaled: Resource & { readonly spec: object } = { apiVersion, kind, metadata: RATINGS, spec: { replicas } };
   await first.apply(scaled, { fieldManager: "demo" });
-  if (replicas === 1) return say("The pod of ratings in cluster-1 is started.");
+  if (replicas === 1)
+    return say(
+      `The pod of ratings in cluster-1 is started.\n  ${colors.dim("look at Topology: reviews-v2 calls ratings of its own cluster again")}`,
+    );
   say(
     `The pod of ratings in cluster-1 is stopped: ratings of cluster-2 takes over for reviews-v2.\n  ${colors.dim("look at Topology: reviews-v2 calls ratings in cluster-2, where some requests fail; Destinations, ratings: no endpoint")}`,
   );

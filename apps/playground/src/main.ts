@@ -1,6 +1,7 @@
 import { setMaxListeners } from "node:events";
+import { onAbort, UsageError } from "@isthmus/core";
 import { parsedOptions, portNumber, runProgram } from "@isthmus/process";
-import { Command, Option } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
 import { pino } from "pino";
 import pretty from "pino-pretty";
 import { startDemoAdmin } from "./admin.ts";
@@ -12,14 +13,19 @@ import { type DemoConsole, startDemoConsole } from "./console.ts";
 import { type Demo, startDemo } from "./demo.ts";
 import { DEMO_KUBECONFIG, writeDemoKubeconfig } from "./demoKubeconfig.ts";
 import { help, onKeys } from "./keys.ts";
+import { applyManifests, type Manifest, readManifests } from "./manifests.ts";
 import { countsTable, federationTable } from "./outcome.ts";
 import { guide, TOUR_FOLDER, writeTour } from "./tour.ts";
-import { demoVirtualMesh } from "./trust/virtualMesh.ts";
+import { demoVirtualMeshOf } from "./trust/virtualMesh.ts";
 import { DEMO_LIMIT_MS, isFederated, until } from "./waiting.ts";
 
 interface Options {
   readonly adminPort: number;
   readonly check: boolean;
+  readonly clusters: number;
+  readonly filename: readonly string[];
+  readonly serve: boolean;
+  readonly services: number;
   readonly tour: boolean;
   readonly port: number;
   readonly ui: boolean;
@@ -38,6 +44,14 @@ function readOptions(argv: readonly string[]): Options {
     .addOption(
       new Option("--tour", "ten minutes with kubectl: federate, shift, deny and undo, each step checked").default(false).conflicts("check"),
     )
+    .addOption(
+      new Option("-f, --filename <path...>", "files and folders of your own policies, applied once the clusters are federated").default([]),
+    )
+    .addOption(new Option("--clusters <number>", "workload clusters, 2 to 20").default(2).argParser(between(2, 20)))
+    .addOption(
+      new Option("--services <number>", "services in each cluster beside Bookinfo, 0 to 500").default(0).argParser(between(0, 500)),
+    )
+    .addOption(new Option("--serve", "without a terminal: until it is ended by a signal").default(false).conflicts(["check", "tour"]))
     .addOption(new Option("--admin-port <number>", "port of metrics, traffic and access logs").default(9091).argParser(portNumber))
     .addOption(new Option("--port <number>", "port that agents connect to").default(9900).argParser(portNumber))
     .addOption(new Option("--no-ui", "do not serve the console"))
@@ -46,7 +60,18 @@ function readOptions(argv: readonly string[]): Options {
   return parsedOptions<Options>(command, argv);
 }
 
-async function run({ adminPort, check: checks, port, tour, ui, uiPort, verbose }: Options, signal: AbortSignal): Promise<void> {
+/** Reads a whole number within bounds. */
+function between(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const number = Number(text);
+    if (/^\d{1,6}$/.test(text) && number >= least && number <= most) return number;
+    throw new InvalidArgumentError(`It is not a whole number from ${least} to ${most}.`);
+  };
+}
+
+async function run(options: Options, signal: AbortSignal): Promise<void> {
+  const { adminPort, check: checks, clusters, filename, port, services, tour, ui, uiPort, verbose } = options;
+  const manifests = readManifests(filename);
   const started = performance.now();
   const say = (line: string) => console.log(line);
   const log = pino(
@@ -63,8 +88,8 @@ async function run({ adminPort, check: checks, port, tour, ui, uiPort, verbose }
   let admin: { readonly ended: Promise<void> } | undefined;
   const removals: (() => void)[] = [];
   try {
-    say("Starting a management cluster and two workload clusters, simulated in this process …");
-    demo = await startDemo({ port, log, say }, running);
+    say(`Starting a management cluster and ${clusters} workload clusters, simulated in this process …`);
+    demo = await startDemo({ port, clusters, services, log, say }, running);
     removals.push(writeDemoKubeconfig(DEMO_KUBECONFIG, demo.contexts));
     if (tour) removals.push(writeTour(TOUR_FOLDER));
     say(
@@ -79,7 +104,7 @@ async function run({ adminPort, check: checks, port, tour, ui, uiPort, verbose }
       admin = started;
       say(`meshctl top and meshctl logs access read --admin-address http://127.0.0.1:${started.port}`);
     }
-    await show(demo, { checks, tour, say, started }, running);
+    await show(demo, { ...options, manifests, say, started }, running);
   } finally {
     for (const remove of removals) remove();
     stop.abort(new Error("the demo has ended"));
@@ -87,27 +112,34 @@ async function run({ adminPort, check: checks, port, tour, ui, uiPort, verbose }
   }
 }
 
-interface Showing {
-  readonly checks: boolean;
-  readonly tour: boolean;
+interface Showing extends Pick<Options, "check" | "serve" | "tour"> {
+  readonly manifests: readonly Manifest[];
   readonly say: (line: string) => void;
   /** When the demo was started, on the clock of `performance.now`. */
   readonly started: number;
 }
 
-async function show(demo: Demo, { checks, tour, say, started }: Showing, running: AbortSignal): Promise<void> {
+async function show(demo: Demo, showing: Showing, running: AbortSignal): Promise<void> {
+  const { check: checks, manifests, serve, tour, say, started } = showing;
   say(
     `The server listens on 127.0.0.1:${demo.port}; the agents of ${demo.workload.map(({ name }) => name).join(" and ")} register and connect …`,
   );
   for (const { name } of demo.workload) demo.startAgent(name);
   if (tour) return showTour(demo, say, running);
-  await demo.management.create(demoVirtualMesh);
-  say("Creating VirtualMesh bookinfo with the meshes of both clusters …");
-  await until("both clusters are federated", () => isFederated(demo), { limitMs: DEMO_LIMIT_MS, signal: running });
+  await demo.management.create(demoVirtualMeshOf(demo.workload.map(({ name }) => name)));
+  say("Creating VirtualMesh bookinfo with the meshes of all clusters …");
+  await until("all clusters are federated", () => isFederated(demo), { limitMs: DEMO_LIMIT_MS, signal: running });
   const readyMs = performance.now() - started;
+  const refused = await applyManifests(demo.management, manifests);
+  for (const line of refused) say(colors.red(line));
+  if (manifests.length > refused.length) say(`${manifests.length - refused.length} of ${manifests.length} objects of yours are applied.`);
 
   if (checks) {
     await check(demo, readyMs, running);
+    if (refused.length > 0) throw new UsageError(`${refused.length} objects of yours were refused`);
+  } else if (serve) {
+    say(`Ready after ${(readyMs / 1_000).toFixed(1)} s. It ends with Ctrl-C, or SIGTERM.`);
+    await new Promise<void>((resolve) => onAbort(running, resolve));
   } else {
     say(`\n${await countsTable(demo.management, demo.workload)}\n\n${await federationTable(demo.workload, process.stdout.columns)}\n`);
     say(

@@ -1,6 +1,7 @@
 import { type TrafficPolicy, TrafficPolicy as TrafficPolicyKind, VirtualMesh, VirtualService } from "@isthmus/api";
 import type { Kind, Resource } from "@isthmus/core";
 import { type Cluster, systemClock } from "@isthmus/plane";
+import type { SimulatedCluster } from "@isthmus/simulator";
 import type { Demo } from "./demo.ts";
 
 /** When the demo gives up waiting, in milliseconds: a hundred times what it takes on an idle machine, as one may be busy. */
@@ -37,7 +38,21 @@ async function isApplied(cluster: Cluster, kind: Kind, ref: { readonly name: str
   return status?.state === "ACCEPTED" && (status.conditions ?? []).some(({ type, status }) => type === "Applied" && status === "True");
 }
 
+/** The errors that the status of a policy has within seconds; none where it is accepted, or where nobody says anything of it. */
+export async function statusErrorsOf(cluster: SimulatedCluster, policy: Resource, signal: AbortSignal): Promise<readonly string[]> {
+  const { apiVersion, kind, metadata } = policy;
+  const statusNow = () =>
+    cluster.object({ apiVersion, kind, name: metadata.name, namespace: metadata.namespace ?? "" })?.["status"] as Status | undefined;
+  await until("its status", () => Promise.resolve(statusNow()?.state !== undefined), { limitMs: STATUS_MS, signal }).catch(() => undefined);
+  const { state, errors = [], destinations = {} } = statusNow() ?? {};
+  return state === "ACCEPTED" ? [] : [...new Set([...errors, ...Object.values(destinations).flatMap((one) => one.errors ?? [])])];
+}
+
+const STATUS_MS = 5_000;
+
 interface Status {
+  readonly errors?: readonly string[];
+  readonly destinations?: Readonly<Record<string, { readonly errors?: readonly string[] }>>;
   readonly state?: string;
   readonly observedGeneration?: number;
   readonly conditions?: readonly { readonly type: string; readonly status: string }[];

@@ -12,6 +12,8 @@ import { demoVirtualMesh } from "../src/trust/virtualMesh.ts";
 import { isFederated, until } from "../src/waiting.ts";
 
 const log = pino({ level: "silent" });
+// Behind other suites what takes a second takes minutes.
+const HANGS_AFTER_MS = 1_200_000;
 const stop = new AbortController();
 setMaxListeners(0, stop.signal);
 
@@ -41,8 +43,8 @@ beforeAll(async () => {
   void follow(served.port).catch(() => undefined);
   for (const { name } of demo.workload) demo.startAgent(name);
   await demo.management.create(demoVirtualMesh);
-  await until("both clusters are federated", () => isFederated(demo), { limitMs: 20_000, signal: stop.signal });
-}, 30_000);
+  await until("both clusters are federated", () => isFederated(demo), { limitMs: HANGS_AFTER_MS, signal: stop.signal });
+});
 afterAll(async () => {
   stop.abort();
   await ended;

@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { eventually } from "@isthmus/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bundle } from "../../../tools/build.mjs";
 
@@ -15,7 +16,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(root, "node_modules/.demo-test-"));
   program = join(folder, "main.js");
   await bundle(join(root, "apps/playground/src/main.ts"), program);
-}, 60_000);
+});
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function demo(...args: string[]): Promise<{ readonly code: number | null; readonly out: string; readonly err: string }> {
@@ -50,19 +51,56 @@ describe("the demo", () => {
     expect(out).toMatch(/cluster-1\s+│ reviews\.bookinfo\.svc\.cluster-2\.global\s+│ 255\.51\.210\.11/);
     expect(out).toMatch(/from deleting the TrafficPolicy until its effect is gone/);
     expect(code).toBe(0);
-  }, 60_000);
+  });
 
   it("ends, and says why, where no key can come", async () => {
     const { code, out } = await demo("--port", "0", "--no-ui");
     expect(out).toContain("Standard input was closed, so no keys can be read");
     expect(out).not.toContain("console");
     expect(code).toBe(0);
-  }, 60_000);
+  });
+
+  it("has as many clusters and services as are asked for, and takes in policies of its user", async () => {
+    const policies = join(folder, "policies");
+    mkdirSync(policies);
+    const policy = (name: string, more: string) =>
+      `apiVersion: networking.mesh.gloo.solo.io/v1\nkind: TrafficPolicy\nmetadata: {name: ${name}, namespace: bookinfo}\nspec: {policy: {requestTimeout: 3s}${more}}\n`;
+    writeFileSync(
+      join(policies, "mine.yaml"),
+      policy("mine", ", destinationSelector: [{kubeServiceMatcher: {namespaces: [bookinfo], labels: {app: details}}}]"),
+    );
+    const args = ["--check", "--port", "0", "--no-ui", "--clusters", "3", "--services", "2"];
+    const { code, err, out } = await demo(...args, "-f", policies);
+    expect(err).toBe("");
+    expect(out).toContain("1 of 1 objects of yours are applied.");
+    expect(out).toMatch(/meshes\s+│\s+3/);
+    expect(out).toMatch(/cluster-1\s+│ service-2\.load\.svc\.cluster-3\.global/);
+    expect(code).toBe(0);
+    writeFileSync(join(policies, "wrong.yaml"), policy("wrong", ", destinationSelector: all"));
+    const refused = await demo(...args, "-f", policies);
+    expect(refused.out).toMatch(/wrong\.yaml: TrafficPolicy bookinfo\/wrong: .*destinationSelector/);
+    expect(refused.err).toContain("1 objects of yours were refused");
+    expect(refused.code).toBe(2);
+  });
+
+  it("continues without a terminal until it is ended", async () => {
+    const child = spawn(process.execPath, [program, "--serve", "--port", "0", "--no-ui", "--admin-port", "0"], { cwd: folder });
+    let out = "";
+    child.stdout.on("data", (data: Buffer) => {
+      out += data.toString();
+    });
+    await eventually(() => expect(out).toMatch(/Ready after .* It ends with Ctrl-C, or SIGTERM\./));
+    child.kill("SIGTERM");
+    await new Promise((resolve) => child.on("close", resolve));
+    expect(child.exitCode).toBe(0);
+  });
 
   it("answers a mistake with one line", async () => {
     const { code, err } = await demo("--port", "many");
     expect(code).toBe(2);
     expect(err.trim().split("\n")).toHaveLength(1);
     expect(err).toContain("many is not a port");
+    expect((await demo("--clusters", "1")).err).toContain("It is not a whole number from 2 to 20.");
+    expect((await demo("-f", "absent.yaml")).err).toContain("absent.yaml cannot be read");
   });
 });

@@ -28,6 +28,7 @@ beforeEach(async () => {
       traffic: undefined as never,
       ask: undefined as never,
       hasOneRoot: () => true,
+      rejection: async () => ["spec.policy: names cluster-9"],
     },
     startAgent: (name) => void running.add(name),
     stopAgent: async (name) => void running.delete(name),

@@ -125,7 +125,7 @@ describe("two servers over one store", () => {
     expect((await stored("cluster-1"))?.kinds).toEqual(head?.kinds);
     await agreed("a", "b");
     expect(everything()).toEqual(before);
-  }, 30_000);
+  });
 
   it("go on from memory while the store is offline, say so, and catch up afterwards", async () => {
     await pair();

@@ -16,6 +16,12 @@ export const demoVirtualMesh: VirtualMesh = {
   },
 };
 
+/** The same for the meshes of some clusters. */
+export function demoVirtualMeshOf(clusters: readonly string[]): VirtualMesh {
+  const meshes = clusters.map((name) => ({ name: `istiod-istio-system-${name}`, namespace: demoVirtualMesh.metadata.namespace ?? "" }));
+  return { ...demoVirtualMesh, spec: { ...demoVirtualMesh.spec, meshes } };
+}
+
 /** The same below the root that comes after the one in use: a generated one, and the next one each time. */
 export function withNextRoot(mesh: VirtualMesh): VirtualMesh {
   const { metadata, spec } = mesh;

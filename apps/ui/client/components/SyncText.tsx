@@ -1,5 +1,5 @@
 import type { ConsoleActivity } from "@isthmus/console/wire";
-import { isOldActivity, secondsText, syncTimes } from "../model/syncTimes.ts";
+import { isOldActivity, secondsText, syncSpans, syncTimes } from "../model/syncTimes.ts";
 import { t } from "../strings.ts";
 import { When } from "./Times.tsx";
 
@@ -17,6 +17,24 @@ export function SyncText({ activity, now }: { readonly activity: ConsoleActivity
           <When time={activity.at} />
         </>
       ) : null}
+      <Histogram activity={activity} />
+    </span>
+  );
+}
+
+/** The same as bars. What they say is in words beside, and of each where the pointer rests. */
+function Histogram({ activity }: { readonly activity: ConsoleActivity }) {
+  const spans = syncSpans(activity);
+  const most = Math.max(...spans.map(({ count }) => count));
+  return (
+    <span className="histogram" aria-hidden="true">
+      {spans.map(({ upTo, count }) => (
+        <i
+          key={upTo ?? "longer"}
+          style={{ height: `${(100 * count) / most}%` }}
+          title={t.traffic.syncSpan(count, upTo === undefined ? undefined : secondsText(upTo))}
+        />
+      ))}
     </span>
   );
 }

@@ -1,9 +1,10 @@
 import { messageOf } from "@isthmus/core";
 import { Link } from "@tanstack/react-router";
 import { useEffect, useId, useRef, useState } from "react";
-import { readTimes } from "../data/past.ts";
+import { readChanges, readTimes } from "../data/past.ts";
 import { useFleetState, useFleetStore } from "../data/store.ts";
 import { millisecondsOf, spanText, timeText } from "../model/age.ts";
+import { changedAt, heightsOf } from "../model/momentMarks.ts";
 import { t } from "../strings.ts";
 import { usePageSearch } from "./usePageSearch.ts";
 
@@ -17,6 +18,7 @@ export function TimeSlider({ isOpen }: { readonly isOpen: boolean }) {
   const { past, fleet, live } = useFleetState();
   useEffect(() => store.show(millisecondsOf(at) === undefined ? undefined : at), [store, at]);
   const [times, setTimes] = useState<readonly string[]>();
+  const [changed, setChanged] = useState<ReadonlyMap<string, number>>(NONE);
   const [problem, setProblem] = useState<string>();
   const isShown = isOpen || at !== undefined;
   useEffect(() => {
@@ -31,6 +33,11 @@ export function TimeSlider({ isOpen }: { readonly isOpen: boolean }) {
         if (!stop.signal.aborted) setProblem(t.past.timesFailed(messageOf(error)));
       },
     );
+    // Without them the slider has no marks, and is of use all the same.
+    readChanges(stop.signal).then(
+      (read) => setChanged(changedAt(read)),
+      () => undefined,
+    );
     return () => stop.abort();
   }, [isShown]);
   if (!isShown) return null;
@@ -44,7 +51,7 @@ export function TimeSlider({ isOpen }: { readonly isOpen: boolean }) {
           {problem ?? (times === undefined ? t.common.loading : t.past.none)}
         </p>
       ) : (
-        <Slider times={times} at={at} now={now} choose={(next) => change({ at: next })} />
+        <Slider times={times} changed={changed} at={at} now={now} choose={(next) => change({ at: next })} />
       )}
       {at === undefined ? null : (
         <>
@@ -63,15 +70,19 @@ export function TimeSlider({ isOpen }: { readonly isOpen: boolean }) {
   );
 }
 
+const NONE: ReadonlyMap<string, number> = new Map();
+
 interface SliderProps {
   readonly times: readonly string[];
+  /** How many objects changed, by time. */
+  readonly changed: ReadonlyMap<string, number>;
   readonly at: string | undefined;
   readonly now: number;
   choose(at: string | undefined): void;
 }
 
 /** One place for each time, and the last for now. */
-function Slider({ times, at, now, choose }: SliderProps) {
+function Slider({ times, changed, at, now, choose }: SliderProps) {
   const id = useId();
   const chosen =
     at === undefined
@@ -85,28 +96,47 @@ function Slider({ times, at, now, choose }: SliderProps) {
   useEffect(() => () => clearTimeout(timer.current), []);
   const place = moved ?? chosen;
   const ms = millisecondsOf(times[place]);
-  const text = ms === undefined ? t.past.now : t.past.earlier(timeText(ms, now), spanText(now - ms));
+  const count = changed.get(times[place] ?? "") ?? 0;
+  const text = ms === undefined ? t.past.now : t.past.earlier(timeText(ms, now), spanText(now - ms), count);
   return (
     <div className="past-slider">
       <label htmlFor={id}>{t.past.slider}</label>
-      <input
-        id={id}
-        type="range"
-        min={0}
-        max={times.length}
-        value={place}
-        aria-valuetext={text}
-        onChange={({ currentTarget: { value } }) => {
-          const next = Number(value);
-          setMoved(next);
-          clearTimeout(timer.current);
-          timer.current = setTimeout(() => {
-            setMoved(undefined);
-            choose(times[next]);
-          }, REST_MS);
-        }}
-      />
+      <span className="past-range">
+        <Marks times={times} changed={changed} />
+        <input
+          id={id}
+          type="range"
+          min={0}
+          max={times.length}
+          value={place}
+          aria-valuetext={text}
+          onChange={({ currentTarget: { value } }) => {
+            const next = Number(value);
+            setMoved(next);
+            clearTimeout(timer.current);
+            timer.current = setTimeout(() => {
+              setMoved(undefined);
+              choose(times[next]);
+            }, REST_MS);
+          }}
+        />
+      </span>
       <output htmlFor={id}>{text}</output>
     </div>
   );
 }
+
+/** A mark where something changed, the higher the more did. */
+function Marks({ times, changed }: Pick<SliderProps, "times" | "changed">) {
+  const heights = heightsOf(times, changed);
+  return (
+    <svg className="past-marks" viewBox={`-0.5 0 ${times.length + 1} 1`} preserveAspectRatio="none" aria-hidden="true">
+      {heights.map(({ place, height }) => (
+        <rect key={place} x={place - MARK_WIDTH / 2} y={1 - height} width={MARK_WIDTH} height={height} />
+      ))}
+    </svg>
+  );
+}
+
+// Of the way from one time to the next.
+const MARK_WIDTH = 0.7;

@@ -23,6 +23,19 @@ export function syncTimes(activity: Iterable<ConsoleActivity>): SyncTimes | unde
   return p50 === undefined || p95 === undefined ? undefined : { count: sums.reduce((sum, count) => sum + count, 0), p50, p95 };
 }
 
+/** How many changes took how long: up to so many seconds, and longer than the span before; undefined: longer than any span. */
+export interface SyncSpan {
+  readonly upTo: number | undefined;
+  readonly count: number;
+}
+
+/** From the quickest span in which there was a change to the slowest. */
+export function syncSpans({ sync, syncBounds }: Pick<ConsoleActivity, "sync" | "syncBounds">): readonly SyncSpan[] {
+  const [first, last] = [sync.findIndex((count) => count > 0), sync.findLastIndex((count) => count > 0)];
+  if (first < 0) return [];
+  return sync.slice(first, last + 1).map((count, i) => ({ upTo: syncBounds[first + i], count }));
+}
+
 /** How long changes took in several clusters together, and of how many of those clusters figures are known. */
 export interface FleetSync {
   /** Undefined where there was no change, or no figures are known. */

@@ -8,12 +8,12 @@ import { t } from "../strings.ts";
 export function CertificateTimeline({ certificates }: { readonly certificates: readonly ConsoleCertificate[] }) {
   const spans = certificateTimeline(certificates, useServerNow());
   return (
-    <ol className="timeline" aria-label={t.certificates.timeline}>
+    <ol className="end-spans" aria-label={t.certificates.timeline}>
       {spans.map(({ id, ends }) => (
         <li key={id} data-tone={id === "ended" && ends.length > 0 ? "bad" : undefined}>
-          <span className="timeline-span">{t.certificates.spans[id]}</span>
+          <span className="end-span">{t.certificates.spans[id]}</span>
           <strong>{ends.length}</strong>
-          <span className="timeline-marks" aria-hidden="true">
+          <span className="end-marks" aria-hidden="true">
             {ends.slice(0, MOST_MARKS).map(({ certificate, status }) => (
               <i
                 key={`${certificate.kind} ${certificate.cluster} ${certificate.name}`}

@@ -4,7 +4,8 @@ export const pastStrings = {
   label: "Time of the snapshot",
   slider: "Time",
   now: "Now",
-  earlier: (time: string, span: string) => `${time} · ${span} ago`,
+  earlier: (time: string, span: string, changed: number) =>
+    `${time} · ${span} ago${changed === 0 ? "" : changed === 1 ? " · 1 object changed" : ` · ${changed} objects changed`}`,
   reading: (time: string) => `Reading what was known at ${time} …`,
   failed: (problem: string) => `What was known then cannot be shown: ${problem}`,
   none: "Nothing has changed since the console's server began to read.",

@@ -26,6 +26,7 @@ export const trafficStrings = {
   end: "Other end",
   syncOf: (p50: string, p95: string, count: number) => `p95 ${p95}, p50 ${p50}, of ${count} changes in the last hour`,
   syncCount: (count: number) => (count === 1 ? "of 1 change in the last hour" : `of ${count} changes in the last hour`),
+  syncSpan: (count: number, upTo: string | undefined) => `${count} ${upTo === undefined ? "took longer" : `took up to ${upTo}`}`,
   syncNone: "no change in the last hour",
   syncNever: "no sync data in the last 5 minutes",
   syncClusters: (known: number, all: number) => (all === 1 ? `known of ${known} of 1 cluster` : `known of ${known} of ${all} clusters`),
