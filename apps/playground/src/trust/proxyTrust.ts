@@ -76,5 +76,5 @@ export function startIstiods(clusters: readonly SimulatedCluster[], clock: Clock
   };
 }
 
-// Less than the sixty days before its end in which it is said to expire.
+// A reason to replace it; it does not count as expiring, as most of its life is ahead.
 const ROOT_LIFETIME_MS = 45 * 86_400_000;
