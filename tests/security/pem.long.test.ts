@@ -43,7 +43,7 @@ const HOSTILE: readonly (readonly [string, string])[] = [
 ];
 
 /** As long as a program takes to start on a busy machine: one that stalls is ended. */
-const LIMIT_MS = 600_000;
+const LIMIT_MS = 100_000;
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 let folder: string;

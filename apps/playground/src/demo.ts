@@ -80,7 +80,7 @@ export async function startDemo({ port, log, say, ...scale }: DemoOptions, signa
   const management = clusters.management.simulated;
   const workload = clusters.workload.map(({ simulated }) => simulated);
   await createDemoRoot({ management, workload, clock });
-  const trust = startIstiods(workload, clock, signal);
+  const trust = startIstiods(workload, { clock, log }, signal);
   const controllers = [management, ...workload].map((cluster) => startControllers(cluster, { clock, random, log }, signal));
 
   const { server, link, grpc, token, root } = await startPlane({ management: clusters.management.client, port, log, say }, signal);

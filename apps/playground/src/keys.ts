@@ -222,7 +222,12 @@ async function rotateRoot({ management }: Demo, say: (line: string) => void): Pr
   const found = await management.get(VirtualMesh, { name, namespace });
   if (found?.spec?.mtlsConfig?.shared === undefined)
     return say(`VirtualMesh ${displayName({ name, namespace })} has no shared root: there is nothing to replace.`);
-  await management.update(withNextRoot(found));
+  try {
+    await management.update(withNextRoot(found));
+  } catch (error) {
+    if (!(error instanceof ClusterError)) throw error;
+    return say(`VirtualMesh ${displayName({ name, namespace })} was not changed: ${error.message}. Press r again.`);
+  }
   say(
     `VirtualMesh ${displayName({ name, namespace })} gets another root: three steps, two minutes in all, as each waits until all proxies of both clusters are ready for it.\n  ${colors.dim("look at VirtualMeshes, bookinfo: the step of each mesh; Certificates: the new root; Topology: no request fails")}`,
   );

@@ -45,7 +45,9 @@ function readOptions(argv: readonly string[]): Options {
       new Option("--tour", "ten minutes with kubectl: federate, shift, deny and undo, each step checked").default(false).conflicts("check"),
     )
     .addOption(
-      new Option("-f, --filename <path...>", "files and folders of your own policies, applied once the clusters are federated").default([]),
+      new Option("-f, --filename <path...>", "files and folders of your own policies, applied once the clusters are federated")
+        .default([])
+        .conflicts("tour"),
     )
     .addOption(new Option("--clusters <number>", "workload clusters, 2 to 20").default(2).argParser(between(2, 20)))
     .addOption(
@@ -136,7 +138,7 @@ async function show(demo: Demo, showing: Showing, running: AbortSignal): Promise
 
   if (checks) {
     await check(demo, readyMs, running);
-    if (refused.length > 0) throw new UsageError(`${refused.length} objects of yours were refused`);
+    if (refused.length > 0) throw new UsageError(`${refused.length} of ${manifests.length} objects of yours were refused`);
   } else if (serve) {
     say(`Ready after ${(readyMs / 1_000).toFixed(1)} s. It ends with Ctrl-C, or SIGTERM.`);
     await new Promise<void>((resolve) => onAbort(running, resolve));

@@ -79,7 +79,7 @@ describe("the demo", () => {
     writeFileSync(join(policies, "wrong.yaml"), policy("wrong", ", destinationSelector: all"));
     const refused = await demo(...args, "-f", policies);
     expect(refused.out).toMatch(/wrong\.yaml: TrafficPolicy bookinfo\/wrong: .*destinationSelector/);
-    expect(refused.err).toContain("1 objects of yours were refused");
+    expect(refused.err).toContain("1 of 2 objects of yours were refused");
     expect(refused.code).toBe(2);
   });
 
@@ -101,6 +101,7 @@ describe("the demo", () => {
     expect(err.trim().split("\n")).toHaveLength(1);
     expect(err).toContain("many is not a port");
     expect((await demo("--clusters", "1")).err).toContain("It is not a whole number from 2 to 20.");
+    expect((await demo("--tour", "-f", "absent.yaml")).err).toContain("cannot be used with");
     expect((await demo("-f", "absent.yaml")).err).toContain("absent.yaml cannot be read");
   });
 });

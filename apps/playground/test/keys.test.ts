@@ -112,6 +112,9 @@ test("r has the VirtualMesh take a generated root in place of its users', and an
     "isthmus.mesh/previous-roots": "gloo-mesh/demo-root",
   });
   await press("r");
-  expect((await mesh())?.metadata.annotations?.["isthmus.mesh/root-generation"]).toBe("2");
+  expect((await mesh())?.metadata.annotations).toMatchObject({
+    "isthmus.mesh/root-generation": "2",
+    "isthmus.mesh/previous-root-generation": "1, before 2",
+  });
   expect((await mesh())?.spec?.federation).toEqual({ permissive: {}, failover: {} });
 });

@@ -25,7 +25,7 @@ it("takes a flood of 60,000 entries of 600 claimed pods within its memory, and s
     }
     await vi.waitFor(
       () => expect(metricValue(running.sink.metrics(), "gloo_mesh_access_log_entries_total", { verified: "false" })).toBe(600 * 51),
-      { timeout: 300_000 },
+      { timeout: 60_000 },
     );
     expect(metricValue(running.sink.metrics(), "gloo_mesh_access_log_bytes")).toBeLessThanOrEqual(LIMITS.bytes);
     const dropped = (reason: string) => metricValue(running.sink.metrics(), "gloo_mesh_access_log_entries_dropped_total", { reason });
@@ -38,7 +38,7 @@ it("takes a flood of 60,000 entries of 600 claimed pods within its memory, and s
         collectGarbage();
         expect(process.memoryUsage().arrayBuffers - before.arrayBuffers).toBeLessThan(2 * LIMITS.bytes);
       },
-      { timeout: 120_000, interval: 200 },
+      { timeout: 5_000, interval: 200 },
     );
     expect(running.sink.query({ limit: 10 }).entries).toHaveLength(10);
   } finally {

@@ -85,7 +85,7 @@ it("serves a filter once its module is there, and the one before until the next 
 
   // The configuration does not go ahead of the module that it is for, and what is tried again succeeds.
   files.set("/b", moduleOf("b"));
-  await vi.waitFor(() => expect(stream.received).toHaveLength(2), { timeout: 120_000 });
+  await vi.waitFor(() => expect(stream.received).toHaveLength(2), { timeout: 10_000 });
   expect(server.stateOf(now, missing)).toEqual({ version: stream.received[1]?.versionInfo });
 });
 
@@ -106,7 +106,7 @@ it("keeps what it serves when somebody else orders more than there is room for",
   const source = { uri: `${origin}/large`, sha256: sha256(large) };
   let orders = [order({ name: "wasm.one", ...source })];
   const { server, stream } = await started(() => orders);
-  await vi.waitFor(() => expect(stream.received).toHaveLength(1), { timeout: 120_000 });
+  await vi.waitFor(() => expect(stream.received).toHaveLength(1), { timeout: 10_000 });
   // Five copies more: they differ in their configuration, and come first.
   const others = Array.from(
     { length: 5 },
@@ -135,10 +135,10 @@ it("replaces what it serves although there is no room for both", async () => {
   const [before, after] = [all(large("before")), all(large("after"))];
   let orders = before;
   const { server } = await started(() => orders);
-  await vi.waitFor(() => expect(isServed(server, before)).toBe(true), { timeout: 120_000 });
+  await vi.waitFor(() => expect(isServed(server, before)).toBe(true), { timeout: 20_000 });
   orders = after;
   server.changed();
-  await vi.waitFor(() => expect(isServed(server, after)).toBe(true), { timeout: 120_000 });
+  await vi.waitFor(() => expect(isServed(server, after)).toBe(true), { timeout: 20_000 });
 });
 
 it("counts what waits to be replaced, so that nobody has room again by orders that cannot be carried out", async () => {
@@ -155,7 +155,7 @@ it("counts what waits to be replaced, so that nobody has room again by orders th
   const stateOf = (server: WasmServer, one: FilterOrder) => server.stateOf(one, one.filters[0] as OrderedFilter);
   let orders = four("b", "x");
   const { server } = await started(() => orders);
-  await vi.waitFor(() => expect(orders.filter((one) => stateOf(server, one).version !== undefined)).toHaveLength(4), { timeout: 120_000 });
+  await vi.waitFor(() => expect(orders.filter((one) => stateOf(server, one).version !== undefined)).toHaveLength(4), { timeout: 20_000 });
   // None of these is there: what is served stays, and so does its room.
   const missing = orders.map(({ key }) => ({
     key,
@@ -189,10 +189,10 @@ it("replaces what many pods of one filter have, for all of them at once", async 
   const [before, after] = [all(large("before")), all(large("after"))];
   let orders = before;
   const { server } = await started(() => orders);
-  await vi.waitFor(() => expect(isServed(server, before)).toBe(true), { timeout: 120_000 });
+  await vi.waitFor(() => expect(isServed(server, before)).toBe(true), { timeout: 20_000 });
   orders = after;
   server.changed();
-  await vi.waitFor(() => expect(isServed(server, after)).toBe(true), { timeout: 120_000 });
+  await vi.waitFor(() => expect(isServed(server, after)).toBe(true), { timeout: 20_000 });
 });
 
 it("makes nothing of filters that there is no room for, and follows many changes at once", async () => {
@@ -210,7 +210,7 @@ it("makes nothing of filters that there is no room for, and follows many changes
     return all;
   });
   const problems = () => all.flatMap((one) => server.stateOf(one, one.filters[0] as OrderedFilter).problem ?? []);
-  await vi.waitFor(() => expect(problems()).toHaveLength(60), { timeout: 120_000 });
+  await vi.waitFor(() => expect(problems()).toHaveLength(60), { timeout: 10_000 });
   const making = process.cpuUsage();
   wasmFilterConfig({ name: "wasm.one", code: { bytes: large }, failOpen: true });
   const ofOne = process.cpuUsage(making).user;

@@ -20,7 +20,7 @@ export { KUBECONFIG_SECRET_TYPE } from "./identity/kubeconfigSecret.ts";
 export { type ClusterRegistrations, clusterRegistrations, REPLACE, REVOKED_BEFORE, revocationOf } from "./identity/registrations.ts";
 export { type KeptIdentity, keepRelayIdentity, type RelayIdentityOptions } from "./identity/relayIdentity.ts";
 export { type GeneratedIdentity, RELAY_SECRETS, type RelayIdentity } from "./identity/relaySecrets.ts";
-export { ensureSecret, type SecretData } from "./identity/secretData.ts";
+export { ensureSecret, type SecretData, secretOf, secretTexts } from "./identity/secretData.ts";
 export { rotateSharedToken, secretsToJoin } from "./identity/sharedToken.ts";
 export { areRootsTrustedByAll } from "./identity/trustedRoots.ts";
 export type { Informer, KindState } from "./informer/informer.ts";

@@ -87,7 +87,7 @@ const ASKED = {
   spec: { ports: [{ name: "grpc", port: 9000 }] },
 } as unknown as AnyResource;
 
-/** How many seeds are tried, from the given one: about one in ten has a feature too seldom. */
+/** How many seeds are tried, from the given one: by chance a feature may be too rare in the worlds of one. */
 const MOST_SEEDS = 20;
 
 /** Those of the first seed in which each feature occurs often enough. */

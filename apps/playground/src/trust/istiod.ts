@@ -1,10 +1,11 @@
 import { X509Certificate } from "node:crypto";
 import { ConfigMap, Pod, Secret } from "@isthmus/api";
 import { createMeshRoot } from "@isthmus/certificates";
-import type { AnyResource, Clock } from "@isthmus/core";
+import { type AnyResource, type Clock, messageOf } from "@isthmus/core";
+import { secretOf, secretTexts } from "@isthmus/plane";
 import type { SimulatedCluster } from "@isthmus/simulator";
+import type { Logger } from "pino";
 import { certificatesIn, sameCertificates } from "./pem.ts";
-import { secretFrom, textsOf } from "./secrets.ts";
 
 /** What a proxy has from its control plane. */
 export interface ProxyCertificate {
@@ -30,7 +31,11 @@ export interface SimulatedIstiod {
  * ISTIO_MULTIROOT_MESH does; without the Secret, a CA of its own. It hands out its roots in ConfigMaps `istio-ca-root-cert`, and certificates to proxies,
  * which ask for another one when the text of the roots is another one. Source: specification "trust on real Istio". Runs until `signal` is aborted.
  */
-export function startIstiod(cluster: SimulatedCluster, clock: Clock, signal: AbortSignal): SimulatedIstiod {
+export function startIstiod(
+  cluster: SimulatedCluster,
+  { clock, log }: { readonly clock: Clock; readonly log: Logger },
+  signal: AbortSignal,
+): SimulatedIstiod {
   /** By uid of the pod. */
   const given = new Map<string, ProxyCertificate & { readonly text: string }>();
   let uids: ReadonlyMap<string, string> = new Map();
@@ -73,11 +78,15 @@ export function startIstiod(cluster: SimulatedCluster, clock: Clock, signal: Abo
     }
   }
 
+  /** A write of somebody else in between, or a Secret that holds no certificate: it is tried again, as istiod does. */
+  function failed(error: unknown): void {
+    if (!signal.aborted) log.warn({ cluster: cluster.name }, `the simulated istiod cannot continue: ${messageOf(error)}`);
+  }
+
   async function run(): Promise<void> {
     while (!signal.aborted) {
       const { revision } = cluster;
-      // A write of somebody else in between: it is tried again. Nothing else is to end the demo's mesh.
-      if (revision !== seen) await step().then(() => (seen = revision), ignore);
+      if (revision !== seen) await step().then(() => (seen = revision), failed);
       await clock.sleep(STEP_MS, signal).catch(ignore);
     }
   }
@@ -95,7 +104,7 @@ interface Authority {
 
 function authorityIn(secret: AnyResource | undefined): Authority | undefined {
   if (secret === undefined) return undefined;
-  const { "ca-cert.pem": certificate, "root-cert.pem": roots, "cert-chain.pem": chain = "" } = textsOf(secret);
+  const { "ca-cert.pem": certificate, "root-cert.pem": roots, "cert-chain.pem": chain = "" } = secretTexts(secret as AnyResource & Secret);
   if (certificate === undefined || roots === undefined) return undefined;
   const own = new X509Certificate(certificate);
   const candidates = [...certificatesIn(roots), ...certificatesIn(chain)];
@@ -106,8 +115,8 @@ function authorityIn(secret: AnyResource | undefined): Authority | undefined {
 async function ownAuthority(cluster: SimulatedCluster, clock: Clock): Promise<Authority> {
   const ref = { name: "istio-ca-secret", namespace: NAMESPACE };
   const known = cluster.object({ ...SECRET, ...ref });
-  const texts = known === undefined ? await newTexts(cluster.name, clock) : textsOf(known);
-  if (known === undefined) await cluster.create(secretFrom(ref, texts));
+  const texts = known === undefined ? await newTexts(cluster.name, clock) : secretTexts(known as AnyResource & Secret);
+  if (known === undefined) await cluster.create(secretOf(ref, texts));
   const certificate = texts["ca-cert.pem"] ?? "";
   return { certificate, roots: certificate, signer: certificate };
 }

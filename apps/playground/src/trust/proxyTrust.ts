@@ -1,9 +1,10 @@
 import { createAuthority, createMeshRoot } from "@isthmus/certificates";
 import type { Clock } from "@isthmus/core";
+import { secretOf } from "@isthmus/plane";
 import type { SimulatedCluster } from "@isthmus/simulator";
+import type { Logger } from "pino";
 import { type SimulatedIstiod, startIstiod } from "./istiod.ts";
 import { sameCertificates } from "./pem.ts";
-import { secretFrom } from "./secrets.ts";
 
 /** A proxy by its address in a cluster. */
 export interface ProxyPlace {
@@ -43,18 +44,24 @@ export async function createDemoRoot({
     { commonName: "Root of the demo", organization: "Bookinfo", lifetimeMs: ROOT_LIFETIME_MS, now },
     "P-256",
   );
-  management.load([secretFrom(DEMO_ROOT, { "root-cert.pem": root.certificate, "key.pem": root.key })]);
+  management.load([secretOf(DEMO_ROOT, { "root-cert.pem": root.certificate, "key.pem": root.key })]);
   for (const cluster of workload) {
     const { certificate, key } = await createAuthority(root, { commonName: `CA of ${cluster.name}`, now, usages: [] });
-    const metadata = { name: "cacerts", namespace: "istio-system", annotations: { "isthmus.mesh/adopt": "true" } };
+    const ref = { name: "cacerts", namespace: "istio-system" };
     const texts = { "ca-cert.pem": certificate, "ca-key.pem": key, "cert-chain.pem": certificate + root.certificate };
-    cluster.load([secretFrom(metadata, { ...texts, "root-cert.pem": root.certificate })]);
+    const secret = secretOf(ref, { ...texts, "root-cert.pem": root.certificate });
+    cluster.load([{ ...secret, metadata: { ...ref, annotations: { "isthmus.mesh/adopt": "true" } } }]);
   }
 }
 
 /** Runs the istiods of clusters until `signal` is aborted. */
-export function startIstiods(clusters: readonly SimulatedCluster[], clock: Clock, signal: AbortSignal): ProxyTrust {
-  const istiods = new Map<string, SimulatedIstiod>(clusters.map((cluster) => [cluster.name, startIstiod(cluster, clock, signal)]));
+export function startIstiods(
+  clusters: readonly SimulatedCluster[],
+  options: { readonly clock: Clock; readonly log: Logger },
+  signal: AbortSignal,
+): ProxyTrust {
+  const { clock } = options;
+  const istiods = new Map<string, SimulatedIstiod>(clusters.map((cluster) => [cluster.name, startIstiod(cluster, options, signal)]));
   const certificateAt = ({ cluster, address }: ProxyPlace) => istiods.get(cluster)?.certificateAt(address);
   return {
     isMutual(one, other) {

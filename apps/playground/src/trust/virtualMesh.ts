@@ -32,7 +32,9 @@ export function withNextRoot(mesh: VirtualMesh): VirtualMesh {
     ...metadata.annotations,
     [GENERATION]: String(generation),
     // So that the change can be undone.
-    ...(isGenerated ? {} : { "isthmus.mesh/previous-roots": `${DEMO_ROOT.namespace}/${DEMO_ROOT.name}` }),
+    ...(isGenerated
+      ? { [PREVIOUS_GENERATION]: `${generation - 1}, before ${generation}` }
+      : { "isthmus.mesh/previous-roots": `${DEMO_ROOT.namespace}/${DEMO_ROOT.name}` }),
   };
   const rootCertificateAuthority = { generated: { rsaKeySizeBytes: 2048, ttlDays: 365 } };
   return {
@@ -43,3 +45,5 @@ export function withNextRoot(mesh: VirtualMesh): VirtualMesh {
 }
 
 const GENERATION = "isthmus.mesh/root-generation";
+// By which `meshctl cert rotate --abort` knows where to go back.
+const PREVIOUS_GENERATION = "isthmus.mesh/previous-root-generation";

@@ -1,3 +1,5 @@
+import { injectedNamespace } from "./services.ts";
+
 /** Bookinfo: a page that asks for a book's details and reviews; reviews v2 and v3 ask for ratings. Source: istio.io/latest/docs/examples/bookinfo. */
 
 const NAMESPACE = "bookinfo";
@@ -12,15 +14,8 @@ interface Microservice {
 
 /** The part of Bookinfo that runs in one cluster, as a YAML stream. */
 function bookinfo(services: readonly Microservice[]): string {
-  const namespace = `
-apiVersion: v1
-kind: Namespace
-metadata:
-  name: ${NAMESPACE}
-  labels: {istio-injection: enabled}
-`;
   return [
-    namespace,
+    injectedNamespace(NAMESPACE),
     ...services.flatMap(({ app, versions }) => [serviceOf(app), ...versions.map((version) => deploymentOf(app, version))]),
   ].join("---");
 }

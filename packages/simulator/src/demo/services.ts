@@ -5,14 +5,18 @@ const PORT = 8080;
 /** As many further services as one likes, each with one pod that has a sidecar, as a YAML stream: `service-1.load` and so on. */
 export function furtherServices(count: number): string {
   if (count === 0) return "";
-  const namespace = `
+  return [injectedNamespace(NAMESPACE), ...Array.from({ length: count }, (_, i) => serviceOf(`service-${i + 1}`))].join("---");
+}
+
+/** A namespace whose pods get a sidecar. */
+export function injectedNamespace(name: string): string {
+  return `
 apiVersion: v1
 kind: Namespace
 metadata:
-  name: ${NAMESPACE}
+  name: ${name}
   labels: {istio-injection: enabled}
 `;
-  return [namespace, ...Array.from({ length: count }, (_, i) => serviceOf(`service-${i + 1}`))].join("---");
 }
 
 function serviceOf(name: string): string {
