@@ -302,6 +302,12 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
     steps: "wait - 5 0;meddleInBetween c 2 0;putSettings - 0 2;wait - 4 0",
   },
   {
+    name: "the gateway of a mesh is in scope while the control plane that was beside it is gone",
+    seed: 1043088791,
+    clusters: 2,
+    steps: "wait - 4 0;stopAgent a 0 0;putSettings - 0 7;deleteMesh b 0 0;deregister a 0 0",
+  },
+  {
     name: "a Secret in the place of a control plane's own CA is deleted by users",
     seed: 18912530,
     clusters: 2,

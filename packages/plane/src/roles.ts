@@ -26,6 +26,7 @@ import {
 import { kindKeyOf } from "@isthmus/core";
 import {
   discoveryOwner,
+  knownPlanesOf,
   lastKnownMeshChanges,
   lastKnownMeshOf,
   lastKnownMeshRefOf,
@@ -133,7 +134,11 @@ export function serverRoles(
     lastKnownRequests,
     ownStatus: { apiVersion: Settings.apiVersion, kind: Settings.kind, name: "settings", namespace, clusterName: "" },
     settingsToTell: (management, clusterName) =>
-      agentSettingsFor(management.of(Settings).get({ name: "settings", namespace, clusterName: "" }), { namespace, clusterName }),
+      agentSettingsFor(
+        management.of(Settings).get({ name: "settings", namespace, clusterName: "" }),
+        { namespace, clusterName },
+        knownPlanesOf(management, { namespace, clusterName }),
+      ),
     modeToTell(management, clusterName) {
       const cluster = management.of(KubernetesCluster).get({ name: clusterName, namespace, clusterName: "" });
       return cluster === undefined ? undefined : writeRulesNotice(cluster, clusterName);

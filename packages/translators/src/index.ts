@@ -10,6 +10,7 @@ export { type ImageVersion, imageVersion } from "./discovery/image.ts";
 export { podsByController, replicaSetsByController } from "./discovery/indexes.ts";
 export { infrastructureSeen, mayHoldInfrastructure } from "./discovery/infrastructure.ts";
 export { discoveryOwner } from "./discovery/metadata.ts";
+export { type KnownPlane, knownPlanesOf, lastKnownMeshesOf } from "./discovery/knownPlanes.ts";
 export { discoveryScope, isNamespaceInScope, type Scope, settingsSelectors } from "./discovery/scope.ts";
 export { type AccessEvaluator, accessEvaluator } from "./effect/access.ts";
 export { destinationEffect } from "./effect/destinationEffect.ts";

@@ -1,6 +1,6 @@
 import { Settings, settingsInForce } from "@isthmus/api";
 import { inCluster, type Resource, type ResourceRef, type Snapshot } from "@isthmus/core";
-import { discoveryScope, type Scope } from "@isthmus/translators";
+import { discoveryScope, type KnownPlane, lastKnownMeshesOf, type Scope } from "@isthmus/translators";
 import { DELETE_LIMITS, type DeleteLimits } from "../apply/deleteBudget.ts";
 
 /** Only numbers of endpoints, the endpoints themselves, too, or nothing, without watching them. */
@@ -31,11 +31,18 @@ export const DEFAULT_SETTINGS: AgentSettings = {
 // The one object that holds the plane's settings.
 const NAME = "settings";
 
-/** What a server tells the agent of a cluster of the Settings that it knows. */
+/** Settings as they travel to an agent. */
+interface ToldSettings extends Resource, Pick<Settings, "spec"> {
+  /** The control planes of its cluster that are known, there or not: absent without any. */
+  readonly knownPlanes?: readonly KnownPlane[];
+}
+
+/** What a server tells the agent of a cluster of the Settings that it knows, and of the meshes that it knows there. */
 export function agentSettingsFor(
   settings: Settings | undefined,
   { namespace, clusterName }: Pick<ResourceRef, "namespace" | "clusterName">,
-): Resource & Pick<Settings, "spec"> {
+  knownPlanes: readonly KnownPlane[],
+): ToldSettings {
   const { discovery, relay, agentServices } = (settings && settingsInForce(settings).spec) ?? {};
   const { selectors, cilium } = discovery ?? {};
   const told = { ...(selectors === undefined ? {} : { selectors }), ...(cilium === undefined ? {} : { cilium }) };
@@ -50,6 +57,7 @@ export function agentSettingsFor(
       ...(Object.keys(services).length === 0 ? {} : { agentServices: services }),
       ...(relay?.deleteBudget === undefined ? {} : { relay: { deleteBudget: relay.deleteBudget } }),
     },
+    ...(knownPlanes.length === 0 ? {} : { knownPlanes }),
   };
 }
 
@@ -63,7 +71,9 @@ export function receivedSettings(resource: Resource): AgentSettings | undefined 
     ciliumEndpoints: settings.spec?.discovery?.cilium?.endpoints ?? "SUMMARY",
     meshMetrics: settings.spec?.agentServices?.metrics === "ENABLED",
     apiDiscovery: settings.spec?.agentServices?.apiDiscovery !== "DISABLED",
-    scopeIn: (cluster, clusterName) =>
-      discoveryScope(cluster.apply({ put: [settings], remove: [] }), clusterName, settings.metadata.namespace ?? ""),
+    scopeIn(cluster, clusterName) {
+      const put = [settings, ...lastKnownMeshesOf((resource as ToldSettings).knownPlanes, clusterName)];
+      return discoveryScope(cluster.apply({ put, remove: [] }), clusterName, settings.metadata.namespace ?? "");
+    },
   };
 }

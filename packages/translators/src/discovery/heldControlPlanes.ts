@@ -16,11 +16,11 @@ import { INFRASTRUCTURE_NAMESPACES } from "../policy/infrastructure.ts";
 import { LastKnownMesh } from "../policy/lastKnownMesh.ts";
 import { namespaceLocationOf } from "../policy/podIndexes.ts";
 import { controlPlanesByCluster } from "./controlPlanes.ts";
-import { meshDetectors } from "./detectors/index.ts";
 import { heldOf, standInFor, systemNamespacesOf } from "./detectors/standInPlane.ts";
 import { keyAcrossKinds } from "./discoveryResult.ts";
 import { finding } from "./findings.ts";
 import { byCluster } from "./indexes.ts";
+import { isRevisionOf } from "./knownPlanes.ts";
 import type { DiscoveryOptions } from "./metadata.ts";
 import { virtualMeshesByMember } from "./standIns.ts";
 
@@ -94,12 +94,6 @@ export const heldControlPlanes = derived({
     return isThere ? undefined : reuseIfEqual<Deployment | undefined>(standInFor(known, isNamed), before);
   },
 });
-
-/** Whether two are control planes of one mesh: of one type, in one namespace. */
-function isRevisionOf(one: Deployment, other: Deployment): boolean {
-  const typeOf = (plane: Deployment) => meshDetectors.find((detector) => detector.isControlPlane(plane));
-  return one.metadata.namespace === other.metadata.namespace && typeOf(one) === typeOf(other);
-}
 
 /** Whether something that no tenant writes says, or said while the mesh was there, that a namespace of its cluster holds infrastructure. */
 function wasInfrastructure(known: LastKnownMesh, namespace: string, registration: KubernetesCluster): boolean {

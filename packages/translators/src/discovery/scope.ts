@@ -9,8 +9,9 @@ import {
   refOf,
   type Snapshot,
 } from "@isthmus/core";
-import { controlPlanesIn, meshConfigMap, settingsOf } from "./controlPlanes.ts";
+import { meshConfigMap, settingsOf } from "./controlPlanes.ts";
 import { meshConfigOf } from "./detectors/istioMeshConfig.ts";
+import { knownPlanesIn } from "./knownPlanes.ts";
 
 /** Tells which namespaces of a cluster discovery looks into. */
 export type Scope = (namespace: string) => boolean;
@@ -58,9 +59,12 @@ export function isEverywhere(scope: Scope): boolean {
   return scope === EVERYWHERE;
 }
 
-/** The namespaces of a cluster that discovery looks into. `namespace`: that of the management plane. */
+/**
+ * The namespaces of a cluster that discovery looks into. `namespace`: that of the management plane. What a control plane that is known and gone made
+ * it look into counts: that it is gone was perhaps nobody's wish.
+ */
 export function discoveryScope(snapshot: Snapshot, clusterName: string, namespace: string): Scope {
-  const planes = controlPlanesIn(snapshot, clusterName);
+  const planes = knownPlanesIn(snapshot, clusterName);
   const ofMeshes = meshScopeOf(planes, (plane) => meshConfigMap(snapshot, plane));
   const ofSettings = settingsSelectors(settingsOf(snapshot, namespace));
   if (ofMeshes.selectors.length === 0 && ofSettings.length === 0) return EVERYWHERE;
@@ -95,7 +99,7 @@ export function exclusionCauses({ before, now, place, planeNamespace }: Excluded
   const settings = settingsOf(now, planeNamespace);
   const ofSettings = settingsSelectors(settings);
   if (settings !== undefined && !equalJson(ofSettings, settingsSelectors(settingsOf(before, planeNamespace)))) edits.push(settings);
-  for (const deployment of controlPlanesIn(now, clusterName)) {
+  for (const deployment of knownPlanesIn(now, clusterName)) {
     const configMap = meshConfigMap(now, deployment);
     const earlier = configMap && before.of(ConfigMap).get(clusterRefOf(configMap));
     if (earlier !== undefined && configMap !== undefined && !equalJson(earlier.data, configMap.data)) edits.push(configMap);
