@@ -103,19 +103,23 @@ export function apiServerPool({ most, start, warn }: ApiServerPoolOptions): ApiS
 
   /** Starts what has not started, and replaces what does not come to the form. */
   async function prepare(slot: Slot, form: Form): Promise<PooledServer> {
+    if (slot.server !== undefined) await slot.server.resume().catch((error) => replace(slot, error));
     if (slot.server !== undefined && slot.server.form !== form) {
       const { server } = slot;
-      await server.reset(form).catch(async (error) => {
-        warn(`an API server is replaced: ${String(error)}`);
-        slot.server = undefined;
-        await server.stop();
-      });
+      await server.reset(form).catch((error) => replace(slot, error));
     }
     if (slot.server === undefined) {
       slot.server = await start(++serial);
       if (form !== slot.server.form) await slot.server.reset(form);
     }
     return slot.server;
+  }
+
+  async function replace(slot: Slot, error: unknown): Promise<void> {
+    const { server } = slot;
+    warn(`an API server is replaced: ${String(error)}`);
+    slot.server = undefined;
+    await server?.stop();
   }
 
   async function giveBack(slot: Slot): Promise<void> {
@@ -125,6 +129,7 @@ export function apiServerPool({ most, start, warn }: ApiServerPoolOptions): ApiS
     try {
       const wanted = queue[0]?.forms ?? [];
       await server.reset(wanted.includes(server.form) ? server.form : (wanted[0] ?? server.form));
+      server.suspend();
       slot.state = "free";
       serve();
     } catch (error) {
