@@ -3,6 +3,7 @@ import { snapshotOf } from "@isthmus/core";
 import { heldBy, longText, MEBIBYTE } from "@isthmus/testing";
 import { expect, test } from "vitest";
 import { apisPage } from "../src/apis.ts";
+import { seenEntries } from "../src/seenEntries.ts";
 
 // Filled with the longest texts that it takes. What is allowed is twice what the bound says.
 test("what is said of APIs", async () => {
@@ -33,4 +34,22 @@ test("what is said of APIs", async () => {
     return snapshot;
   });
   expect(held).toBeLessThan(2 * bytes + 2 * MEBIBYTE);
+});
+
+test("digests of entries that a reader has seen", async () => {
+  const most = 1_000;
+  const bytes = 20 * most * (40 + 60);
+  const held = await heldBy(() => {
+    const seen = seenEntries(most);
+    for (let round = 0; round < 5; round++) {
+      for (let cluster = 0; cluster < 20; cluster++) {
+        seen.take(
+          `cluster-${cluster}`,
+          Array.from({ length: 500 }, (_, i) => ({ path: longText(round * 500 + i, 4_000) }) as never),
+        );
+      }
+    }
+    return seen;
+  });
+  expect(held).toBeLessThan(2 * bytes + MEBIBYTE);
 });

@@ -1,8 +1,15 @@
+import { randomBytes } from "node:crypto";
+import { KubernetesCluster, kindOf } from "@isthmus/api";
 import { snapshotOf } from "@isthmus/core";
 import { heldBy, longText, MEBIBYTE } from "@isthmus/testing";
 import { expect, test } from "vitest";
+import { consoleEvent } from "../src/events/changes.ts";
+import { eventLog } from "../src/events/eventLog.ts";
 import { momentHistory } from "../src/events/history.ts";
+import { segmentOf } from "../src/events/segment.ts";
 import { sessionRecord } from "../src/events/sessions.ts";
+import { startSessions } from "../src/login/sessions.ts";
+import { viewerRights } from "../src/viewers/rights.ts";
 import { momentOf, object } from "./consoleFixture.ts";
 
 const iso = (minute: number) => new Date(minute * 60_000).toISOString();
@@ -43,4 +50,76 @@ test("what became of sessions of agents", async () => {
     return record;
   });
   expect(held).toBeLessThan(2 * bytes + 2 * MEBIBYTE);
+});
+
+test("events that browsers may still take", async () => {
+  const mostBytes = 4 * MEBIBYTE;
+  // Many small ones beside those of others that nobody keeps, and few that hardly get smaller.
+  for (const [events, letters, mostEvents] of [
+    [3_000, 40, 2_000],
+    [200, 96 * 1_024, 2_000],
+  ] as const) {
+    const held = await heldBy(async () => {
+      const kept = eventLog({ mostEvents, mostBytes });
+      for (let i = 0; i < events; i++) {
+        kept.append(await segmentOf(consoleEvent("clock", { now: randomBytes(letters).toString("base64") } as never), `e-${i}`));
+        if (i % 8 === 0) await segmentOf(consoleEvent("clock", { now: longText(i, 4_000) } as never), `other-${i}`);
+      }
+      expect(kept.holds(1)).toBe(false);
+      return kept;
+    });
+    expect(held).toBeLessThan(2 * mostBytes);
+  }
+});
+
+test("sessions of those who have logged in", async () => {
+  const most = 1_000;
+  // Each with a token, which comes in a form of 32 KiB at the most, and a name.
+  const bytes = most * (32 * 1_024 + 2 * 253 + 500);
+  const held = await heldBy(() => {
+    const nothing = () => undefined;
+    const clock = { now: () => 0, sleep: () => new Promise<never>(nothing) };
+    const log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+    const sessions = startSessions({ reviews: { whoBears: () => Promise.reject() }, clock, log }, new AbortController().signal);
+    const opened = Array.from({ length: most + 200 }, (_, i) => {
+      const form = new URLSearchParams(`next=/&token=${longText(i, 30_000)}`);
+      const question = { token: form.get("token")?.trim() ?? "", audience: "console", isEncrypted: true };
+      return sessions.open({ username: longText(i, 253), groups: [longText(i, 253)] }, question);
+    });
+    expect(opened.filter((secret) => secret !== undefined)).toHaveLength(most);
+    return sessions;
+  });
+  expect(held).toBeLessThan(2 * bytes);
+});
+
+test("what one user may see", async () => {
+  // 5,000 answers, and as many namespaces that count or do not; of two names of 253 letters.
+  const bytes = 2 * 5_000 * (2 * 253 + 200);
+  const held = await heldBy(async () => {
+    const rights = viewerRights({
+      user: { username: "alice" },
+      // Every cluster is seen, and in no namespace anything.
+      reviews: { may: async (_, { verb }) => verb === "get" },
+      kindOf,
+      registration: KubernetesCluster,
+      namespace: "gloo-mesh",
+      countedNamespaces: async () => new Set(Array.from({ length: 2_000 }, (_, i) => namespace(i))),
+    });
+    function namespace(i: number): string {
+      return `${i}-`.padEnd(253, "n");
+    }
+    const place = (i: number) => ({
+      ...{ apiVersion: "v1", kind: "Service" },
+      ...{ namespace: namespace(i), clusterName: `${i % 30}-`.padEnd(253, "c") },
+    });
+    for (let i = 0; i < 40_000; i += 1_000) {
+      await rights.learn(
+        Array.from({ length: 1_000 }, (_, at) => place(i + at)),
+        new AbortController().signal,
+      );
+    }
+    expect(rights.isExhausted).toBe(true);
+    return rights;
+  });
+  expect(held).toBeLessThan(2 * bytes);
 });

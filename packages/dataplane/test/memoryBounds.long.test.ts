@@ -3,6 +3,7 @@ import { edgeKey, noSignals, SIGNAL_AT, type TrafficEdge } from "@isthmus/core";
 import { heldBy, longText, MEBIBYTE } from "@isthmus/testing";
 import { expect, test } from "vitest";
 import { accessLogStream } from "../src/accessLogStream.ts";
+import { CONTROL_PLANE_COUNTERS } from "../src/controlPlaneSignals.ts";
 import { entryStore } from "../src/entryStore.ts";
 import { expositionParser } from "../src/exposition.ts";
 import { extensionConfigStream } from "../src/extensionConfigStream.ts";
@@ -126,6 +127,39 @@ test("edges of the fleet", async () => {
     }
     expect(traffic.edges).toBe(most);
     return traffic;
+  });
+  expect(held).toBeLessThan(2 * bytes);
+});
+
+test("edges that an agent is still to answer with, and pods of control planes", async () => {
+  // 5,000 edges, 1,000 that stand for others, and what is known of proxies (see above), each with six names.
+  const mostKept = 2_000;
+  const bytes = (5_000 + 1_000) * (6 * 253 + 600) + mostKept * 600;
+  const held = await heldBy(() => {
+    const counter = trafficCounter({ epoch: "e", now: () => 0, mostKept });
+    for (let namespace = 0; namespace < 1_200; namespace++) {
+      const sent = new Map(
+        Array.from({ length: 10 }, (_, i) => {
+          const edge: TrafficEdge = {
+            sourceNamespace: named(namespace),
+            sourceWorkload: named(i),
+            namespace: NAME,
+            service: named(i),
+            workload: longText(i, 253),
+            cluster: NAME,
+          };
+          const signals = noSignals();
+          signals[SIGNAL_AT.codes] = 1;
+          return [edgeKey(edge), { edge, signals }] as const;
+        }),
+      );
+      const key = `${named(namespace)}/pod`;
+      counter.proxy({ key, namespace: named(namespace), workload: "web", isNew: true }, { sent, received: new Map(), refused: 0 }, true);
+      const plane = { key, namespace: named(namespace), workload: longText(namespace, 253), isNew: true };
+      counter.controlPlane(plane, { proxies: 1, counts: new Float64Array(CONTROL_PLANE_COUNTERS.length) });
+    }
+    counter.endRound(new Set(Array.from({ length: 1_200 }, (_, namespace) => `${named(namespace)}/pod`)), { targets: 1, scraped: 1 });
+    return counter;
   });
   expect(held).toBeLessThan(2 * bytes);
 });

@@ -5,7 +5,8 @@ import { expect, test } from "vitest";
 import { receivedSettings } from "../src/agent/settings.ts";
 import { serverRoles } from "../src/roles.ts";
 
-const parsed = (objects: readonly AnyResource[]) => objects.map((one) => kindOf(one.apiVersion, one.kind)?.parse(structuredClone(one)) ?? one);
+const parsed = (objects: readonly AnyResource[]) =>
+  objects.map((one) => kindOf(one.apiVersion, one.kind)?.parse(structuredClone(one)) ?? one);
 
 const mesh = (namespace: string, clusterName = "a"): Resource =>
   ({
@@ -74,5 +75,7 @@ test("a list that is none, or has more entries than a cluster has meshes, widens
     } as Resource) ?? expect.fail("no Settings");
   const scope = scopeIn(snapshotOf([]), "a");
   expect(["shop", "x", "n0", "n199"].filter(scope)).toEqual(["shop", "n0"]);
-  expect(receivedSettings({ ...settings([named("shop")]), knownPlanes: "all" } as Resource)?.scopeIn(snapshotOf([]), "a")("n0")).toBe(false);
+  expect(receivedSettings({ ...settings([named("shop")]), knownPlanes: "all" } as Resource)?.scopeIn(snapshotOf([]), "a")("n0")).toBe(
+    false,
+  );
 });

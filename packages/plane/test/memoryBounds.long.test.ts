@@ -1,10 +1,18 @@
+import { Namespace, Secret } from "@isthmus/api";
 import { type AnyResource, emptySnapshot, type Resource, type ResourceRef, resourceKeyOf, SIGNAL_COUNT, snapshotOf } from "@isthmus/core";
 import { type DatedObject, type Insight, type InsightHistory, NO_HISTORY } from "@isthmus/insights";
+import { simulatedCluster } from "@isthmus/simulator";
 import { heldBy, longText, MEBIBYTE } from "@isthmus/testing";
 import { expect, test } from "vitest";
 import { rolloutRestarts } from "../src/agent/rolloutRestarts.ts";
+import { nameRecord } from "../src/identity/nameRecord.ts";
 import { serverRoles } from "../src/index.ts";
+import { unsupportedDefinitions } from "../src/informer/unsupportedDefinitions.ts";
 import { ACTIVITY_MINUTES, activityIn, activityObjects, SYNC_BOUNDS, type TrafficActivity } from "../src/replication/clusterActivity.ts";
+import { NEW_SHARE } from "../src/replication/clusterShare.ts";
+import { stepUnowned } from "../src/replication/followerShare.ts";
+import type { WrittenNotice } from "../src/replication/partitionLoader.ts";
+import { hasRoomFor } from "../src/replication/receivedNotices.ts";
 import { startInsightEvents } from "../src/server/insightEvents.ts";
 
 const nothing = () => undefined;
@@ -93,4 +101,78 @@ test("workloads that were rolled out", async () => {
     return restarts;
   });
   expect(held).toBeLessThan(2 * bytes);
+});
+
+test("names that were ever registered", async () => {
+  // 5,000 names of 63 letters with UIDs of 128, in a Secret: a third longer.
+  const bytes = 5_000 * (4 / 3) * (63 + 128 + 200);
+  const held = await heldBy(async () => {
+    const clock = { now: () => 0, sleep: async () => undefined };
+    const cluster = simulatedCluster({ name: "", clock, kinds: [Namespace, Secret] });
+    cluster.load([{ apiVersion: "v1", kind: "Namespace", metadata: { name: "gloo-mesh" } }]);
+    const record = nameRecord(cluster, { namespace: "gloo-mesh" });
+    for (let i = 0; i < 7_000; i += 1_000) {
+      const uids = Array.from({ length: 1_000 }, (_, at) => [`${i + at}-`.padEnd(63, "n"), longText(i + at, 128)] as const);
+      await record.add(new Map(uids));
+    }
+    const { isFull, uids } = await record.read();
+    expect([isFull, uids.size]).toEqual([true, 5_000]);
+    return [cluster, record, uids];
+  });
+  expect(held).toBeLessThan(4 * bytes);
+});
+
+test("kinds that an API server has and nobody reads", async () => {
+  // 500 of three names.
+  const bytes = 500 * (253 + 63 + 63 + 200);
+  const held = await heldBy(() => {
+    const tell = unsupportedDefinitions("east", log);
+    for (let i = 0; i < 4; i++) {
+      tell(
+        Array.from({ length: 1_000 }, (_, at) => ({
+          spec: {
+            group: "networking.mesh.gloo.solo.io",
+            names: { kind: `Kind${i * 1_000 + at}`.padEnd(at === 0 ? MEBIBYTE : 63, "k"), plural: "kinds" },
+            versions: [{ name: "v1alpha9", served: true }],
+          },
+        })),
+      );
+    }
+    return tell;
+  });
+  expect(held).toBeLessThan(2 * bytes + MEBIBYTE);
+});
+
+test("notices of writes that come while a partition is read", async () => {
+  const bytes = 32 * MEBIBYTE;
+  const notice = (i: number, letters: number): WrittenNotice => ({
+    type: "written",
+    partition: { section: "input", clusterName: "east" },
+    base: { fence: 1, number: i } as never,
+    delta: { erase: [], remove: [], put: [{ kindKey: "v1/Pod", key: `pod-${i}.shop.east`, text: longText(i, letters) }] },
+    head: { complete: true, kinds: {}, meta: {}, version: { fence: 1, number: i + 1 } } as never,
+  });
+  for (const [notices, letters] of [
+    [20, 4 * MEBIBYTE],
+    [1_500, 200],
+  ] as const) {
+    const followed = await heldBy(() => {
+      let share = { ...NEW_SHARE, type: "reading", written: [] } as Parameters<typeof stepUnowned>[0];
+      for (let i = 0; i < notices; i++) {
+        [share] = stepUnowned(share, { type: "written", notice: notice(i, letters), isOwn: false }, { isServed: false } as never);
+      }
+      return share;
+    });
+    expect(followed).toBeLessThan(2 * bytes);
+    const heard = await heldBy(() => {
+      const list: WrittenNotice[] = [];
+      for (let i = 0; i < notices; i++) {
+        const next = notice(i, letters);
+        if (hasRoomFor(next, list)) list.push(next);
+      }
+      expect(list.length).toBe(letters > 200 ? 7 : 1_000);
+      return list;
+    });
+    expect(heard).toBeLessThan(2 * bytes);
+  }
 });

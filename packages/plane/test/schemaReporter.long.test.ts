@@ -1,6 +1,7 @@
 import { ApiDoc, ApiSchemaDiscovery, ConfigMap, EndpointSlice, Namespace, Pod, Service } from "@isthmus/api";
 import { type AnyResource, keyOfResource } from "@isthmus/core";
 import { simulatedCluster } from "@isthmus/simulator";
+import { heldBy, MEBIBYTE } from "@isthmus/testing";
 import { afterEach, describe, expect, it } from "vitest";
 import { startSchemaReporter } from "../src/agent/schemaReporter.ts";
 import { startStatusWriter } from "../src/apply/statusWriter.ts";
@@ -426,4 +427,31 @@ describe("API discovery", () => {
     state.changed();
     await eventually(async () => expect(await doc("reviews-service")).toMatchObject({ title: "Reviews" }));
   });
+});
+
+it("documents of APIs that cannot be written, and why", async () => {
+  const namespaces = ["shop", "other", "payments"];
+  // 8 MiB of each namespace: those that cannot be written are kept until they can.
+  const bytes = namespaces.length * 8 * MEBIBYTE;
+  const held = await heldBy(async () => {
+    const services = namespaces.flatMap((namespace) => Array.from({ length: 15 }, (_, i) => service(`api-${i}`, { namespace })));
+    let served = 0;
+    const made = world(services.flat(), () =>
+      JSON.stringify({
+        openapi: "3.0.0",
+        info: { title: `${served++}` },
+        paths: { [`/${"p".repeat(900_000)}`]: { get: { responses: {} } } },
+      }),
+    );
+    const apply = made.cluster.apply.bind(made.cluster);
+    made.cluster.apply = async (resource, ...rest) => {
+      if (resource.kind === ApiDoc.kind) throw new ClusterError("Forbidden", `no: ${"r".repeat(100_000)}`);
+      return apply(resource, ...rest);
+    };
+    made.lead();
+    await eventually(() => expect(served).toBeGreaterThanOrEqual(45));
+    await quiet(60_000);
+    return made;
+  });
+  expect(held).toBeLessThan(2 * bytes);
 });

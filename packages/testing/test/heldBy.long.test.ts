@@ -6,7 +6,8 @@ test("what is held is measured, and what is not is not", async () => {
     const held = await heldBy(() => Array.from({ length: 10 }, (_, i) => longText(i)));
     expect(held).toBeGreaterThan(9 * MEBIBYTE);
     expect(held).toBeLessThan(11 * MEBIBYTE);
-    expect(await heldBy(() => Array.from({ length: 10 }, (_, i) => longText(i).length))).toBeLessThan(MEBIBYTE / 10);
+    // What V8 compiles meanwhile is measured, too: some 200 KB on a busy machine.
+    expect(await heldBy(() => Array.from({ length: 10 }, (_, i) => longText(i).length))).toBeLessThan(MEBIBYTE);
     expect(await heldBy(async () => Array.from({ length: 10 }, (_, i) => longText(i).slice(0, 20)))).toBeGreaterThan(9 * MEBIBYTE);
     expect(await heldBy(() => Array.from({ length: 10 }, () => new Uint8Array(MEBIBYTE)))).toBeGreaterThan(9 * MEBIBYTE);
   }

@@ -117,7 +117,12 @@ export function viewerRights(options: ViewerRightsOptions): ViewerRights {
       await ask(clusters, signal);
       if (countedNamespaces !== undefined && all.some(isUncounted)) {
         const counted = await countedNamespaces(AbortSignal.any([signal, AbortSignal.timeout(ASK_MS)]));
-        for (const place of all) if (isUncounted(place)) counting.set(place.namespace, counted.has(place.namespace));
+        for (const place of all) {
+          if (!isUncounted(place)) continue;
+          // Of those that do not count the names come from agents.
+          if (counting.size >= most && !counted.has(place.namespace)) isExhausted = true;
+          else counting.set(place.namespace, counted.has(place.namespace));
+        }
       }
       for (const { apiVersion, kind: name, namespace: of, clusterName } of all) {
         const kind = kindOf(apiVersion, name);

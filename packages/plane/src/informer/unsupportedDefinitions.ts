@@ -11,10 +11,11 @@ export function unsupportedDefinitions(
 ): (definitions: Iterable<Pick<CustomResourceDefinition, "spec">>) => void {
   const told = new Set<string>();
   return (definitions) => {
-    const found = [...definitions].flatMap(unsupportedIn).filter(({ type }) => !told.has(type));
-    if (found.length === 0 || told.size >= MOST_TOLD) return;
+    const news = [...definitions].flatMap(unsupportedIn).filter(({ type }) => !told.has(type));
+    const found = news.slice(0, MOST_TOLD - told.size);
+    if (found.length === 0) return;
     for (const { type } of found) told.add(type);
-    const others = found.length - MOST_NAMED;
+    const others = news.length - MOST_NAMED;
     const named = found.slice(0, MOST_NAMED).map(({ type, message }) => `${type}: ${message}`);
     const list = `${named.join("; ")}${others > 0 ? `; and ${others} more` : ""}`;
     log.warn(
@@ -27,6 +28,9 @@ export function unsupportedDefinitions(
 // A line of the log is for reading. All published generations together have about 100 kinds.
 const MOST_NAMED = 30;
 const MOST_TOLD = 500;
+// A group, a slash and a version; a kind.
+const MOST_OF_API_VERSION = 253 + 1 + 63;
+const MOST_OF_KIND = 63;
 
 /** One entry for a kind of which no served version is supported. */
 function unsupportedIn({ spec }: Pick<CustomResourceDefinition, "spec">): readonly { readonly type: string; readonly message: string }[] {
@@ -35,6 +39,8 @@ function unsupportedIn({ spec }: Pick<CustomResourceDefinition, "spec">): readon
   const [apiVersion] = types;
   const kind = names?.kind ?? "";
   if (apiVersion === undefined || kind === "" || types.some((type) => kindOf(type, kind) !== undefined)) return [];
+  // No API server accepts longer ones.
+  if (apiVersion.length > MOST_OF_API_VERSION || kind.length > MOST_OF_KIND) return [];
   const { isOurs, message } = unsupportedKind({ apiVersion, kind });
   return isOurs ? [{ type: `${apiVersion} ${kind}`, message }] : [];
 }

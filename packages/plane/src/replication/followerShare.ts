@@ -13,6 +13,7 @@ import {
   WAKE,
 } from "./clusterShare.ts";
 import type { WrittenNotice } from "./partitionLoader.ts";
+import { hasRoomFor } from "./receivedNotices.ts";
 
 /** What happens to a cluster that this replica does not write, outside its turns of work. */
 export function stepUnowned(share: UnownedShare, event: ShareEvent, view: ClusterView): ShareStep<UnownedShare> {
@@ -104,7 +105,7 @@ function written(share: UnownedShare, notice: WrittenNotice, view: ClusterView):
   const known = fenceOf(share);
   const current = known > 0 && fence > known && !view.isServed ? overtaken(share, fence) : share;
   if (current.type === "reading") {
-    return [current.written.length < MOST_WRITTEN ? { ...current, written: [...current.written, notice] } : current, []];
+    return [hasRoomFor(notice, current.written) ? { ...current, written: [...current.written, notice] } : current, []];
   }
   return follow(current, notice, view) ?? [current, notice.head.complete ? [WAKE] : []];
 }
@@ -204,9 +205,6 @@ function loaded(share: ReadingShare, event: Extract<ShareEvent, { type: "loaded"
 function ended({ written: _, ...known }: ReadingShare): FollowerShare {
   return { ...known, type: "follower" };
 }
-
-// More than that is written while a cluster is read: then it is read again.
-const MOST_WRITTEN = 1_000;
 
 const UNREGISTERED_MS = 60_000;
 // Several times as long as it takes a writer to compare the store with what it wrote.

@@ -5,6 +5,7 @@ import { INSIGHTS_PARTITION, insightsMeta, type KeptInsights, keptContent, keptE
 import { splitKey } from "./keys.ts";
 import { loadPartition, type WrittenNotice } from "./partitionLoader.ts";
 import { type PartitionChange, type PartitionWriter, partitionWriter } from "./partitionWriter.ts";
+import { hasRoomFor } from "./receivedNotices.ts";
 
 /** Insights in the store: written by the leader, read by everybody. Each method rejects with StoreError when the store does not answer. */
 export interface InsightSharing {
@@ -117,7 +118,7 @@ export function insightSharing({ store, instance, wake, clock, log }: InsightSha
         return wake();
       }
       if (!("partition" in notice) || notice.partition.section !== INSIGHTS_PARTITION.section) return;
-      if (notice.type === "written") for (const heard of listeners) if (heard.length < MOST_HEARD) heard.push(notice);
+      if (notice.type === "written") for (const heard of listeners) if (hasRoomFor(notice, heard)) heard.push(notice);
       if (notice.type !== "distrusted" || writer === undefined || !isSameVersion(writer.version, notice.version)) return;
       writer.distrust();
       wake();
@@ -132,8 +133,6 @@ export function insightSharing({ store, instance, wake, clock, log }: InsightSha
 type KeptVersion = NonNullable<PartitionWriter["version"]>;
 
 const FENCE = "insights";
-// Of one reading: more are written in no such time.
-const MOST_HEARD = 1_000;
 
 function differences(before: InsightHistory, after: InsightHistory): readonly PartitionChange[] {
   const objects = after.current.changesSince(before.current).map(

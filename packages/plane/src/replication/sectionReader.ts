@@ -22,6 +22,7 @@ import { runTimeSliced, SLICE_MS } from "../runtime/timeSlices.ts";
 import { isNotAfter } from "./clusterShare.ts";
 import { type InputTexts, inputTexts } from "./inputTexts.ts";
 import { loadPartition, type WrittenNotice } from "./partitionLoader.ts";
+import { hasRoomFor } from "./receivedNotices.ts";
 
 /** What the store has of one cluster, as it was when it was whole last. */
 export interface FollowedContent {
@@ -103,7 +104,7 @@ export function sectionReader(options: SectionReaderOptions, signal: AbortSignal
     if (notice.type !== "written") return;
     const heard = pending.get(clusterName) ?? [];
     pending.set(clusterName, heard);
-    if (heard.length < MOST_HEARD) heard.push(notice);
+    if (hasRoomFor(notice, heard)) heard.push(notice);
     else dirty.add(clusterName);
   }
 
@@ -197,5 +198,3 @@ function nameOf(clusterName: string): string {
 }
 
 const COMPARE_MS = 5_000;
-// Between two calls of `update`.
-const MOST_HEARD = 1_000;

@@ -16,11 +16,11 @@ import { INFRASTRUCTURE_NAMESPACES } from "../policy/infrastructure.ts";
 import { LastKnownMesh } from "../policy/lastKnownMesh.ts";
 import { namespaceLocationOf } from "../policy/podIndexes.ts";
 import { controlPlanesByCluster } from "./controlPlanes.ts";
+import { isRevisionOf } from "./detectors/knownPlanes.ts";
 import { heldOf, standInFor, systemNamespacesOf } from "./detectors/standInPlane.ts";
 import { keyAcrossKinds } from "./discoveryResult.ts";
 import { finding } from "./findings.ts";
 import { byCluster } from "./indexes.ts";
-import { isRevisionOf } from "./knownPlanes.ts";
 import type { DiscoveryOptions } from "./metadata.ts";
 import { virtualMeshesByMember } from "./standIns.ts";
 

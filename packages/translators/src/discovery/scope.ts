@@ -11,7 +11,7 @@ import {
 } from "@isthmus/core";
 import { meshConfigMap, settingsOf } from "./controlPlanes.ts";
 import { meshConfigOf } from "./detectors/istioMeshConfig.ts";
-import { knownPlanesIn } from "./knownPlanes.ts";
+import { knownPlanesIn } from "./detectors/knownPlanes.ts";
 
 /** Tells which namespaces of a cluster discovery looks into. */
 export type Scope = (namespace: string) => boolean;

@@ -1,14 +1,14 @@
 import { type Deployment, Mesh, meshInstallationOf } from "@isthmus/api";
 import type { Index, Snapshot } from "@isthmus/core";
-import { LastKnownMesh } from "../policy/lastKnownMesh.ts";
-import { controlPlanesIn } from "./controlPlanes.ts";
-import { meshDetectors } from "./detectors/index.ts";
-import { REVISION_LABEL } from "./detectors/istioMesh.ts";
-import { lastKnownMeshOf } from "./detectors/lastKnownMesh.ts";
-import { standInFor } from "./detectors/standInPlane.ts";
+import { LastKnownMesh } from "../../policy/lastKnownMesh.ts";
+import { controlPlanesIn } from "../controlPlanes.ts";
+import { meshDetectors } from "./index.ts";
+import { REVISION_LABEL } from "./istioMesh.ts";
+import { lastKnownMeshOf } from "./lastKnownMesh.ts";
+import { standInFor } from "./standInPlane.ts";
 
 /**
- * What an agent needs to know of a control plane of its cluster, so that it goes on reporting what discovery looks at while that control plane is
+ * What an agent needs to know of a control plane of its cluster, so that it continues to report what discovery looks at while that control plane is
  * gone (docs/decisions/0175).
  */
 export interface KnownPlane {
@@ -22,7 +22,10 @@ export interface KnownPlane {
 }
 
 /** The control planes of a cluster by the Meshes that are published in the namespace of the management plane. */
-export function knownPlanesOf(management: Snapshot, { namespace, clusterName }: { readonly namespace: string; readonly clusterName: string }) {
+export function knownPlanesOf(
+  management: Snapshot,
+  { namespace, clusterName }: { readonly namespace: string; readonly clusterName: string },
+) {
   return management
     .of(Mesh)
     .where(byHome, clusterName)
