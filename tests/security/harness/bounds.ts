@@ -363,6 +363,7 @@ export const BOUNDS: Readonly<Record<string, Readonly<Record<string, Bound>>>> =
   "packages/translators/src/attachment/federationSizes.ts": { MAX_LISTED: shown },
   "packages/translators/src/attachment/virtualDestinations/regions.ts": { MOST_REGIONS: shown, MOST_LETTERS: letters },
   "packages/translators/src/discovery/detectors/istioMeshConfig.ts": { MAX_MESH_CONFIG_BYTES: bytes },
+  "packages/translators/src/discovery/detectors/knownPlanes.ts": { MOST_PLANES: work },
   "packages/translators/src/discovery/meshes.ts": { MOST_AMBIENT: work },
   "packages/translators/src/discovery/outsideMesh.ts": { MOST_NAMES: shown },
   "apps/ui/client/access/ExplainAccess.tsx": { MOST_NEAR: reader, MOST_SUGGESTED: reader },
