@@ -2,7 +2,7 @@ import { setMaxListeners } from "node:events";
 import { onAbort, UsageError } from "@isthmus/core";
 import { parsedOptions, portNumber, runProgram } from "@isthmus/process";
 import { Command, InvalidArgumentError, Option } from "commander";
-import { pino } from "pino";
+import { type Logger, pino } from "pino";
 import pretty from "pino-pretty";
 import { startDemoAdmin } from "./admin.ts";
 import { NAMESPACE } from "./agent.ts";
@@ -15,6 +15,7 @@ import { DEMO_KUBECONFIG, writeDemoKubeconfig } from "./demoKubeconfig.ts";
 import { help, onKeys } from "./keys.ts";
 import { applyManifests, type Manifest, readManifests } from "./manifests.ts";
 import { countsTable, federationTable } from "./outcome.ts";
+import { openRecording, replay } from "./recordings.ts";
 import { guide, TOUR_FOLDER, writeTour } from "./tour.ts";
 import { demoVirtualMeshOf } from "./trust/virtualMesh.ts";
 import { DEMO_LIMIT_MS, isFederated, until } from "./waiting.ts";
@@ -24,6 +25,8 @@ interface Options {
   readonly check: boolean;
   readonly clusters: number;
   readonly filename: readonly string[];
+  readonly record?: string;
+  readonly replay?: string;
   readonly serve: boolean;
   readonly services: number;
   readonly tour: boolean;
@@ -54,6 +57,12 @@ function readOptions(argv: readonly string[]): Options {
       new Option("--services <number>", "services in each cluster beside Bookinfo, 0 to 500").default(0).argParser(between(0, 500)),
     )
     .addOption(new Option("--serve", "without a terminal: until it is ended by a signal").default(false).conflicts(["check", "tour"]))
+    .addOption(new Option("--record <file>", "write what the console shows into a file that --replay reads").conflicts("ui"))
+    .addOption(
+      new Option("--replay <file>", "show what was recorded, at the pace of then, without clusters").conflicts([
+        ...["check", "clusters", "filename", "record", "services", "tour"],
+      ]),
+    )
     .addOption(new Option("--admin-port <number>", "port of metrics, traffic and access logs").default(9091).argParser(portNumber))
     .addOption(new Option("--port <number>", "port that agents connect to").default(9900).argParser(portNumber))
     .addOption(new Option("--no-ui", "do not serve the console"))
@@ -72,14 +81,12 @@ function between(least: number, most: number): (text: string) => number {
 }
 
 async function run(options: Options, signal: AbortSignal): Promise<void> {
-  const { adminPort, check: checks, clusters, filename, port, services, tour, ui, uiPort, verbose } = options;
+  if (options.replay !== undefined) return replay(options.replay, { port: options.uiPort, log: logOf(options), say: console.log }, signal);
+  const { adminPort, check: checks, clusters, filename, port, services, tour, ui, uiPort, record } = options;
   const manifests = readManifests(filename);
   const started = performance.now();
   const say = (line: string) => console.log(line);
-  const log = pino(
-    { level: verbose ? "debug" : "error", base: {} },
-    pretty({ destination: 2, sync: true, translateTime: "HH:MM:ss.l", singleLine: true }),
-  );
+  const log = logOf(options);
   const stop = new AbortController();
   const running = AbortSignal.any([signal, stop.signal]);
   // Every watch of every kind listens to it.
@@ -89,6 +96,7 @@ async function run(options: Options, signal: AbortSignal): Promise<void> {
   let shown: DemoConsole | undefined;
   let admin: { readonly ended: Promise<void> } | undefined;
   const removals: (() => void)[] = [];
+  const recording = record === undefined ? undefined : openRecording(record);
   try {
     say(`Starting a management cluster and ${clusters} workload clusters, simulated in this process …`);
     demo = await startDemo({ port, clusters, services, log, say }, running);
@@ -98,7 +106,10 @@ async function run(options: Options, signal: AbortSignal): Promise<void> {
       `kubectl and meshctl reach them by export KUBECONFIG=$PWD/${DEMO_KUBECONFIG} (contexts ${demo.contexts.map(({ name }) => name).join(", ")})`,
     );
     if (ui) {
-      shown = await startDemoConsole({ server: demo.server, traffic: demo.traffic, namespace: NAMESPACE, port: uiPort, log, say }, running);
+      shown = await startDemoConsole(
+        { server: demo.server, traffic: demo.traffic, namespace: NAMESPACE, port: uiPort, log, say, record: recording?.write },
+        running,
+      );
       say(`The console is at http://127.0.0.1:${shown.port}/`);
     }
     if (!checks) {
@@ -111,7 +122,15 @@ async function run(options: Options, signal: AbortSignal): Promise<void> {
     for (const remove of removals) remove();
     stop.abort(new Error("the demo has ended"));
     await Promise.all([demo?.ended, shown?.ended, admin?.ended]);
+    if (recording !== undefined) say(await recording.close());
   }
+}
+
+function logOf({ verbose }: Options): Logger {
+  return pino(
+    { level: verbose ? "debug" : "error", base: {} },
+    pretty({ destination: 2, sync: true, translateTime: "HH:MM:ss.l", singleLine: true }),
+  );
 }
 
 interface Showing extends Pick<Options, "check" | "serve" | "tour"> {

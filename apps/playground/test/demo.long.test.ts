@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { readRecording } from "@isthmus/console";
 import { eventually } from "@isthmus/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bundle } from "../../../tools/build.mjs";
@@ -93,6 +94,51 @@ describe("the demo", () => {
     child.kill("SIGTERM");
     await new Promise((resolve) => child.on("close", resolve));
     expect(child.exitCode).toBe(0);
+  });
+
+  it("records what its console shows, and shows it again without clusters", async () => {
+    const file = join(folder, "demo.gz");
+    async function until(pattern: RegExp, ...args: readonly string[]) {
+      const child = spawn(process.execPath, [program, ...args, "--ui-port", "0"], { cwd: folder });
+      let out = "";
+      child.stdout.on("data", (data: Buffer) => {
+        out += data.toString();
+      });
+      await eventually(() => expect(out).toMatch(pattern));
+      const end = async () => {
+        child.kill("SIGTERM");
+        await new Promise((resolve) => child.on("close", resolve));
+        return out;
+      };
+      return { url: /http:\/\/127\.0\.0\.1:\d+/.exec(out)?.[0] ?? "", end };
+    }
+    const recorded = await until(/Ready after/, "--serve", "--port", "0", "--admin-port", "0", "--record", file);
+    expect(await recorded.end()).toContain(`What was shown is in ${file}: npm run demo -- --replay ${file}`);
+    const { frames } = await readRecording(file);
+    expect(frames.length).toBeGreaterThan(3);
+    const replayed = await until(/A recording of npm run demo, \d+ s from .* stands still at its end/, "--replay", file);
+    try {
+      const stop = new AbortController();
+      const stream = await fetch(`${replayed.url}/api/v1/stream`, { signal: stop.signal });
+      let text = "";
+      const reader = (stream.body ?? expect.fail("no stream")).pipeThrough(new TextDecoderStream()).getReader();
+      while (!/"kind":"VirtualMesh"/.test(text)) text += (await reader.read()).value ?? expect.fail(text.slice(0, 1_000));
+      expect(text).toContain('"kind":"recording"');
+      expect(text).not.toContain('"kind":"Secret"');
+      stop.abort();
+    } finally {
+      await replayed.end();
+    }
+    const refused = await demo("--record", file);
+    expect([refused.code, refused.err]).toEqual([
+      2,
+      expect.stringMatching(/^error: --record .*demo\.gz: EEXIST.*: name a file that does not exist yet\n$/),
+    ]);
+    const wrong = await demo("--replay", program);
+    expect([wrong.code, wrong.err]).toEqual([
+      2,
+      expect.stringMatching(/^error: .*main\.js: it is not compressed by gzip, as recordings are/),
+    ]);
   });
 
   it("answers a mistake with one line", async () => {

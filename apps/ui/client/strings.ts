@@ -55,6 +55,7 @@ export const t = {
   clock: {
     live: (age: string) => `live · ${age} ago`,
     file: (name: string, time: string) => `file ${name} · ${time}`,
+    recording: (name: string, time: string) => `recording ${name} · ${time}`,
     connecting: "connecting …",
     disconnected: (time: string) => `disconnected since ${time}`,
     frozen: (name: string, time: string) => `${name} frozen ${time}`,
@@ -62,7 +63,7 @@ export const t = {
     sourceStale: (time: string) => `source silent since ${time}`,
     resuming: "loading again …",
     label: "Freshness of the snapshot",
-    source: { server: "management server", store: "Redis", file: "saved snapshot" },
+    source: { server: "management server", store: "Redis", file: "saved snapshot", recording: "recording" },
   },
   banner: {
     disconnected: "The console's server cannot be reached. What is shown is of the time above; the page connects again by itself.",

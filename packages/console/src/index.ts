@@ -3,6 +3,8 @@ export { type ConsoleHub, type ConsoleHubOptions, startConsoleHub } from "./even
 export { type ConsoleAccess, type ConsoleServer, type ConsoleServerOptions, startConsoleServer } from "./http/consoleServer.ts";
 export { isLoopback } from "./http/loopback.ts";
 export { type Login, startLogin } from "./login/login.ts";
+export { recordedSource } from "./sources/recording.ts";
+export { type Recording, readRecording, replayedSource } from "./sources/replayedSource.ts";
 export { type ServerSourceOptions, serverSource } from "./sources/serverSource.ts";
 export { type StoreSourceOptions, storeSource } from "./sources/storeSource.ts";
 export { startViewerHubs, type ViewerHubs } from "./viewers/viewerHubs.ts";

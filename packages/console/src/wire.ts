@@ -28,8 +28,8 @@ export interface ConsoleEvents {
 
 /** Where the server has it from. */
 export interface ConsoleSource {
-  /** `server`: a management server in this process; `store`: Redis, whether or not a server runs; `file`: a saved snapshot, which never changes. */
-  readonly kind: "server" | "store" | "file";
+  /** `server`: a management server in this process; `store`: Redis, whether or not a server runs; `file`: a saved snapshot, which never changes; `recording`: what a console knew over a time, as it was then. */
+  readonly kind: "server" | "store" | "file" | "recording";
   /** Where, in words: an address, a file's name. */
   readonly name: string;
   readonly version: string;

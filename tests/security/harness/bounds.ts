@@ -155,6 +155,7 @@ export const BOUNDS: Readonly<Record<string, Readonly<Record<string, Bound>>>> =
   },
   "packages/console/src/sources/insightRows.ts": { MOST_HINTED: shown },
   "packages/console/src/sources/ownInsights.ts": { MOST_AGE_MS: ms },
+  "packages/console/src/sources/replayedSource.ts": { MOST_LETTERS: reader },
   "packages/console/src/viewers/rights.ts": {
     MOST: stored("what one user may see"),
     MOST_OF_CLUSTER: stored("what one user may see"),

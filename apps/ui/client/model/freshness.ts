@@ -52,6 +52,8 @@ export function freshnessOf({ fleet, live, paused, connection, clockAt }: Freshn
   }
   const frozen = frozenClusters(fleet, clock, serverNow);
   if (source?.kind === "file") return { tone: "unknown", text: t.clock.file(source.name, timeText(at, now)), frozen, isStale: false };
+  if (source?.kind === "recording" && connection.isConnected)
+    return { tone: "unknown", text: t.clock.recording(source.name, timeText(serverNow, now)), frozen, isStale: false };
   if (!connection.isConnected) return { tone: "bad", text: t.clock.disconnected(timeText(connection.since, now)), frozen, isStale: true };
   if (clock.problem !== undefined || age > LIVE_MS)
     return { tone: "bad", text: t.clock.sourceStale(timeText(at, serverNow)), frozen, isStale: true };
