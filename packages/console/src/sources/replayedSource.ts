@@ -34,9 +34,10 @@ export async function readRecording(path: string): Promise<Recording> {
 }
 
 function problemOf(error: unknown, line: number): string {
-  const code = codeOf(error);
-  if (/^Z_/.test(code)) return `it is not compressed by gzip, as recordings are: ${messageOf(error)}`;
-  return /^E[A-Z]+$/.test(code) ? messageOf(error) : `line ${line} is no part of a recording: ${messageOf(error)}`;
+  if (codeOf(error).startsWith("Z_")) return `it is not compressed by gzip, as recordings are: ${messageOf(error)}`;
+  // Of the file system.
+  const isOfSystem = typeof (error as { readonly syscall?: unknown }).syscall === "string";
+  return isOfSystem ? messageOf(error) : `line ${line} is no part of a recording: ${messageOf(error)}`;
 }
 
 function codeOf(error: unknown): string {
