@@ -7,10 +7,11 @@ import type { Translation } from "@isthmus/translators";
 import { type AccessLogging, accessLogging, logsOf, type ProxyLog } from "./accessLogging.ts";
 import { type ProxyCounters, proxyCounters } from "./counters.ts";
 import { type TrafficEffect, trafficEffect } from "./effect.ts";
-import type { MeshProxy } from "./proxies.ts";
+import { type MeshProxy, proxyKey } from "./proxies.ts";
 import { seededRandom } from "./random.ts";
 import { requestSimulation, type Seen } from "./requests.ts";
-import { behaviourOf, CLIENTS, type Client } from "./services.ts";
+import { podRooms } from "./rooms.ts";
+import { CLIENTS, type Client } from "./services.ts";
 
 export interface DataPlaneOptions {
   readonly clusters: readonly SimulatedCluster[];
@@ -49,7 +50,7 @@ export async function startDataPlane(options: DataPlaneOptions, signal: AbortSig
     clusters.map(({ name }) => [name, accessLogging({ now: clock.now, random, trustDomain: `${name}.example` })] as const),
   );
   const effects = effectKeeper(options);
-  const rooms = new Map<string, number>();
+  const { hasRoom, pass } = podRooms();
   const due = clients.map(() => 0);
   let logs = new Map<string, readonly ProxyLog[]>();
   let effect: TrafficEffect | undefined;
@@ -65,12 +66,6 @@ export async function startDataPlane(options: DataPlaneOptions, signal: AbortSig
     logging.get(seen.by.cluster)?.log(wanted, seen);
   }
 
-  function hasRoom(called: MeshProxy): boolean {
-    const left = rooms.get(proxyKey(called)) ?? behaviourOf(called).capacity;
-    rooms.set(proxyKey(called), left - 1);
-    return left > 0;
-  }
-
   const requests = requestSimulation({ effect: () => effect as TrafficEffect, isMutual: options.isMutual, random, hasRoom, seen: count });
 
   function step(seconds: number): void {
@@ -81,12 +76,7 @@ export async function startDataPlane(options: DataPlaneOptions, signal: AbortSig
       pushes += next.proxies.length;
       forgetGone(counters, next);
     }
-    for (const [key, left] of rooms) {
-      const proxy = effect.proxies.find((one) => proxyKey(one) === key);
-      const most = proxy === undefined ? 0 : behaviourOf(proxy).capacity;
-      if (proxy === undefined) rooms.delete(key);
-      else rooms.set(key, Math.min(most, left + most * seconds));
-    }
+    pass(seconds, effect.proxies);
     for (const [at, client] of clients.entries()) {
       due[at] = (due[at] ?? 0) + client.perSecond * seconds;
       for (; (due[at] ?? 0) >= 1; due[at] = (due[at] ?? 0) - 1) sendFor(client, effect);
@@ -147,10 +137,6 @@ function effectKeeper({ clusters, translation, namespace }: DataPlaneOptions): (
 function forgetGone(counters: Map<string, unknown>, { proxies }: TrafficEffect): void {
   const there = new Set(proxies.map(proxyKey));
   for (const key of counters.keys()) if (!there.has(key)) counters.delete(key);
-}
-
-function proxyKey({ cluster, address }: MeshProxy): string {
-  return `${cluster} ${address}`;
 }
 
 /** Source: istio.io/docs/reference/commands/pilot-discovery, exported metrics. */

@@ -13,6 +13,11 @@ export interface MeshProxy {
   readonly labels: Readonly<Record<string, string>>;
 }
 
+/** Names a proxy among those of all clusters. */
+export function proxyKey({ cluster, address }: Pick<MeshProxy, "cluster" | "address">): string {
+  return `${cluster} ${address}`;
+}
+
 /** The pods of a cluster that run a proxy and are ready, in order of their names. */
 export function proxiesIn(cluster: SimulatedCluster): readonly MeshProxy[] {
   return cluster.objects().flatMap((object) => (object.kind === "Pod" ? (proxyOf(object as PodObject, cluster.name) ?? []) : []));

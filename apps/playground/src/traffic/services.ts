@@ -23,8 +23,8 @@ const BEHAVIOURS: Readonly<Record<string, ServiceBehaviour>> = {
   "reviews-v1": { ...FINE, medianMs: 7 },
   reviews: { ...FINE, medianMs: 9, calls: [HOST("ratings")] },
   ratings: { ...FINE, medianMs: 5 },
-  // The one that fails: small, slow and ill.
-  "cluster-2/ratings-v1": { medianMs: 18, errors: 0.06, slow: 0.04, capacity: 6, calls: [] },
+  // The one that fails: slow and ill. It still carries what fails over to it and what is shifted to it, so that nothing else is seen.
+  "cluster-2/ratings-v1": { medianMs: 18, errors: 0.06, slow: 0.04, capacity: 40, calls: [] },
 };
 
 /** Of the workload in its cluster, of the workload, or of the app; anything else answers at once. */
