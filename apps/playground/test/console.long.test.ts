@@ -18,7 +18,7 @@ const stop = new AbortController();
 setMaxListeners(0, stop.signal);
 
 /** What a browser holds. */
-const objects = new Map<string, Resource & { readonly status?: { readonly state?: string } }>();
+const objects = new Map<string, Resource & { readonly status?: { readonly state?: string; readonly conditions?: unknown } }>();
 const generated = new Map<string, Resource>();
 const insights = new Map<string, readonly { readonly code: string }[]>();
 const events: string[] = [];
@@ -100,6 +100,13 @@ describe("the console of the demo", () => {
       expect(certificates.map(({ kind }) => kind)).toEqual(expect.arrayContaining(["agent", "relayRoot", "meshRoot", "meshIntermediate"])),
     );
     expect(certificates.find(({ kind }) => kind === "relayRoot")?.subject).toMatch(/^CN=/);
+    // There is one certificate to be found that ends soon.
+    expect(certificates.filter(({ state = "" }) => state.startsWith("EXPIR"))).toMatchObject([{ kind: "meshRoot", state: "EXPIRING" }]);
+    await eventually(() =>
+      expect(objects.get("VirtualMesh gloo-mesh/bookinfo ")?.status?.conditions).toContainEqual(
+        expect.objectContaining({ type: "CertificateExpiring", status: "True", message: expect.stringContaining("gloo-mesh/demo-root") }),
+      ),
+    );
   });
 
   it("shows who calls whom, as agents have counted it by scraping proxies", async () => {

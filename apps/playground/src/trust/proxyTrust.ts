@@ -28,7 +28,7 @@ export const DEMO_ROOT = { name: "demo-root", namespace: "gloo-mesh" } as const;
 
 /**
  * Gives each cluster a CA below one root, as a user who reads Istio's pages about several clusters does, and says on each that the management plane may
- * take it over. The root ends within weeks: there is a reason to replace it.
+ * take it over. The root was made most of a year ago and ends within weeks: it counts as expiring, and there is a reason to replace it.
  */
 export async function createDemoRoot({
   management,
@@ -41,7 +41,7 @@ export async function createDemoRoot({
 }): Promise<void> {
   const now = clock.now();
   const root = await createMeshRoot(
-    { commonName: "Root of the demo", organization: "Bookinfo", lifetimeMs: ROOT_LIFETIME_MS, now },
+    { commonName: "Root of the demo", organization: "Bookinfo", lifetimeMs: ROOT_LIFETIME_MS, now: now - ROOT_AGE_MS },
     "P-256",
   );
   management.load([secretOf(DEMO_ROOT, { "root-cert.pem": root.certificate, "key.pem": root.key })]);
@@ -83,5 +83,6 @@ export function startIstiods(
   };
 }
 
-// A reason to replace it; it does not count as expiring, as most of its life is ahead.
-const ROOT_LIFETIME_MS = 45 * 86_400_000;
+const DAY_MS = 86_400_000;
+// 45 days are left: a root counts as expiring for the last sixth of its life.
+const [ROOT_LIFETIME_MS, ROOT_AGE_MS] = [365 * DAY_MS, 320 * DAY_MS];
