@@ -11,6 +11,8 @@ import type { Boxes, TopologyInsights } from "../model/topologyParts.ts";
 import { t } from "../strings.ts";
 import { placeText } from "./boxes.ts";
 import type { BoxData, Drawing, ServiceData } from "./drawing.ts";
+import { EDGE_TYPES } from "./LabelledEdge.tsx";
+import { labelPlaces } from "./labelPlaces.ts";
 import { drawingOf, MOST_EDGES } from "./layout.ts";
 import { NODE_TYPES } from "./nodes.tsx";
 import { withOfflineEdges, withOfflineNodes } from "./offline.ts";
@@ -41,11 +43,16 @@ export function Graph({ topology, boxes, insights, found, offline }: GraphProps)
   // What was counted changes each minute, and moves nothing.
   const labels = useMemo(() => new Map(topology.edges.map(({ id, label }) => [id, label])), [topology]);
   const byId = useMemo(() => new Map(topology.nodes.map((node) => [node.id, node])), [topology]);
+  const labelled = useMemo(() => {
+    const all = drawing?.edges.map((edge) => withLabel(edge, labels.get(edge.id))) ?? [];
+    const places = labelPlaces({ nodes: drawing?.nodes ?? [], edges: all });
+    return all.map((edge) => (places.has(edge.id) ? { ...edge, data: { ...edge.data, at: places.get(edge.id) } } : edge));
+  }, [drawing, labels]);
   const edges = useMemo(() => {
     const boxNames = new Map(drawing?.nodes.flatMap(({ id, type, data }) => (type === "box" ? [[id, (data as BoxData).name]] : [])));
-    const labelled = drawing?.edges.map((edge) => marked(withLabel(edge, labels.get(edge.id)), found)) ?? [];
-    return [...withOfflineEdges(labelled, offline, (id) => byId.get(id)?.cluster ?? boxNames.get(id))];
-  }, [drawing, labels, found, offline, byId]);
+    const shown = labelled.map((edge) => marked(edge, found));
+    return [...withOfflineEdges(shown, offline, (id) => byId.get(id)?.cluster ?? boxNames.get(id))];
+  }, [drawing, labelled, found, offline, byId]);
   const nodes = useMemo(() => {
     const shown =
       drawing?.nodes.map((node) => {
@@ -80,6 +87,7 @@ export function Graph({ topology, boxes, insights, found, offline }: GraphProps)
         nodes={nodes}
         edges={edges}
         nodeTypes={NODE_TYPES}
+        edgeTypes={EDGE_TYPES}
         colorMode={colorScheme === "auto" ? "system" : colorScheme}
         fitView
         fitViewOptions={{ maxZoom: 1.1, padding: 0.06 }}

@@ -5,25 +5,13 @@ import type { Topology, TopologyEdge } from "../model/topology.ts";
 import type { Boxes } from "../model/topologyParts.ts";
 import { type BoxTree, boxTree, clusterBoxId } from "./boxes.ts";
 import type { Drawing } from "./drawing.ts";
+import { linesOf, NODE, optionsOf, PADDING, rootOf } from "./elkInput.ts";
 import { connectedGroups, packed } from "./packing.ts";
 
-const NODE = { width: 168, height: 46 } as const;
 // Slower than a person waits for, and more than an eye can follow.
 export const MOST_EDGES = 400;
 // Between boxes that no policy connects: of clusters there is room for the lines of federation.
 const [GAP, INNER_GAP] = [72, 20];
-const PADDING = { top: 44, side: 18 } as const;
-
-const OPTIONS = {
-  "elk.algorithm": "layered",
-  "elk.direction": "RIGHT",
-  "elk.layered.spacing.nodeNodeBetweenLayers": "72",
-  "elk.spacing.nodeNode": "22",
-  "elk.spacing.componentComponent": "22",
-  "elk.aspectRatio": "1",
-} as const;
-const WIDE = { "elk.layered.spacing.nodeNodeBetweenLayers": "210" } as const;
-const BOX_OPTIONS = { "elk.padding": `[top=${PADDING.top},left=${PADDING.side},bottom=${PADDING.side},right=${PADDING.side}]` } as const;
 
 let elk: InstanceType<typeof ELK> | undefined;
 
@@ -125,37 +113,6 @@ function layouts(): InstanceType<typeof ELK> {
 
 function placedOf({ id, x = 0, y = 0, width = 0, height = 0, children = [] }: ElkNode): Placed {
   return { id, x, y, width, height, children: children.map(placedOf) };
-}
-
-/** Rates need more room than shares. */
-function optionsOf(edges: readonly TopologyEdge[]): Readonly<Record<string, string>> {
-  return edges.some(({ rates }) => rates !== undefined) ? { ...OPTIONS, ...WIDE } : OPTIONS;
-}
-
-function linesOf(edges: readonly TopologyEdge[]) {
-  return edges.map(({ id, from, to }) => ({ id, sources: [from], targets: [to] }));
-}
-
-/** What is laid out of boxes that belong together. One alone is laid out for itself, so that services without edges fill a square. */
-function rootOf(boxes: readonly BoxTree[], edges: readonly TopologyEdge[]): ElkNode {
-  const isAlone = boxes.length === 1;
-  const options = optionsOf(edges);
-  const nodeOf = (box: BoxTree): ElkNode => ({
-    id: box.id,
-    layoutOptions: isAlone ? { ...options, ...BOX_OPTIONS } : BOX_OPTIONS,
-    children: box.boxes.length > 0 ? box.boxes.map(nodeOf) : box.nodes.map((id) => ({ id, ...NODE })),
-    edges: isAlone ? linesOf(edges) : [],
-  });
-  return {
-    id: "root",
-    layoutOptions: {
-      ...options,
-      "elk.padding": "[top=0,left=0,bottom=0,right=0]",
-      ...(isAlone ? {} : { "elk.hierarchyHandling": "INCLUDE_CHILDREN" }),
-    },
-    children: boxes.map(nodeOf),
-    edges: isAlone ? [] : linesOf(edges),
-  };
 }
 
 /** Where an edge begins and ends. One between clusters goes the short way: to the right, or down where one is above the other. */

@@ -2,13 +2,8 @@ import { visibleText } from "../model/visibleText.ts";
 import { t } from "../strings.ts";
 import { aboutNode, boxName } from "./boxes.ts";
 import type { BoxData, Drawing, ServiceData } from "./drawing.ts";
-
-interface Box {
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-  readonly height: number;
-}
+import { absoluteBoxes, type Box, curveBetween, type Point, pathOf, pointOn, rounded } from "./geometry.ts";
+import { LINE_PX, labelLines } from "./labelPlaces.ts";
 
 // Those of the light theme, as a file has no theme; the pattern says the type as well.
 const EDGES: ReadonlyMap<string, { readonly color: string; readonly dashes: string }> = new Map([
@@ -26,27 +21,29 @@ const LONGEST_TITLE = 200;
 
 /** A drawing as an SVG file: no script, no style, nothing from elsewhere; names of others are text. */
 export function svgText({ nodes, edges }: Drawing): string {
-  const places = new Map<string, Box>();
-  // Clusters come before what is in them.
-  for (const { id, parentId, position, width = 0, height = 0 } of nodes) {
-    const { x = 0, y = 0 } = places.get(parentId ?? "") ?? {};
-    places.set(id, { x: x + position.x, y: y + position.y, width, height });
-  }
+  const places = absoluteBoxes(nodes);
   const all = [...places.values()];
   const [left, top] = [Math.min(...all.map(({ x }) => x), 0) - MARGIN, Math.min(...all.map(({ y }) => y), 0) - MARGIN];
   const width = Math.max(...all.map((box) => box.x + box.width), 0) - left + MARGIN;
   const height = Math.max(...all.map((box) => box.y + box.height), 0) - top + MARGIN + LEGEND_PX;
   const boxes = nodes.map(({ id, type, data }) => boxText(places.get(id), type, data));
-  const lines = edges.map(({ source, target, sourceHandle, className = "", label }) =>
-    lineText({ from: places.get(source), to: places.get(target), isDown: sourceHandle === "bottom", type: typeOf(className), label }),
+  const lines = edges.map(({ source, target, sourceHandle, className = "", label, data }) =>
+    lineText({
+      from: places.get(source),
+      to: places.get(target),
+      isDown: sourceHandle === "bottom",
+      type: typeOf(className),
+      label,
+      at: data?.["at"] as Point | undefined,
+    }),
   );
   const legend = [...EDGES].map(([type, { color, dashes }], i) => {
     const [x, y] = [left + MARGIN + i * 130, top + height - 18];
     return `${line(`M ${x} ${y} h 28`, color, dashes)}${text(t.topology.edges[type as keyof typeof t.topology.edges], x + 36, y + 4, 12)}`;
   });
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${numbers(left, top, width, height)}" width="${round(width)}" height="${round(height)}" font-family="sans-serif">`,
-    `<rect x="${round(left)}" y="${round(top)}" width="${round(width)}" height="${round(height)}" fill="#ffffff"/>`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${numbers(left, top, width, height)}" width="${rounded(width)}" height="${rounded(height)}" font-family="sans-serif">`,
+    `<rect x="${rounded(left)}" y="${rounded(top)}" width="${rounded(width)}" height="${rounded(height)}" fill="#ffffff"/>`,
     ...boxes.filter(({ isBehind }) => isBehind).map((box) => box.text),
     ...lines,
     ...boxes.filter(({ isBehind }) => !isBehind).map((box) => box.text),
@@ -71,7 +68,7 @@ function boxText(
     ? [[boxName(data as BoxData), ...(isOffline ? [note] : [])].join(" · "), ""]
     : [node?.name ?? "", node === undefined ? "" : aboutNode(node, place)];
   const fill = isBox && kind !== "namespace" ? "#f4f6f9" : "#ffffff";
-  const rect = `<rect x="${round(box.x)}" y="${round(box.y)}" width="${round(box.width)}" height="${round(box.height)}" rx="${isBox ? 10 : 5}" fill="${fill}" stroke="${isBox ? "#d5dae2" : "#868f9b"}"${isOffline ? ' stroke-dasharray="6 5" stroke-width="2"' : ""}/>`;
+  const rect = `<rect x="${rounded(box.x)}" y="${rounded(box.y)}" width="${rounded(box.width)}" height="${rounded(box.height)}" rx="${isBox ? 10 : 5}" fill="${fill}" stroke="${isBox ? "#d5dae2" : "#868f9b"}"${isOffline ? ' stroke-dasharray="6 5" stroke-width="2"' : ""}/>`;
   const title = `<title>${escaped(cut(node === undefined || isBox ? name : `${node.namespace}/${name}`, LONGEST_TITLE))}</title>`;
   const words = isBox
     ? text(cut(name, 2 * LONGEST), box.x + 18, box.y + 24, 14, "bold")
@@ -86,27 +83,33 @@ interface Line {
   readonly isDown: boolean;
   readonly type: string;
   readonly label: unknown;
+  /** The middle of the label; undefined: that of the line. */
+  readonly at: Point | undefined;
 }
 
-function lineText({ from, to, isDown, type, label }: Line): string {
+function lineText({ from, to, isDown, type, label, at }: Line): string {
   if (from === undefined || to === undefined) return "";
   const { color = "#868f9b", dashes = "" } = EDGES.get(type) ?? {};
-  const [x1, y1] = isDown ? [from.x + from.width / 2, from.y + from.height] : [from.x + from.width, from.y + from.height / 2];
-  const [x2, y2] = isDown ? [to.x + to.width / 2, to.y] : [to.x, to.y + to.height / 2];
-  const bend = Math.max(40, Math.abs(isDown ? y2 - y1 : x2 - x1) / 2);
-  const controls = isDown ? numbers(x1, y1 + bend, x2, y2 - bend) : numbers(x1 + bend, y1, x2 - bend, y2);
+  const curve = curveBetween(from, to, isDown);
+  const [, , , { x: endX, y: endY }] = curve;
   const isArrow = type !== "federation";
-  const arrow = isArrow ? `<path d="M ${numbers(x2, y2)} l -9 -4.5 v 9 z" fill="${color}"/>` : "";
-  const words = typeof label === "string" && label !== "" ? text(cut(label, LONGEST_LABEL), (x1 + x2) / 2, (y1 + y2) / 2 - 5, 11) : "";
-  return `${line(`M ${numbers(x1, y1)} C ${controls} ${numbers(x2, y2)}`, color, dashes)}${arrow}${words}`;
+  const arrow = isArrow ? `<path d="M ${numbers(endX, endY)} l -9 -4.5 v 9 z" fill="${color}"/>` : "";
+  const words = typeof label === "string" && label !== "" ? labelText(cut(label, LONGEST_LABEL), at ?? pointOn(curve, 0.5)) : "";
+  return `${line(pathOf(curve), color, dashes)}${arrow}${words}`;
+}
+
+/** One figure below the other, around a point. */
+function labelText(label: string, { x, y }: Point): string {
+  const lines = labelLines(label);
+  return lines.map((words, i) => text(words, x, y + LINE_PX * (i + 0.85 - lines.length / 2), 11, "normal", "middle")).join("");
 }
 
 function line(path: string, color: string, dashes: string): string {
   return `<path d="${path}" fill="none" stroke="${color}" stroke-width="1.6"${dashes === "" ? "" : ` stroke-dasharray="${dashes}"`}/>`;
 }
 
-function text(words: string, x: number, y: number, size: number, weight = "normal"): string {
-  return `<text x="${round(x)}" y="${round(y)}" font-size="${size}" font-weight="${weight}" fill="#1a2029">${escaped(words)}</text>`;
+function text(words: string, x: number, y: number, size: number, weight = "normal", anchor = "start"): string {
+  return `<text x="${rounded(x)}" y="${rounded(y)}"${anchor === "start" ? "" : ` text-anchor="${anchor}"`} font-size="${size}" font-weight="${weight}" fill="#1a2029">${escaped(words)}</text>`;
 }
 
 function typeOf(className: string): string {
@@ -119,11 +122,7 @@ function cut(words: string, most: number): string {
 }
 
 function numbers(...all: readonly number[]): string {
-  return all.map(round).join(" ");
-}
-
-function round(value: number): number {
-  return Math.round(value * 10) / 10;
+  return all.map(rounded).join(" ");
 }
 
 function escaped(words: string): string {
