@@ -49,6 +49,19 @@ export function certificateStatus({ state, notAfter }: ConsoleCertificate, now: 
   return { tone: TONES.get(known) ?? "unknown", word: titled(known) };
 }
 
+/**
+ * The certificate that is to be looked at first: one that has ended or should have been replaced, else the one that ends first. A root that no VirtualMesh
+ * uses is not looked at. `now` in milliseconds since 1970.
+ */
+export function firstToEnd(certificates: readonly ConsoleCertificate[], now: number): ConsoleCertificate | undefined {
+  const isFine = (certificate: ConsoleCertificate) => (certificateStatus(certificate, now).tone === "good" ? 1 : 0);
+  return certificates
+    .filter(
+      ({ kind, virtualMesh, notAfter }) => millisecondsOf(notAfter) !== undefined && (kind !== "meshRoot" || virtualMesh !== undefined),
+    )
+    .sort((a, b) => isFine(a) - isFine(b) || end(a) - end(b))[0];
+}
+
 /** What a certificate is for, in words. */
 export function certificateUse({ kind }: ConsoleCertificate): string {
   return t.certificates.uses.get(kind) ?? kind;

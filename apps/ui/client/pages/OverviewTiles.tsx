@@ -10,6 +10,7 @@ import type { Fleet } from "../data/fleet.ts";
 import { Destination, Mesh, POLICY_KINDS, VirtualMesh, Workload } from "../data/kinds.ts";
 import { useFleet } from "../data/store.ts";
 import { millisecondsOf, spanText } from "../model/age.ts";
+import { certificateStatus, certificateUse, firstToEnd } from "../model/certificateRows.ts";
 import { clusterOf } from "../model/clusterOf.ts";
 import { clusterRows } from "../model/clusterRows.ts";
 import { insightIndexOf, type SeverityCounts } from "../model/insightIndex.ts";
@@ -125,18 +126,17 @@ function sumOf({ error, warning, info }: SeverityCounts): number {
   return error + warning + info;
 }
 
-const SOON_MS = 3_600_000;
-
 function NextCertificate({ certificates }: Pick<Fleet, "certificates">) {
   const now = useServerNow();
-  const [next] = certificates
-    .flatMap((certificate) => {
-      const ends = millisecondsOf(certificate.notAfter);
-      return ends === undefined ? [] : [{ ends, name: `${certificate.kind} ${certificate.cluster || certificate.name}` }];
-    })
-    .sort((a, b) => a.ends - b.ends);
+  const next = firstToEnd(certificates, now);
   if (next === undefined) return <span className="muted">{t.common.none}</span>;
-  const left = next.ends - now;
-  const word = left > 0 ? t.overview.next(next.name, spanText(left)) : t.overview.expired(next.name);
-  return <StatusMark status={{ tone: left <= 0 ? "bad" : left < SOON_MS ? "warning" : "good", word }} />;
+  const name = `${certificateUse(next)} ${next.cluster || next.name}`;
+  const left = (millisecondsOf(next.notAfter) ?? now) - now;
+  if (left <= 0) return <StatusMark status={{ tone: "bad", word: t.overview.expired(name) }} />;
+  const { tone } = certificateStatus(next, now);
+  return (
+    <StatusMark status={{ tone: tone === "good" && left < SOON_MS ? "warning" : tone, word: t.overview.next(name, spanText(left)) }} />
+  );
 }
+
+const SOON_MS = 3_600_000;
