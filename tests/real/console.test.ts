@@ -866,8 +866,10 @@ describeInBrowser("the console in a browser", (executablePath) => {
     await row("istiod-west").getByText("Trust both: done").waitFor();
     await row("istiod-west").getByText("Reissue: under way").waitFor();
     await row("istiod-west").getByText("Retire: ahead").waitFor();
-    await row("istiod-west").getByText("Waits for istiod-east (agent offline)").waitFor();
-    await row("istiod-west").getByText("Blocked by restart istiod").waitFor();
+    // In a row of their own below it, as wide as the table.
+    const sentences = page.locator("tr", { hasText: "Reissue: under way" }).locator("+ tr.row-below");
+    await sentences.getByText("Waits for istiod-east (agent offline)").waitFor();
+    await sentences.getByText("Blocked by restart istiod").waitFor();
     await row("istiod-east").getByText("Retire: under way").waitFor();
     await row("istiod-east").getByText("5 d").waitFor();
     await page.getByText(/Without a management server only what clusters report/).waitFor();

@@ -93,4 +93,68 @@ describeInBrowser("the frame of the console's pages", (executablePath) => {
     await page.getByRole("columnheader", { name: "Cluster" }).waitFor();
     await context.close();
   });
+
+  it.each(WIDTHS)("fills each row of the overview's totals, at %i pixels", async (width) => {
+    const context = await browser.newContext({ viewport: { width, height: 860 }, reducedMotion: "reduce" });
+    context.setDefaultTimeout(PAGE_PATIENCE_MS);
+    const page = await context.newPage();
+    await showConsolePage(page, demo.url, "/");
+    await page.locator(".tile").first().waitFor();
+    const rows = (await page.evaluate(TILE_ROWS)) as readonly { readonly count: number; readonly left: number }[];
+    expect(rows.reduce((sum, { count }) => sum + count, 0)).toBe(7);
+    // No row has room left at its end, and none a tile alone.
+    expect(rows.filter(({ count, left }) => count < 2 || left > 1)).toEqual([]);
+    await context.close();
+  });
+
+  it("puts no label of the graph over a service, and no two over each other", async () => {
+    const context = await browser.newContext({ viewport: { width: 1360, height: 860 }, reducedMotion: "reduce" });
+    context.setDefaultTimeout(PAGE_PATIENCE_MS);
+    const page = await context.newPage();
+    for (const path of ["/topology", "/topology?box=cluster%3Enamespace", "/topology?box=none"]) {
+      await showConsolePage(page, demo.url, path);
+      await page.locator(".traffic .react-flow__edge-textbg").nth(4).waitFor();
+      expect([path, await page.evaluate(COVERED)]).toEqual([path, []]);
+    }
+    await context.close();
+  });
+
+  it("gives sentences about the members of a VirtualMesh the width of the page, while its root is replaced", async () => {
+    demo.press("r");
+    const context = await browser.newContext({ viewport: { width: 1360, height: 860 }, reducedMotion: "reduce" });
+    context.setDefaultTimeout(PAGE_PATIENCE_MS);
+    const page = await context.newPage();
+    await showConsolePage(page, demo.url, "/object/networking.mesh.gloo.solo.io/VirtualMesh/_/gloo-mesh/bookinfo");
+    const members = page.getByRole("group", { name: "Members" });
+    const sentence = members.getByText(/is at step TRUST_BOTH/).first();
+    await sentence.waitFor();
+    expect((await sentence.boundingBox())?.height).toBeLessThan(100);
+    expect((await members.boundingBox())?.height).toBeLessThan(400);
+    await context.close();
+  });
 });
+
+/** The rows of tiles: how many there are in each, and how many pixels are free after the last one. */
+const TILE_ROWS = `(() => {
+  const edge = document.querySelector(".tiles").getBoundingClientRect().right;
+  const rows = new Map();
+  for (const tile of document.querySelectorAll(".tile")) {
+    const { top, right } = tile.getBoundingClientRect();
+    const { count = 0 } = rows.get(top) ?? {};
+    rows.set(top, { count: count + 1, left: edge - right });
+  }
+  return [...rows.values()];
+})()`;
+
+/** What labels of edges lie over: services and other labels. */
+const COVERED = `(() => {
+  const boxes = (selector) => [...document.querySelectorAll(selector)].map((one) => [one, one.getBoundingClientRect()]);
+  const labels = boxes(".react-flow__edge-textwrapper");
+  const text = (one) => one.textContent.slice(0, 40);
+  return labels.flatMap(([label, a]) =>
+    [...boxes(".service-node"), ...labels].flatMap(([other, b]) => {
+      const isOver = label !== other && a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+      return isOver ? [text(label) + " over " + text(other)] : [];
+    }),
+  );
+})()`;

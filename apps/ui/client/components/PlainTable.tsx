@@ -1,10 +1,17 @@
-import type { ReactNode } from "react";
+import { Fragment, type ReactNode } from "react";
 import { visibleText } from "../model/visibleText.ts";
 
 export interface PlainTableProps {
   readonly label: string;
   readonly headers: readonly string[];
-  readonly rows: readonly { readonly key: string; readonly cells: readonly ReactNode[] }[];
+  readonly rows: readonly PlainRow[];
+}
+
+export interface PlainRow {
+  readonly key: string;
+  readonly cells: readonly ReactNode[];
+  /** Sentences about the row, in the whole width of the table; undefined: there are none. */
+  readonly below?: ReactNode;
 }
 
 /** A short table within a page. */
@@ -22,12 +29,21 @@ export function PlainTable({ label, headers, rows }: PlainTableProps) {
           </tr>
         </thead>
         <tbody>
-          {rows.map(({ key, cells }) => (
-            <tr key={key}>
-              {cells.map((cell, i) => (
-                <td key={headers[i]}>{cell}</td>
-              ))}
-            </tr>
+          {rows.map(({ key, cells, below }) => (
+            <Fragment key={key}>
+              <tr>
+                {cells.map((cell, i) => (
+                  <td key={headers[i]}>{cell}</td>
+                ))}
+              </tr>
+              {below === undefined ? null : (
+                <tr className="row-below">
+                  <td colSpan={headers.length}>
+                    <div>{below}</div>
+                  </td>
+                </tr>
+              )}
+            </Fragment>
           ))}
         </tbody>
       </table>

@@ -18,8 +18,9 @@ import { certificateStatus, certificateUse, knownCertificates } from "../model/c
 import { targetsOf } from "../model/policyTargets.ts";
 import { registrationOf } from "../model/registrations.ts";
 import { isInScope, policyClusters } from "../model/scope.ts";
+import { trustSentences } from "../model/trustSentences.ts";
 import { t } from "../strings.ts";
-import { TrustState, TrustSteps } from "../summaries/TrustSteps.tsx";
+import { sentenceList, TrustState, TrustSteps } from "../summaries/TrustSteps.tsx";
 import { CertificateTimeline } from "./CertificateTimeline.tsx";
 import { useOpenObject } from "./useOpenObject.ts";
 
@@ -141,6 +142,7 @@ function Rotations() {
                 const cluster = mesh?.spec?.istio?.installation?.cluster ?? "";
                 return {
                   key,
+                  below: sentenceList(trustSentences(trust)),
                   cells: [
                     <span key="mesh" className="inline">
                       {mesh === undefined ? <Name text={key} /> : <ObjectLink to={refOf(mesh)} text={mesh.metadata.name} />}

@@ -10,8 +10,9 @@ import { meshFacts } from "../model/meshFacts.ts";
 import { type MeshMember, meshMember, shortFingerprint } from "../model/meshMembers.ts";
 import { targetsOf } from "../model/policyTargets.ts";
 import { approvalStatus } from "../model/status.ts";
+import { trustSentences } from "../model/trustSentences.ts";
 import { t } from "../strings.ts";
-import { TrustState } from "./TrustSteps.tsx";
+import { sentenceList, TrustState } from "./TrustSteps.tsx";
 
 /** How far each mesh of a VirtualMesh is: accepted, trust, gateway. */
 export function MeshProgress({ virtualMesh }: { readonly virtualMesh: VirtualMesh }) {
@@ -34,23 +35,34 @@ export function MeshProgress({ virtualMesh }: { readonly virtualMesh: VirtualMes
         t.columns.workloads,
         t.meshes.destinations,
         t.columns.gateways,
-        t.columns.message,
       ]}
       rows={members.map(({ key, mesh, status, state, member }) => ({
         key,
+        below: sentenceList(sentencesOf(status)),
         cells: [
           mesh === undefined ? <Name key="name" text={key} /> : <ObjectLink key="name" to={refOf(mesh)} text={mesh.metadata.name} />,
           <StatusMark key="state" status={approvalStatus(state, status.warnings?.length ?? 0)} />,
-          <TrustState key="trust" trust={(status as { readonly trust?: TrustProgressStatus }).trust} />,
+          <TrustState key="trust" trust={trustOf(status)} />,
           <Roots key="roots" roots={member?.roots ?? []} isOther={isOther(member)} />,
           member?.workloads ?? "–",
           member?.destinations ?? "–",
           <Name key="gateways" text={mesh === undefined ? "" : meshFacts(mesh).gateways.join(", ")} />,
-          <Name key="message" text={[...(status.errors ?? []), ...(status.warnings ?? [])].join("; ")} isWrapped />,
         ],
       }))}
     />
   );
+}
+
+type MemberStatus = ReturnType<typeof targetsOf>[number]["status"];
+
+function trustOf(status: MemberStatus): TrustProgressStatus | undefined {
+  return (status as { readonly trust?: TrustProgressStatus }).trust;
+}
+
+/** What is wrong with a mesh, and what it waits for. */
+function sentencesOf(status: MemberStatus): readonly string[] {
+  const messages = [...(status.errors ?? []), ...(status.warnings ?? [])];
+  return [...messages, ...trustSentences(trustOf(status), messages)];
 }
 
 /** Fingerprints of roots: whole ones in the title. */

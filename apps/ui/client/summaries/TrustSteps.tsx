@@ -1,4 +1,5 @@
 import type { TrustProgressStatus } from "@isthmus/api";
+import type { ReactNode } from "react";
 import { Name } from "../components/Name.tsx";
 import { StatusMark, ToneShape } from "../components/StatusMark.tsx";
 import { type Status, titled } from "../model/status.ts";
@@ -13,17 +14,26 @@ const TRUST_TONES: ReadonlyMap<string, Status["tone"]> = new Map([
 /** In the order in which a mesh takes them: docs/decisions/0058. */
 const STEPS = ["TRUST_BOTH", "REISSUE", "RETIRE"] as const;
 
-/** How far a mesh is with the root of its VirtualMesh, and what is waited for. */
+/** How far a mesh is with the root of its VirtualMesh. What is waited for has `trustSentences`. */
 export function TrustState({ trust }: { readonly trust: TrustProgressStatus | undefined }) {
   if (trust === undefined) return <span className="muted">{t.meshes.notShared}</span>;
-  const { state = "PENDING", step, waitsFor = [], blockedBy } = trust;
-  const waits = waitsFor.map(({ mesh = "", offline }) => `${mesh}${offline ? ` (${t.meshes.offline})` : ""}`);
+  const { state = "PENDING", step } = trust;
   return (
     <span className="stack">
       <StatusMark status={{ tone: TRUST_TONES.get(state) ?? "progress", word: titled(state) }} />
       {step === undefined || step === "KEEP" ? null : <span>{`${t.meshes.step}: ${titled(step)}`}</span>}
-      {waits.length === 0 ? null : <Name text={`${t.meshes.waitsFor} ${waits.join(", ")}`} isWrapped />}
-      {blockedBy === undefined || blockedBy === "" ? null : <Name text={`${t.meshes.blockedBy} ${blockedBy}`} isWrapped />}
+    </span>
+  );
+}
+
+/** Sentences, one below the other; undefined: there are none. */
+export function sentenceList(sentences: readonly string[]): ReactNode {
+  if (sentences.length === 0) return undefined;
+  return (
+    <span className="stack">
+      {sentences.map((sentence) => (
+        <Name key={sentence} text={sentence} isWrapped />
+      ))}
     </span>
   );
 }
