@@ -10,7 +10,7 @@ export interface DemoAdminOptions {
   readonly port: number;
 }
 
-/** Serves metrics, traffic and access logs on loopback, as the admin port of a server: what `meshctl top` and `meshctl logs access` read. */
+/** Serves metrics, traffic, access logs and certificates on loopback, as the admin port of a server: what `meshctl top`, `logs access` and `cert list` read. */
 export async function startDemoAdmin(
   options: DemoAdminOptions,
   signal: AbortSignal,
@@ -46,6 +46,7 @@ function pagesOf({ server, traffic, ask }: DemoAdminOptions["demo"]): NonNullabl
   }
 
   return {
+    "/certificates": listPage(() => server.certificates({ hasForecasts: true })),
     "/traffic": (query) => {
       const minutes = minutesIn(query);
       return listPage(() => clustersIn(query).map((cluster) => trafficOf(cluster, minutes)))(query);

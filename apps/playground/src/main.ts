@@ -63,7 +63,9 @@ function readOptions(argv: readonly string[]): Options {
         ...["check", "clusters", "filename", "record", "services", "tour"],
       ]),
     )
-    .addOption(new Option("--admin-port <number>", "port of metrics, traffic and access logs").default(9091).argParser(portNumber))
+    .addOption(
+      new Option("--admin-port <number>", "port of metrics, traffic, access logs and certificates").default(9091).argParser(portNumber),
+    )
     .addOption(new Option("--port <number>", "port that agents connect to").default(9900).argParser(portNumber))
     .addOption(new Option("--no-ui", "do not serve the console"))
     .addOption(new Option("--ui-port <number>", "port of the console").default(8090).argParser(portNumber))
@@ -115,7 +117,7 @@ async function run(options: Options, signal: AbortSignal): Promise<void> {
     if (!checks) {
       const started = await startDemoAdmin({ demo, port: adminPort }, running);
       admin = started;
-      say(`meshctl top and meshctl logs access read --admin-address http://127.0.0.1:${started.port}`);
+      say(`meshctl top, logs access and cert list read --admin-address http://127.0.0.1:${started.port}`);
     }
     await show(demo, { ...options, manifests, say, started }, running);
   } finally {

@@ -47,6 +47,11 @@ async function scale(replicas: number): Promise<void> {
   await demo.workload[0]?.apply(scaled as Resource, { fieldManager: "kubectl" });
 }
 const page = async (path: string) => (await (await fetch(`http://127.0.0.1:${admin.port}${path}`)).json()) as unknown;
+/** As `meshctl cert list` reads it. */
+async function rootInUse(): Promise<readonly object[]> {
+  const { items } = (await page("/certificates")) as { readonly items: readonly { readonly use: string; readonly virtualMesh?: string }[] };
+  return items.filter(({ use, virtualMesh }) => use === "meshRoot" && virtualMesh !== undefined);
+}
 
 it("the tour follows what is applied, sees its effect in the proxies' figures, and ends when all is undone", async () => {
   const guided = guide(demo, (line) => void lines.push(line), stop.signal);
@@ -56,6 +61,7 @@ it("the tour follows what is applied, sees its effect in the proxies' figures, a
   expect(seen()).toBe(0);
   await apply("1-federate.yaml");
   await done(1);
+  expect(await rootInUse()).toMatchObject([{ name: "demo-root", state: "EXPIRING" }]);
   await apply("2-shift.yaml");
   await done(2);
   await apply("3-deny.yaml");
@@ -69,6 +75,7 @@ it("the tour follows what is applied, sees its effect in the proxies' figures, a
   await apply("5-rotate.yaml");
   // Each of its three steps waits until it shows that all proxies have renewed their certificates.
   await until("the root is replaced", async () => seen() === 5, { limitMs: ROTATION_MS, signal: stop.signal });
+  expect(await rootInUse()).toMatchObject([{ isGenerated: true, state: "VALID" }]);
   // Proxies have accepted each other at each moment.
   for (const { name } of demo.workload) {
     expect(JSON.stringify(await page(`/access-logs?cluster=${name}&status=5xx`))).not.toContain("TLS_error");
