@@ -60,7 +60,16 @@ function readOptions(argv: readonly string[]): Options {
     .addOption(new Option("--record <file>", "write what the console shows into a file that --replay reads").conflicts("ui"))
     .addOption(
       new Option("--replay <file>", "show what was recorded, at the pace of then, without clusters").conflicts([
-        ...["check", "clusters", "filename", "record", "services", "tour"],
+        "adminPort",
+        "check",
+        "clusters",
+        "filename",
+        "port",
+        "record",
+        "serve",
+        "services",
+        "tour",
+        "ui",
       ]),
     )
     .addOption(

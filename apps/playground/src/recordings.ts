@@ -1,5 +1,5 @@
 import { createWriteStream, openSync } from "node:fs";
-import { finished } from "node:stream/promises";
+import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { type Recording, readRecording } from "@isthmus/console";
 import { messageOf, onAbort, UsageError } from "@isthmus/core";
@@ -17,13 +17,25 @@ export interface OpenRecording {
 export function openRecording(path: string): OpenRecording {
   const packed = createGzip();
   const file = createWriteStream(path, { fd: created(path) });
-  packed.pipe(file);
+  // A full disk ends the recording, and not the demo.
+  const problem = pipeline(packed, file).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  let lines = 0;
   return {
-    write: (line) => void packed.write(`${line}\n`),
+    write(line) {
+      lines++;
+      if (!packed.destroyed) packed.write(`${line}\n`);
+    },
     async close() {
-      packed.end();
-      await finished(file);
-      return `What was shown is in ${path}: npm run demo -- --replay ${path}`;
+      if (!packed.destroyed) packed.end();
+      const error = await problem;
+      if (error !== undefined) return `--record ${path}: ${messageOf(error)}: what was shown since then is not in it`;
+      // A head alone shows nothing.
+      return lines < 2
+        ? `Nothing was shown yet: ${path} has no recording`
+        : `What was shown is in ${path}: npm run demo -- --replay ${path}`;
     },
   };
 }

@@ -103,7 +103,7 @@ test("what one user may see", async () => {
       kindOf,
       registration: KubernetesCluster,
       namespace: "gloo-mesh",
-      countedNamespaces: async () => new Set(Array.from({ length: 2_000 }, (_, i) => namespace(i))),
+      countedNamespaces: async () => new Set(Array.from({ length: 6_000 }, (_, i) => namespace(i))),
     });
     function namespace(i: number): string {
       return `${i}-`.padEnd(253, "n");

@@ -120,6 +120,12 @@ describe("a recording of what a console knew", () => {
         `${head}\n${JSON.stringify({ ...frame, objects: { a: { put: [{ apiVersion: "v1", kind: "Pod", metadata: {} }], remove: [] } } })}`,
         /without apiVersion, kind or name/,
       ],
+      ...[
+        { certificates: {} },
+        { activity: [{}] },
+        { insights: { changed: {} } },
+        { insights: { changed: [{ object: { kind: "Pod" }, insights: [] }] } },
+      ].map((more): readonly [string, RegExp] => [`${head}\n${JSON.stringify({ ...frame, ...more })}`, /line 2 is no part of a recording/]),
     ];
     for (const [text, message] of wrong) await expect(readRecording(write(gzipSync(text)))).rejects.toThrow(message);
     await expect(readRecording(write("not packed"))).rejects.toThrow(/it is not compressed by gzip/);

@@ -1,6 +1,6 @@
 import { createReadStream } from "node:fs";
 import { createGunzip } from "node:zlib";
-import { type Clock, emptySnapshot, messageOf, resourceKeyOf, type Snapshot, UsageError } from "@isthmus/core";
+import { type Clock, emptySnapshot, messageOf, resourceKeyOf, type Snapshot, UsageError, uptimeOf } from "@isthmus/core";
 import { type FleetMoment, type FleetSource, NOTHING_KNOWN } from "../events/fleet.ts";
 import type { ConsoleSource } from "../wire.ts";
 import { RECORDING_FORMAT, type RecordedChanges, type RecordingFrame, type RecordingHead } from "./recording.ts";
@@ -45,7 +45,8 @@ function codeOf(error: unknown): string {
 }
 
 async function* linesOf(path: string): AsyncGenerator<string> {
-  let rest = "";
+  // What was read of a line so far: put together once, as a line may be as long as the file.
+  let parts: string[] = [];
   let letters = 0;
   const file = createReadStream(path);
   const unpacked = file.pipe(createGunzip());
@@ -54,10 +55,14 @@ async function* linesOf(path: string): AsyncGenerator<string> {
   for await (const chunk of unpacked as AsyncIterable<string>) {
     letters += chunk.length;
     if (letters > MOST_LETTERS) throw new TypeError(`it has more than ${MOST_LETTERS / 2 ** 20} MiB`);
-    const lines = `${rest}${chunk}`.split("\n");
-    rest = lines.pop() ?? "";
-    yield* lines;
+    const [first = "", ...others] = chunk.split("\n");
+    parts.push(first);
+    for (const other of others) {
+      yield parts.join("");
+      parts = [other];
+    }
   }
+  const rest = parts.join("");
   if (rest !== "") yield rest;
 }
 
@@ -79,7 +84,17 @@ function frameOf(read: unknown, before: RecordingFrame | undefined): RecordingFr
     for (const { put, remove } of Object.values(parts ?? {}))
       for (const one of [...put.map(({ metadata, ...rest }) => ({ ...rest, ...metadata })), ...remove]) requireName(one);
   }
-  return frame as RecordingFrame;
+  const { insights, certificates = [], activity = [] } = frame;
+  const { changed = [], ended = [], unknown = [], forgotten = [] } = insights ?? {};
+  if (![certificates, activity, changed, ended, unknown, forgotten].every(Array.isArray)) throw new TypeError("a list is none");
+  for (const { object, insights: found } of changed) {
+    requireName(object);
+    if (!Array.isArray(found)) throw new TypeError("insights of an object that are no list");
+  }
+  if (activity.some(({ cluster }) => typeof cluster !== "string")) throw new TypeError("activity of no cluster");
+  return insights === undefined
+    ? (frame as RecordingFrame)
+    : ({ ...frame, insights: { ...insights, changed, ended, unknown, forgotten } } as RecordingFrame);
 }
 
 function requireName(one: object): void {
@@ -87,15 +102,15 @@ function requireName(one: object): void {
   if ([apiVersion, kind, name].some((text) => typeof text !== "string")) throw new TypeError("an object without apiVersion, kind or name");
 }
 
-/** A recording as a source that knows at each time what was known then, and the clock of then: it stands still at the end. `begun`: when it starts, by the clock given. */
+/** A recording as a source that knows at each time what was known then, and the clock of then: it stands still at the end. */
 export function replayedSource(
   recording: Recording,
   { name, clock }: { readonly name: string; readonly clock: Clock },
 ): { readonly source: FleetSource; readonly clock: Clock } {
   const { about, frames } = recording;
   const [first, last] = [frames[0]?.at ?? 0, frames.at(-1)?.at ?? 0];
-  const begun = clock.now();
-  const then = () => Math.min(last, first + clock.now() - begun);
+  const begun = uptimeOf(clock);
+  const then = () => Math.min(last, first + uptimeOf(clock) - begun);
   let [moment, next] = [NOTHING_KNOWN, 0];
   return {
     source: {
@@ -107,7 +122,7 @@ export function replayedSource(
       },
       clock: () => frames[Math.max(0, next - 1)]?.clock ?? { at: new Date(first).toISOString(), clusters: [] },
     },
-    clock: { ...clock, now: then, sleep: (ms, signal) => clock.sleep(ms, signal) },
+    clock: { ...clock, now: then },
   };
 }
 

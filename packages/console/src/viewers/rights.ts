@@ -119,9 +119,8 @@ export function viewerRights(options: ViewerRightsOptions): ViewerRights {
         const counted = await countedNamespaces(AbortSignal.any([signal, AbortSignal.timeout(ASK_MS)]));
         for (const place of all) {
           if (!isUncounted(place)) continue;
-          // Of those that do not count the names come from agents.
-          if (counting.size >= most && !counted.has(place.namespace)) isExhausted = true;
-          else counting.set(place.namespace, counted.has(place.namespace));
+          // Of those that do not count the names come from agents: beyond the bound they are not remembered, and not seen all the same.
+          if (counting.size < most || counted.has(place.namespace)) counting.set(place.namespace, counted.has(place.namespace));
         }
       }
       for (const { apiVersion, kind: name, namespace: of, clusterName } of all) {
