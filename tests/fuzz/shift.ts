@@ -26,8 +26,8 @@ export interface ShiftResult {
 }
 
 const LOOK_MS = 250;
-// A process reads its bundle and makes its entry point on a busy machine.
-const START_MS = 120_000;
+// A process reads its bundle and makes its entry point, on a machine on which others go first: 125 s have been seen where it takes two.
+const START_MS = 480_000;
 const ERROR_LINES = 40;
 
 /** One process for one target, until there are no more inputs for it, it has failed, or it is given up; ended by its id. */

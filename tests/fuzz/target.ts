@@ -1,3 +1,4 @@
+import { UsageError } from "@isthmus/core";
 import type { Random } from "../faults/random.ts";
 
 /** An entry point that inputs are given to. Inputs are bytes, so that any of them can be kept in a file. */
@@ -5,12 +6,17 @@ export interface Target {
   readonly name: string;
   /** What an input is, and whom it is given to. */
   readonly about: string;
-  /** Not an entry point: it fails on purpose, to see that the fuzzer notices. Only when asked for. */
-  readonly isPractice?: true;
   /** The same bytes for the same numbers. */
   draw(random: Random): Buffer;
   /** Makes the entryPoint. Rejects with `Skipped` where it cannot be had on this machine. */
   start(): Promise<EntryPoint>;
+}
+
+/** The one of them with a name. Throws a `UsageError` that lists all, where there is none. */
+export function targetNamed(targets: readonly Target[], name: string): Target {
+  const target = targets.find((one) => one.name === name);
+  if (target === undefined) throw new UsageError(`there is no target ${name}; there are ${targets.map((one) => one.name).join(", ")}`);
+  return target;
 }
 
 /** An entry point as it stands in one process. */

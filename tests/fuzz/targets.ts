@@ -1,4 +1,3 @@
-import { UsageError } from "@isthmus/core";
 import type { Target } from "./target.ts";
 import { agent } from "./targets/agent.ts";
 import { apiServer } from "./targets/apiServer.ts";
@@ -9,7 +8,6 @@ import { kubeconfig } from "./targets/kubeconfig.ts";
 import { meshConfig } from "./targets/meshConfig.ts";
 import { objects } from "./targets/objects.ts";
 import { pem } from "./targets/pem.ts";
-import { practice } from "./targets/practice.ts";
 import { redis } from "./targets/redis.ts";
 import { joining, relay, streams } from "./targets/relay.ts";
 import { storeFiles, storeMemory } from "./targets/stores.ts";
@@ -35,11 +33,4 @@ export const TARGETS: readonly Target[] = [
   storeFiles,
   insights,
   redis,
-  ...practice,
 ];
-
-export function targetNamed(name: string): Target {
-  const target = TARGETS.find((one) => one.name === name);
-  if (target === undefined) throw new UsageError(`there is no target ${name}; there are ${TARGETS.map((one) => one.name).join(", ")}`);
-  return target;
-}

@@ -3,8 +3,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promi
 import { seededRandom, seedOfRun } from "../faults/random.ts";
 import { groupOf } from "./groups.ts";
 import type { Block, Errand, Order, Word } from "./messages.ts";
-import { type EntryPoint, patienceMs, Skipped, type Target } from "./target.ts";
-import { targetNamed } from "./targets.ts";
+import { type EntryPoint, patienceMs, Skipped, type Target, targetNamed } from "./target.ts";
 
 // What a process holds for good: sources, schemas, what entry points remember by design.
 const ROOM_BYTES = 128 * 1024 * 1024;
@@ -19,8 +18,8 @@ const PAUSE_MS = 20;
 const STOP_MS = 3_000;
 
 /** The life of a process that is started for one target: takes blocks of inputs, and says how each ended. */
-export async function work(errand: Errand): Promise<void> {
-  const target = targetNamed(errand.target);
+export async function work(errand: Errand, targets: readonly Target[]): Promise<void> {
+  const target = targetNamed(targets, errand.target);
   const progress = openSync(errand.progressFile, "r+");
   const mark = Buffer.alloc(8);
   let current = 0;

@@ -3,7 +3,7 @@ import type { Target } from "../target.ts";
 
 const kept: Buffer[] = [];
 
-/** Doors that fail, each in one way, at one of a hundred inputs: what the fuzzer must notice, for its own test. */
+/** Entry points that fail, each in one way, at one of a hundred inputs: what the fuzzer must notice, for its own test. */
 export const practice: readonly Target[] = [
   practiceOf("throws", () => {
     throw new TypeError("this is thrown on purpose");
@@ -28,7 +28,6 @@ function practiceOf(name: string, misbehave: () => void): Target {
   return {
     name: `practice-${name}`,
     about: "fails on purpose",
-    isPractice: true,
     draw: (random: Random) => Buffer.from([random.int(100)]),
     start: async () => ({
       take: (input) => {
