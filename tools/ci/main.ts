@@ -16,7 +16,8 @@ import { hashOfFiles, readWorld } from "./suiteKeys.ts";
 import { type FileResult, isGreen, type SuiteResult } from "./suiteResults.ts";
 import { summaryOf } from "./summary.ts";
 import { isNightly, longTests, realTests } from "./testFiles.ts";
-import { ciFolder, commitOf, writeTestTimes } from "./testTimes.ts";
+import { ciFolder, commitOf, readTestTimes, writeTestTimes } from "./testTimes.ts";
+import { changedSinceIn, turnsOf } from "./turns.ts";
 import { readsBeyond } from "./unexpectedReads.ts";
 
 const LONG = "vitest.long.config.ts";
@@ -27,7 +28,7 @@ const NIGHTS = "packages/testing/src/atNight.ts";
  * Those that compute have what those that wait leave, and what is being built: API servers, control planes and proxies cost processor time for as long as
  * they are there, so that suites with them are to end soon. Not the last place, so that what waits for an answer within a minute still has one.
  */
-const BEHIND = 10;
+const BEHIND = 5;
 /** Of properties and lists in `test:long`; `.ci/nightly` does all. */
 const PART = "3";
 
@@ -54,16 +55,23 @@ async function main(root: string): Promise<boolean> {
   // Before the components are there, nothing is known about what needs them.
   const suites: SuiteResult[] = [test];
   const planner = await readPlanner(root, files);
-  const options = { now, runsAll: process.env["ISTHMUS_CI_ALL"] === "1", records: readGreenRecords(recordsFile(ciFolder())) };
-  const long = planner.plan(LONG, longTests(root), { ...options, world: readWorld("", shared, process.env) });
+  const runsAll = process.env["ISTHMUS_CI_ALL"] === "1";
+  const records = readGreenRecords(recordsFile(ciFolder()));
+  const options = { now, runsAll, records };
+  const taking = { records, now, times: readTestTimes(root), changedSince: changedSinceIn(root) };
+  const waiting = new Map<string, GreenRecord>();
+  const withoutWaiting = (planned: readonly PlannedFile[]): readonly PlannedFile[] => {
+    if (runsAll) return planned;
+    const turns = turnsOf(planned, taking);
+    for (const [file, record] of turns.waiting) waiting.set(file, record);
+    return turns.planned;
+  };
+  const long = withoutWaiting(planner.plan(LONG, longTests(root), { ...options, world: readWorld("", shared, process.env) }));
   const [computed, real] = await Promise.all([
     computing(run, long, { shared, isNight }),
     installation.then(async (done) => {
-      const planned = planner.plan(
-        REAL,
-        realTests(root).filter((file) => !nightlyTests.includes(file)),
-        { ...options, world: readWorld(done.components, shared, process.env) },
-      );
+      const files = realTests(root).filter((file) => !nightlyTests.includes(file));
+      const planned = withoutWaiting(planner.plan(REAL, files, { ...options, world: readWorld(done.components, shared, process.env) }));
       return { done, planned, suites: await realSuites(run, planned, done) };
     }),
   ]);
@@ -87,6 +95,7 @@ async function main(root: string): Promise<boolean> {
     suites: again.suites,
     flaky: again.flaky,
     leftOut,
+    waiting,
     quarantined: quarantine.quarantined,
     problems,
     measured,

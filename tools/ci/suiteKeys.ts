@@ -52,11 +52,14 @@ export function readWorld(components: string, shared: string, environment: Reado
 function contentsOf(shared: string, name: string): readonly string[] {
   const folder = join(shared, name);
   if (!existsSync(folder)) return [`${name} is not there`];
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort()
-    .map((path) => `${path.slice(shared.length)} ${createHash("sha256").update(readFileSync(path)).digest("hex")}`);
+  return (
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      // Python keeps what it has compiled beside its sources.
+      .filter((entry) => entry.isFile() && !entry.name.endsWith(".pyc"))
+      .map((entry) => join(entry.parentPath, entry.name))
+      .sort()
+      .map((path) => `${path.slice(shared.length)} ${createHash("sha256").update(readFileSync(path)).digest("hex")}`)
+  );
 }
 
 function versionsOf(packages: readonly string[]): string {

@@ -17,6 +17,7 @@ const summary = (run: Partial<RunResult>) =>
     suites: [],
     flaky: [],
     leftOut: new Map(),
+    waiting: new Map(),
     quarantined: [],
     problems: [],
     measured: new Map(),
@@ -55,6 +56,14 @@ it("counts what passed with equal inputs as skipped, with its date, and allows t
   const other = summary({ suites: [suite(passing, skipping)] });
   expect([other.lines.at(-1), other.failed]).toEqual(["2 passed, 0 failed, 1 skipped", true]);
   expect(summary({ suites: [suite(passing, skipping)], isCi: false }).failed).toBe(false);
+});
+
+it("counts what waits for its turn as skipped, apart from what passed with equal inputs", () => {
+  const record = { key: "k", date: "2026-11-28T10:00:00.000Z", commit: "d31072cf", tests: 9, read: { paths: [], hash: "" } };
+  const { lines, failed } = summary({ suites: [suite(passing)], waiting: new Map([["e.test.ts", record]]) });
+  expect(lines[0]).toBe("its turn comes later; passed 2026-11-28 (d31072cf): e.test.ts, 9 tests");
+  expect(lines).toContain("waiting for their turn: 9 skipped, in 1 test files that passed with other programs");
+  expect([lines.at(-1), failed]).toEqual(["2 passed, 0 failed, 9 skipped", false]);
 });
 
 it("counts a failure in quarantine as skipped, and says it", () => {

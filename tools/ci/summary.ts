@@ -11,6 +11,8 @@ export interface RunResult {
   readonly flaky: readonly { readonly first: FileResult; readonly second: FileResult }[];
   /** Test files that did not run, as they passed with equal inputs. */
   readonly leftOut: ReadonlyMap<string, GreenRecord>;
+  /** Test files whose turn comes in a later run, with what they last passed. */
+  readonly waiting: ReadonlyMap<string, GreenRecord>;
   readonly quarantined: readonly Quarantined[];
   /** What fails the run beside tests. */
   readonly problems: readonly string[];
@@ -18,7 +20,7 @@ export interface RunResult {
   readonly wallSeconds: number;
   /** Whether components had to be built or installed. */
   readonly wasCold: boolean;
-  /** With CI=true nothing is skipped but what passed with equal inputs, or is in quarantine. */
+  /** With CI=true nothing is skipped but what passed with equal inputs, waits for its turn, or is in quarantine. */
   readonly isCi: boolean;
 }
 
@@ -40,7 +42,11 @@ export function summaryOf(run: RunResult): { readonly lines: readonly string[]; 
   if (failures.length > FAILURES_PRINTED) lines.push(`FAILED: ${failures.length - FAILURES_PRINTED} more`);
   for (const { first, second } of run.flaky) lines.push(...flakyLines(first, second));
   for (const one of run.quarantined) lines.push(`quarantine until ${one.until}: ${one.file} > ${one.test}: ${one.reason}`);
-  lines.push(...leftOutLines(run.leftOut), ...dearestLines(run.measured));
+  lines.push(
+    ...leftOutLines("equal inputs,", run.leftOut),
+    ...leftOutLines("its turn comes later; passed", run.waiting),
+    ...dearestLines(run.measured),
+  );
   const total = { passed: 0, failed: run.problems.length, skipped: 0 };
   for (const suite of run.suites) {
     const counts = countsOf(withoutQuarantined(suite, run.quarantined));
@@ -51,15 +57,20 @@ export function summaryOf(run: RunResult): { readonly lines: readonly string[]; 
     total.failed += counts.failed;
     total.skipped += counts.skipped;
   }
-  const equal = [...run.leftOut.values()].reduce((sum, { tests }) => sum + tests, 0);
+  const equal = testsOf(run.leftOut);
+  const later = testsOf(run.waiting);
   const quarantinedFailures = total.skipped - skippedOf(run.suites);
   if (equal > 0) lines.push(`equal inputs: ${equal} skipped, in ${run.leftOut.size} test files that passed with the inputs they have now`);
+  if (later > 0) lines.push(`waiting for their turn: ${later} skipped, in ${run.waiting.size} test files that passed with other programs`);
   const otherwise = total.skipped - quarantinedFailures;
   const isIncomplete = run.isCi && otherwise > 0;
-  if (isIncomplete) lines.push(`FAILED: ${otherwise} tests were skipped that did not pass with equal inputs; with CI=true all must run`);
+  if (isIncomplete)
+    lines.push(
+      `FAILED: ${otherwise} tests were skipped that neither passed with equal inputs nor wait for their turn; with CI=true all others must run`,
+    );
   for (const problem of run.problems) lines.push(`FAILED: ${problem}`);
   lines.push(...budgetLines(run));
-  lines.push(`${total.passed} passed, ${total.failed} failed, ${total.skipped + equal} skipped`);
+  lines.push(`${total.passed} passed, ${total.failed} failed, ${total.skipped + equal + later} skipped`);
   return { lines, failed: total.failed > 0 || isIncomplete };
 }
 
@@ -111,8 +122,12 @@ function quoted(message: string): readonly string[] {
   return lines.map((line) => `    ${line.slice(0, LENGTH_OF_LINE)}`);
 }
 
-function leftOutLines(leftOut: ReadonlyMap<string, GreenRecord>): readonly string[] {
-  return [...leftOut].map(([suite, { date, commit, tests }]) => `equal inputs, ${date.slice(0, 10)} (${commit}): ${suite}, ${tests} tests`);
+function testsOf(records: ReadonlyMap<string, GreenRecord>): number {
+  return [...records.values()].reduce((sum, { tests }) => sum + tests, 0);
+}
+
+function leftOutLines(why: string, leftOut: ReadonlyMap<string, GreenRecord>): readonly string[] {
+  return [...leftOut].map(([suite, { date, commit, tests }]) => `${why} ${date.slice(0, 10)} (${commit}): ${suite}, ${tests} tests`);
 }
 
 function dearestLines(measured: ReadonlyMap<string, MeasuredFile>): readonly string[] {

@@ -148,6 +148,8 @@ export async function startTestbed(options: TestbedOptions): Promise<Testbed> {
   const state = join(directory, "state");
   const env: Readonly<Record<string, string | undefined>> = {
     ...process.env,
+    // What it imports is beside the project, and stays as it is.
+    PYTHONDONTWRITEBYTECODE: "1",
     ETCD: components.etcd,
     KUBE_APISERVER: writeWithGo(components.kubeApiserver, join(directory, "kube-apiserver"), isMultiRoot ? WITH_POLICIES : ""),
     PILOT_DISCOVERY: writeWithGo(components.istiod, join(directory, "pilot-discovery")),
