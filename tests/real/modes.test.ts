@@ -227,6 +227,29 @@ describeReal("the modes without agents, on real Kubernetes", (components) => {
     });
   });
 
+  it("a policy that has become wrong stays as it was last accepted, also for a server that is killed and comes back", async () => {
+    const writes = await writesWhile(async () => {
+      const { apiVersion, kind } = TrafficPolicy;
+      const services = [{ name: "reviewz", namespace: "bookinfo", clusterName: "cluster-1" }];
+      const spec = { destinationSelector: [{ kubeServiceRefs: { services } }], policy: { requestTimeout: "1s" } };
+      await applyAll(management, [{ apiVersion, kind, metadata: POLICY, spec }]);
+      await waitFor("it to be answered", async () => {
+        const { metadata, status } = (await management.get(TrafficPolicy, POLICY)) ?? {};
+        expect([status?.observedGeneration, status?.state]).toEqual([metadata?.generation, expect.not.stringMatching("ACCEPTED")]);
+        return true;
+      });
+      await server.app.program.kill();
+      await server.app.restart();
+      await waitFor("both clusters to be connected", async () => {
+        expect(await Promise.all(["cluster-1", "cluster-2"].map(connected))).toEqual(["True", "True"]);
+        return true;
+      });
+      await rest();
+    });
+    expect(await Promise.all([management, second].map(timeoutIn))).toEqual(["5s", "5s"]);
+    expect(writes).toEqual({ management: [], "cluster-2": [] });
+  });
+
   it("a server that is killed and comes back writes what was missed, and nothing else", async () => {
     const writes = await writesWhile(async () => {
       await server.app.program.kill();

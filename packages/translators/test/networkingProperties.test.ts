@@ -177,6 +177,7 @@ const MISTAKES: readonly (readonly [string, (spec: Readonly<Record<string, unkno
   ],
   ["TrafficPolicy", (spec) => ({ ...spec, policy: { ...(spec["policy"] as object), retries: { attempts: -1 } } })],
   ["VirtualMesh", (spec) => ({ ...spec, meshes: [...(spec["meshes"] as object[]), { name: "nobody" }] })],
+  ["VirtualMesh", (spec) => ({ ...spec, meshes: [...(spec["meshes"] as object[]).slice(1), { name: "nobody", namespace: "gloo-mesh" }] })],
   ["VirtualMesh", (spec) => ({ ...spec, federation: { selectors: [{ destinationSelectors: [{}] }], destinationSelectors: [{}] } })],
   ["VirtualMesh", (spec) => ({ ...spec, meshes: [{ name: "nobody", namespace: "gloo-mesh" }], globalAccessPolicy: "DISABLED" })],
 ];

@@ -141,6 +141,28 @@ describeReal("two management servers as processes", (components) => {
     }
   });
 
+  it("keep what was accepted last where a policy and a VirtualMesh have become wrong, and write nothing for it", async () => {
+    const before = await atRest();
+    const [policy, mesh] = [timeoutPolicy("reviewz"), virtualMesh()];
+    const nobody = { name: "nobody", namespace: "gloo-mesh" };
+    const { meshes, ...rest } = mesh["spec"] as { readonly meshes: readonly object[] };
+    await applyAll(slice.management, [
+      { ...policy, metadata: timeoutPolicy("reviews").metadata },
+      { ...mesh, spec: { ...rest, meshes: [...meshes.slice(1), nobody] } },
+    ]);
+    await waitFor("both to be answered", async () => {
+      const found = [
+        await slice.management.get(TrafficPolicy, { name: "timeout-reviews", namespace: "gloo-mesh" }),
+        await slice.management.get(VirtualMesh, { name: "all", namespace: "gloo-mesh" }),
+      ];
+      expect(found.map((one) => one?.status?.observedGeneration)).toEqual(found.map((one) => one?.metadata.generation));
+      expect(found.map((one) => one?.status?.state)).not.toContain("ACCEPTED");
+      return true;
+    });
+    await expectNothingWrittenSince(before);
+  });
+
+  // Both are still wrong: what was accepted last is read from the objects themselves.
   it("know the fleet after Redis and the last server were killed", async () => {
     const before = await atRest();
     await Promise.all([redis.kill(), second.app.program.kill()]);

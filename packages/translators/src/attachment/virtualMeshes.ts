@@ -46,12 +46,15 @@ export function memberships({ inputs, translationContext, since }: AttachmentSte
       consequence,
     } = limit === "refused"
       ? { form: undefined, findings: [virtualMeshOutOfScope(virtualMesh)], consequence: [] }
-      : virtualMeshInForce(virtualMesh, (form) => [
-          ...meshFindings(form, { meshes, taken, limit, observed: translationContext.observedClusters }),
-          ...gatewaySelectorFindings(form, destinations, limit),
-          ...hostnameSuffixFindings(form, translationContext.clusterDomains),
-          ...ownFindings(form),
-        ]);
+      : virtualMeshInForce(virtualMesh, {
+          findingsOf: (form) => [
+            ...meshFindings(form, { meshes, taken, limit, observed: translationContext.observedClusters }),
+            ...gatewaySelectorFindings(form, destinations, limit),
+            ...hostnameSuffixFindings(form, translationContext.clusterDomains),
+            ...ownFindings(form),
+          ],
+          isFound: (mesh) => meshes.row(meshKey(mesh)) !== undefined,
+        });
     reports.push(...findings.map((finding) => reportOf(refOf(virtualMesh), finding)));
     if (formInForce === undefined) continue;
     const isFederable = hostnameSuffixFindings(formInForce, translationContext.clusterDomains).length === 0;

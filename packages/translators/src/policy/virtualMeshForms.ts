@@ -14,15 +14,29 @@ export interface VirtualMeshInForce {
   readonly consequence: readonly Finding[];
 }
 
+/** A mesh as a spec names it. */
+interface MeshReference {
+  readonly name?: string;
+  readonly namespace?: string;
+}
+
+/** What decides between the forms of a VirtualMesh. */
+export interface VirtualMeshFacts {
+  findingsOf(form: VirtualMesh): readonly Finding[];
+  isFound(mesh: MeshReference): boolean;
+}
+
 /**
- * The form with the least wrong with it, the spec before the last accepted one: with no errors; else with gateways that are gone of a form
- * that was accepted before; else with nothing federated; else with no mesh. That some mesh is not found is no reason for another form: a
- * cluster that reports none would decide what is in force on the others.
+ * The form with the least wrong with it, the spec before the last accepted one: with no errors; else one that leaves out a mesh beside a new
+ * name that is not found, perhaps a misspelt one; else with gateways that are gone of a form that was accepted before; else with nothing
+ * federated; else with no mesh. That some mesh is not found is otherwise no reason for another form: a cluster that reports none would decide
+ * what is in force on the others.
  */
-export function virtualMeshInForce(virtualMesh: VirtualMesh, findingsOf: (form: VirtualMesh) => readonly Finding[]): VirtualMeshInForce {
+export function virtualMeshInForce(virtualMesh: VirtualMesh, { findingsOf, isFound }: VirtualMeshFacts): VirtualMeshInForce {
   const { written, last, isClosing } = virtualMeshForms(virtualMesh);
   const findings = findingsOf(written);
-  const rank = rankOf(written, findings, wasAccepted(virtualMesh));
+  const isRenaming = last !== undefined && mayMisspell(written, last, isFound);
+  const rank = Math.max(rankOf(written, findings, wasAccepted(virtualMesh)), isRenaming ? RENAMING : RIGHT);
   if (rank === RIGHT || last === undefined || rankOf(last, findingsOf(last), true) >= rank) {
     return { form: rank < REFUSED ? written : undefined, findings, consequence: [] };
   }
@@ -46,11 +60,20 @@ export const virtualMeshForms = memoizeRow((virtualMesh: VirtualMesh): VirtualMe
 });
 
 const RIGHT = 0;
-const WITHOUT_GATEWAYS = 1;
-const WITHOUT_FEDERATION = 2;
+const RENAMING = 1;
+const WITHOUT_GATEWAYS = 2;
+const WITHOUT_FEDERATION = 3;
 // It keeps others from naming them.
-const WITHOUT_MESHES = 3;
-const REFUSED = 4;
+const WITHOUT_MESHES = 4;
+const REFUSED = 5;
+
+/** Whether a spec leaves out a mesh of the last accepted one, and names another one that is not found. */
+function mayMisspell(written: VirtualMesh, last: VirtualMesh, isFound: (mesh: MeshReference) => boolean): boolean {
+  const [now, before] = [written, last].map(({ spec }) => spec?.meshes ?? []);
+  const isIn = (meshes: readonly MeshReference[] = [], { name, namespace }: MeshReference): boolean =>
+    meshes.some((mesh) => mesh.name === name && mesh.namespace === namespace);
+  return (now ?? []).some((mesh) => !isIn(before, mesh) && !isFound(mesh)) && (before ?? []).some((mesh) => !isIn(now, mesh));
+}
 
 function rankOf({ spec }: VirtualMesh, findings: readonly Finding[], wasInForce: boolean): number {
   const wrong = findings.filter(({ state }) => state === "INVALID");
