@@ -132,6 +132,28 @@ describe("rollouts", () => {
     expect(await next([web], [web])).toContain("--leave shop/web");
   });
 
+  test("have the next workload wait for the pods that it is to have, not for those of a surge", async () => {
+    restarts = restartsOf(true);
+    await deploy({ replicas: 1 });
+    const [fresh, other] = [pod("web-2", { createdAt: 1 }), pod("zed-1")];
+    expect(await next([web, other], [web, other])).toContain("shop/web is being restarted");
+    expect(await next([web, { ...fresh, isReady: false }, other], [web, other])).toContain("shop/web lacks a ready pod");
+    // Both are ready until the controller deletes the old one. An agent that starts now has seen no other number.
+    for (const agent of [restarts, restartsOf(true)]) {
+      restarts = agent;
+      expect(await next([web, fresh, other], [web, other])).toContain("shop/web is being restarted");
+      expect(await next([{ ...web, isReady: false, isTerminating: true }, fresh, other], [web, other])).toContain(
+        "shop/web lacks a ready pod",
+      );
+      load("zed-1");
+      expect(await next([fresh, other], [other])).toContain("shop/zed is being restarted");
+    }
+    // A controller that has deleted its old pod first has none yet.
+    restarts = restartsOf(true);
+    expect(await next([web, other], [web, other])).toContain("shop/web is being restarted");
+    expect(await next([other], [other])).toContain("shop/web lacks a ready pod");
+  });
+
   test("leave the template to a program that restores it: pods are evicted then, and the status says why", async () => {
     restarts = restartsOf(true);
     await deploy();

@@ -118,7 +118,9 @@ export function meshRestarts({ cluster, byRollout, clock, log }: MeshRestartsOpt
       }
       const rollout = await rollouts?.restart(step.pod, pods.since);
       if (rollout?.type === "rolling") {
-        last.set(mesh, { ...step.restart, at: clock.now() });
+        // There are more of them while a new pod is ready and the old one is not yet deleted: those never come back.
+        const count = Math.min(step.restart.pods, rollout.pods ?? step.restart.pods);
+        last.set(mesh, { workload: step.restart.workload, pods: count, at: clock.now() });
         return heldBy(step.restart.workload, `workload ${step.restart.workload} is being restarted by a rollout`, { mesh, isControlPlane });
       }
       const why = rollout?.reason === undefined ? "" : `, by evictions, as it cannot be rolled out: ${rollout.reason}`;

@@ -12,15 +12,23 @@ export interface RolloutRestarts {
   restart(pod: RestartablePod, moment: number): Promise<RolloutOutcome>;
 }
 
-export type RolloutOutcome = { readonly type: "rolling" } | { readonly type: "refused"; readonly reason: string | undefined };
+export type RolloutOutcome =
+  | {
+      readonly type: "rolling";
+      /** How many pods the workload has when it is over; undefined: its controller does not say. Beside them are those of a surge. */
+      readonly pods: number | undefined;
+    }
+  | { readonly type: "refused"; readonly reason: string | undefined };
 
 /** What has to be known of a Deployment, StatefulSet or DaemonSet. */
 interface Controller extends AnyResource {
   readonly spec?: {
+    readonly replicas?: number;
     readonly paused?: boolean;
     readonly updateStrategy?: { readonly type?: string; readonly rollingUpdate?: { readonly partition?: number } };
     readonly template?: { readonly metadata?: { readonly annotations?: Readonly<Record<string, string>> } };
   };
+  readonly status?: { readonly desiredNumberScheduled?: number };
 }
 
 /** Keeps in memory what it has ordered: so another program that restores the template is left to it. */
@@ -38,7 +46,7 @@ export function rolloutRestarts({ cluster, log }: { readonly cluster: Cluster; r
     if (found === undefined) return refused(undefined);
     const reason = whyNotRolledOut(found);
     if (reason !== undefined) return refused(reason);
-    if (found.spec?.template?.metadata?.annotations?.[RESTARTED] === moment) return { type: "rolling" };
+    if (found.spec?.template?.metadata?.annotations?.[RESTARTED] === moment) return rolling(found);
     const workload = `${kindName} ${namespace}/${name}`;
     if (ordered.get(workload) === moment) return refused(`another program has restored the pod template of ${workload}`);
     const template = { metadata: { annotations: { [RESTARTED]: moment } } };
@@ -49,7 +57,7 @@ export function rolloutRestarts({ cluster, log }: { readonly cluster: Cluster; r
     if (ordered.size >= MOST_REMEMBERED) ordered.clear();
     ordered.set(workload, moment);
     log.info({ workload: `${namespace}/${name}` }, "had a workload rolled out whose pods use an earlier certificate");
-    return { type: "rolling" };
+    return rolling(found);
   }
 
   return {
@@ -66,6 +74,11 @@ export function rolloutRestarts({ cluster, log }: { readonly cluster: Cluster; r
 
 function refused(reason: string | undefined): RolloutOutcome {
   return { type: "refused", reason };
+}
+
+/** Of a DaemonSet, the nodes decide. */
+function rolling({ spec, status }: Controller): RolloutOutcome {
+  return { type: "rolling", pods: spec?.replicas ?? status?.desiredNumberScheduled };
 }
 
 /** Why another template would replace no pod, or not all of them. */
