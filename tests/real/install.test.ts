@@ -270,6 +270,22 @@ describeReal("the management plane is installed by one command", (components) =>
     expect(await standing()).toEqual(before);
   });
 
+  it("installs where a Helm release was, and uses the volume that it has left as it is", async () => {
+    const gone = await helm({ components, server: fleet.servers.management }, ["uninstall", "theirs", "--namespace=helm"]);
+    expect(gone.code, gone.stderr).toBe(0);
+    const volume = async () => (await standing()).filter((line) => line.includes(" helm/"));
+    const left = await volume();
+    expect(left.map((line) => line.split(" ")[0])).toEqual(["PersistentVolumeClaim"]);
+    const installed = await meshctl(["install", "--namespace", "helm", "--no-wait"]);
+    expect(installed.code, installed.err).toBe(0);
+    expect(installed.err).toContain("PersistentVolumeClaim helm/gloo-mesh-redis, which a Helm release has left, is used as it is");
+    expect((await meshctl(["install", "--namespace", "helm", "--no-wait"])).code).toBe(0);
+    const removed = await meshctl(["uninstall", "--namespace", "helm", "--yes"]);
+    expect(removed.code, removed.err).toBe(0);
+    expect(removed.err).toContain("PersistentVolumeClaim helm/gloo-mesh-redis, which meshctl has not created");
+    expect(await volume()).toEqual(left);
+  });
+
   it("uninstalls what it has made once no cluster is registered, and CRDs only when asked to", async () => {
     await server?.app.program.stop();
     server = undefined;

@@ -17,6 +17,8 @@ export interface FoundObject {
   readonly found: AnyResource | undefined;
   /** Of a kind whose CRD comes with the installation: nothing can be tried of it before. */
   readonly isToCome?: true;
+  /** A Helm release has left it, which is gone: it is used as it is. */
+  readonly isLeftByHelm?: true;
 }
 
 /** What an installation would meet. */
@@ -26,7 +28,7 @@ export interface FoundPlane {
   readonly definitions: readonly FoundObject[];
 }
 
-/** What there is of a management plane: of these objects, by default those of the chart with its defaults. Throws UsageError for a Helm release, with the command of Helm that does the same. */
+/** What there is of a management plane: of these objects, by default those of the chart with its defaults. Throws UsageError for a Helm release that is there, with the command of Helm that does the same. */
 export async function findPlane(
   cluster: Cluster,
   namespace: string,
@@ -54,8 +56,16 @@ export async function findPlane(
   const found = await inOrder(objects.map(async (object) => (isToCome(object) ? toCome(object) : look(kindOf(object), object))));
   const definitions = await inOrder((customResourceDefinitions() as readonly AnyResource[]).map((crd) => look(Definition, crd)));
   const legacy = await cluster.get(Deployment, { name: NAMES.enterprise.server, namespace });
-  refuseHelm([...found.flatMap((object) => object.found ?? []), ...(legacy === undefined ? [] : [legacy])], helm);
-  return { objects: found, definitions };
+  const there = [...found.flatMap((object) => object.found ?? []), ...(legacy === undefined ? [] : [legacy])];
+  const gone = await goneReleases(cluster, there);
+  refuseHelm(
+    there.filter((object) => !gone.has(releaseOf(object)?.key ?? "")),
+    helm,
+  );
+  // Helm keeps them, as an uninstallation by meshctl does.
+  const isLeft = (object: AnyResource | undefined): boolean =>
+    object !== undefined && KEPT.has(object.kind) && gone.has(releaseOf(object)?.key ?? "");
+  return { objects: found.map((one) => (isLeft(one.found) ? { ...one, isLeftByHelm: true } : one)), definitions };
 }
 
 /** All of them; rejects with the first in their order, not in time: what is refused is reported in the same words each time. */
@@ -67,10 +77,50 @@ async function inOrder<T>(answers: readonly Promise<T>[]): Promise<readonly T[]>
   });
 }
 
+/** Kinds that stay: what clusters have reported, and since when, as the chart keeps it. */
+export const KEPT: ReadonlySet<string> = new Set(["PersistentVolumeClaim"]);
+
+interface HelmRelease {
+  readonly name: string;
+  readonly namespace: string | undefined;
+  readonly key: string;
+}
+
+/** The Helm release that has made an object, as Helm has noted on it. */
+function releaseOf({ metadata }: Resource): HelmRelease | undefined {
+  const { "meta.helm.sh/release-name": name, "meta.helm.sh/release-namespace": namespace } = metadata.annotations ?? {};
+  return name === undefined ? undefined : { name, namespace, key: `${namespace ?? ""}/${name}` };
+}
+
+/** Keys of releases of which Helm has no record any more: it keeps them in Secrets, or in ConfigMaps where it is set up so. One that cannot be looked for is there. */
+async function goneReleases(cluster: Cluster, objects: readonly Resource[]): Promise<ReadonlySet<string>> {
+  const releases = new Map(objects.flatMap((object) => releaseOf(object) ?? []).map((release) => [release.key, release]));
+  const gone = new Set<string>();
+  for (const { name, namespace, key } of releases.values()) {
+    if (namespace === undefined) continue;
+    const options = { namespace, labels: { matchLabels: { owner: "helm", name } }, transform: withoutContent };
+    try {
+      const records = await Promise.all(RECORDS.map((kind) => cluster.list(kind, options)));
+      if (records.every(({ items }) => items.length === 0)) gone.add(key);
+    } catch (error) {
+      if (!(error instanceof ClusterError) || error.code === "Unavailable") throw error;
+    }
+  }
+  return gone;
+}
+
+const RECORDS = [untyped("v1", "Secret", "secrets"), untyped("v1", "ConfigMap", "configmaps")];
+
+/** A record holds the whole chart. */
+function withoutContent({ apiVersion, kind, metadata }: AnyResource): AnyResource {
+  return { apiVersion, kind, metadata };
+}
+
 function refuseHelm(objects: readonly Resource[], command: "upgrade" | "uninstall"): void {
   for (const object of objects) {
-    const { "meta.helm.sh/release-name": name, "meta.helm.sh/release-namespace": namespace } = object.metadata.annotations ?? {};
-    if (name === undefined) continue;
+    const release = releaseOf(object);
+    if (release === undefined) continue;
+    const { name, namespace } = release;
     const chart = command === "upgrade" ? " deploy/helm/gloo-mesh-mgmt-server" : "";
     throw new UsageError(
       `${formatRef(refOf(object))} belongs to the Helm release ${name}, which meshctl does not change: use Helm: helm ${command} ${name}${chart}${namespace === undefined ? "" : ` --namespace ${namespace}`}`,

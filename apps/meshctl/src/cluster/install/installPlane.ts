@@ -11,11 +11,10 @@ import { lookAtPods } from "../register/looks.ts";
 import { applyObjects, applyOne, type Change, isMadeByMeshctl } from "../register/ownObjects.ts";
 import { addressText, findRelayAddress } from "../register/relayAddress.ts";
 import { namespaceToCreate, RemoteNamespace } from "../remoteAccess.ts";
-import { type FoundObject, type FoundPlane, findPlane, refuseForeign } from "./foundPlane.ts";
+import { type FoundObject, type FoundPlane, findPlane, KEPT, refuseForeign } from "./foundPlane.ts";
 import { relaySecretsIn, rollBackPlane } from "./rollbackPlane.ts";
 import { REDIS, SERVER, serverObjects } from "./serverManifest.ts";
 import { recordOfPlane, SERVER_APPS, type ServerValues, serverObjectsWith } from "./serverWithValues.ts";
-import { KEPT } from "./uninstallPlane.ts";
 
 /** What has to be created that not every user may create. */
 export interface NeededFoundations {
@@ -54,6 +53,8 @@ interface InstallationPlan {
   readonly kept: number;
   readonly namespace: AnyResource | undefined;
   readonly objects: readonly FoundObject[];
+  /** Names of what a Helm release has left that is gone. */
+  readonly left: readonly string[];
   /** What an earlier installation may have made. */
   readonly earlier: readonly (AnyResource | ObjectPlace)[];
 }
@@ -125,7 +126,8 @@ async function planOf({ cluster, namespace, values, resetsValues, precheck }: Pl
       `the management plane in namespace ${namespace} has values of its own, which this command would take away: pass its --values and --set again, or --reset-values`,
     );
   }
-  await refuseForeign(cluster, namespace, plane);
+  const objects = plane.objects.filter(({ isLeftByHelm }) => isLeftByHelm !== true);
+  await refuseForeign(cluster, namespace, { ...plane, objects });
   const place = await cluster.get(RemoteNamespace, { name: namespace, namespace: "" });
   const needs = { namespace: place === undefined, definitions: definitionsOf(plane).length > 0 };
   const problems = await precheck(needs);
@@ -135,7 +137,10 @@ async function planOf({ cluster, namespace, values, resetsValues, precheck }: Pl
     definitions,
     kept: plane.definitions.length - definitions.length,
     namespace: place === undefined ? namespaceToCreate(namespace) : undefined,
-    objects: plane.objects,
+    objects,
+    left: plane.objects.flatMap(({ found, isLeftByHelm }) =>
+      isLeftByHelm === true && found !== undefined ? [formatRef(refOf(found))] : [],
+    ),
     earlier: [...serverObjects(namespace), ...(record ?? [])],
   };
 }
@@ -147,12 +152,13 @@ function definitionsOf({ definitions }: FoundPlane): readonly FoundObject[] {
 async function throughGates(installation: PlaneInstallation, changed: (change: Change) => void): Promise<void> {
   const { cluster, namespace, hints, waits } = installation;
   const gates = gateKeeper(installation);
-  let plan: InstallationPlan = { definitions: [], kept: 0, namespace: undefined, objects: [], earlier: [] };
+  let plan: InstallationPlan = { definitions: [], kept: 0, namespace: undefined, objects: [], left: [], earlier: [] };
   await gates.pass("precheck", [hints.kubectl("get", "deployments,services", "-o", "wide")], async () => {
     plan = await planOf(installation);
-    return plan.objects.some(({ found }) => found !== undefined)
-      ? `meshctl has installed a management plane in namespace ${namespace}: it is applied again`
-      : `no management plane is in namespace ${namespace}, and your user may install it`;
+    if (plan.objects.some(({ found }) => found !== undefined))
+      return `meshctl has installed a management plane in namespace ${namespace}: it is applied again`;
+    const left = plan.left.length === 0 ? "" : `; ${plan.left.join(", ")}, which a Helm release has left, is used as it is`;
+    return `no management plane is in namespace ${namespace}, and your user may install it${left}`;
   });
   await gates.pass("CRDs", [hints.kubectl("get", "customresourcedefinitions")], async () => {
     await applyObjects(cluster, wantedOf(plan.definitions), changed);

@@ -4,7 +4,7 @@ import { oursAt } from "../charts/valuesRecord.ts";
 import type { ManagementHints } from "../register/hints.ts";
 import { deleteIfSame, isMadeByMeshctl } from "../register/ownObjects.ts";
 import { Definition, gone, kindServed, listed } from "../register/removeFoundations.ts";
-import { clustersElsewhere, type FoundObject, findPlane, registeredClusters } from "./foundPlane.ts";
+import { clustersElsewhere, type FoundObject, findPlane, KEPT, registeredClusters } from "./foundPlane.ts";
 import { serversEnded } from "./runningServers.ts";
 import { recordOfPlane, SERVER_APPS } from "./serverWithValues.ts";
 
@@ -119,9 +119,6 @@ async function deleteAll(cluster: Cluster, objects: readonly FoundObject[], say:
   }
   return problems;
 }
-
-/** Kinds that stay: what clusters have reported, and since when, as the chart keeps it. */
-export const KEPT: ReadonlySet<string> = new Set(["PersistentVolumeClaim"]);
 
 function registeredText(clusters: readonly string[], hints: ManagementHints): string {
   const shown = clusters.slice(0, SHOWN);
