@@ -249,6 +249,16 @@ describeReal("the management plane is installed by one command", (components) =>
     expect((await names()).map((name) => name.split(" ")[0])).toEqual(["PersistentVolumeClaim"]);
   });
 
+  it("leaves a volume that Helm takes over with --take-ownership", async () => {
+    const chart = chartForAnyVersion(SERVER, fleet.directory);
+    const install = ["install", "after", chart, "--namespace=valued"];
+    const at = { components, server: fleet.servers.management };
+    expect(await helm(at, install)).toMatchObject({ code: 1, stderr: expect.stringContaining("PersistentVolumeClaim") });
+    const taken = await helm(at, [...install, "--take-ownership"]);
+    expect(taken.code, taken.stderr).toBe(0);
+    expect((await helm(at, ["uninstall", "after", "--namespace=valued"])).code).toBe(0);
+  });
+
   it("does not change an installation by Helm", async () => {
     const chart = chartForAnyVersion(SERVER, fleet.directory);
     const made = await helm({ components, server: fleet.servers.management }, [

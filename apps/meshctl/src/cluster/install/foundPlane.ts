@@ -63,8 +63,7 @@ export async function findPlane(
     helm,
   );
   // Helm keeps them, as an uninstallation by meshctl does.
-  const isLeft = (object: AnyResource | undefined): boolean =>
-    object !== undefined && KEPT.has(object.kind) && gone.has(releaseOf(object)?.key ?? "");
+  const isLeft = (object: AnyResource | undefined): boolean => object !== undefined && gone.has(releaseOf(object)?.key ?? "");
   return { objects: found.map((one) => (isLeft(one.found) ? { ...one, isLeftByHelm: true } : one)), definitions };
 }
 
@@ -92,12 +91,16 @@ function releaseOf({ metadata }: Resource): HelmRelease | undefined {
   return name === undefined ? undefined : { name, namespace, key: `${namespace ?? ""}/${name}` };
 }
 
-/** Keys of releases of which Helm has no record any more: it keeps them in Secrets, or in ConfigMaps where it is set up so. One that cannot be looked for is there. */
+/**
+ * Keys of releases of which only what Helm keeps is there, and no record: it has those in Secrets or ConfigMaps, or in a database that is not asked. A release
+ * that cannot be looked for is there.
+ */
 async function goneReleases(cluster: Cluster, objects: readonly Resource[]): Promise<ReadonlySet<string>> {
   const releases = new Map(objects.flatMap((object) => releaseOf(object) ?? []).map((release) => [release.key, release]));
+  const standing = new Set(objects.filter(({ kind }) => !KEPT.has(kind)).map((object) => releaseOf(object)?.key));
   const gone = new Set<string>();
   for (const { name, namespace, key } of releases.values()) {
-    if (namespace === undefined) continue;
+    if (namespace === undefined || standing.has(key)) continue;
     const options = { namespace, labels: { matchLabels: { owner: "helm", name } }, transform: withoutContent };
     try {
       const records = await Promise.all(RECORDS.map((kind) => cluster.list(kind, options)));

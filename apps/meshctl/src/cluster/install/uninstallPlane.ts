@@ -62,7 +62,9 @@ export async function planRemoval(removal: PlaneRemoval): Promise<RemovalPlan> {
     deleted: [...goes, ...(withDefinitions ? definitions : [])],
     lost: withDefinitions ? lostText(inDefinitions) : [],
     stays: [
-      ...ours.flatMap(({ desired }) => (KEPT.has(desired.kind) ? [`${formatRef(refOf(desired))}, with the data of Redis`] : [])),
+      ...ours.flatMap(({ desired }) =>
+        KEPT.has(desired.kind) ? [`${formatRef(refOf(desired))}, with the data of Redis (helm install uses it with --take-ownership)`] : [],
+      ),
       ...(withDefinitions || definitions.length === 0 ? [] : [keptDefinitionsText(inDefinitions)]),
       ...foreign,
       `Namespace ${namespace}, with the Secrets of the relay: agents trust a server that is installed later by them`,
@@ -143,7 +145,7 @@ function lostText(definitions: readonly Defined[]): readonly string[] {
 
 function keptDefinitionsText(definitions: readonly Defined[]): string {
   const count = definitions.reduce((sum, one) => sum + one.count, 0);
-  return `${definitions.length} CRDs, with ${objectCount(count)} of their kinds (delete both: --crds)`;
+  return `${definitions.length} CRDs, with ${objectCount(count)} of their kinds (delete both: --crds; helm install takes them over with --take-ownership)`;
 }
 
 function objectCount(count: number): string {
