@@ -59,7 +59,7 @@ Of version ${version}. *Supported* is what programs and charts ask for, and refu
 | component | supported | tested |
 |---|---|---|
 ${rows.map(({ name, supported, tested }) => `| ${name} | ${supported} | ${tested} |\n`).join("")}
-Server, agents and \`meshctl\` may be of different versions within the [skew](../operations/upgrade.md). Images have not been run in a cluster by these tests ([images](../images.md)).
+Server, agents and \`meshctl\` may be of different versions within the [skew](../operations/upgrade.md). These tests run no images in a cluster ([where they ran](../images.md#where-they-ran)).
 `;
 }
 

@@ -25,6 +25,7 @@ import { waitFor } from "./harness/waitFor.ts";
 const namespace = "gloo-mesh";
 const REVIEWS = { name: "reviews", namespace: "bookinfo" };
 const RBAC = "rbac.authorization.k8s.io/v1";
+const ADMISSION = "admissionregistration.k8s.io/v1";
 const MADE: readonly Kind[] = [
   Namespace,
   CustomResourceDefinition,
@@ -36,6 +37,8 @@ const MADE: readonly Kind[] = [
   anyKind(RBAC, "ClusterRoleBinding", "clusterrolebindings", { namespaced: false }),
   anyKind(RBAC, "Role", "roles"),
   anyKind(RBAC, "RoleBinding", "rolebindings"),
+  anyKind(ADMISSION, "ValidatingAdmissionPolicy", "validatingadmissionpolicies", { namespaced: false }),
+  anyKind(ADMISSION, "ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings", { namespaced: false }),
 ];
 
 type Name = "management" | "east" | "west";
@@ -275,6 +278,9 @@ describeReal("a cluster is registered by one command", (components) => {
     expect(first.code, first.err).toBe(0);
     expect(first.err).toContain("objects of the chart with your values");
     expect(await roles()).toEqual(["Role bookinfo/gloo-mesh-agent-writes", "RoleBinding bookinfo/gloo-mesh-agent-writes"]);
+    // Values take nothing away that limits the agent.
+    expect((await standing(east)).filter((name) => name.includes("gloo-mesh-agent-secrets"))).toHaveLength(2);
+    expect(first.err).not.toContain("deleted ValidatingAdmissionPolicy");
     const deployment = await east.get(anyKind("apps/v1", "Deployment", "deployments"), { name: "gloo-mesh-agent", namespace });
     expect(JSON.stringify(deployment)).toContain('"--delete-budget-percent=7"');
     const forgetful = await registerEast();

@@ -76,6 +76,10 @@ const MISTAKES: Readonly<Record<string, AnyResource>> = {
   }),
   "a VirtualMesh with a field that there is not": mesh({ ...joined, federation: { selectors: [{}], destinationSelectors: [] } }),
   "a VirtualMesh with a mesh that is none": mesh({ ...joined, meshes: [{ name: "nobody", namespace: "gloo-mesh" }] }),
+  "a VirtualMesh that leaves out a mesh beside one that is none": mesh({
+    ...joined,
+    meshes: [...(bookinfoMesh.spec?.meshes ?? []).slice(1), { name: "nobody", namespace: "gloo-mesh" }],
+  }),
   "a VirtualMesh that is open, with half of a reference": mesh({ meshes: [{ name: "nobody" }] }),
 };
 

@@ -45,6 +45,8 @@ export async function renderChart({ chart, namespace, values, own, runHelm }: Ch
       chart,
       join(folder, chart),
       "--skip-tests",
+      // What Helm assumes of a cluster that it does not ask depends on how it was built; what a cluster does not serve is left out when it is applied.
+      `--api-versions=${ADMISSION_POLICIES}`,
       "--namespace",
       namespace,
       ...files,
@@ -56,6 +58,9 @@ export async function renderChart({ chart, namespace, values, own, runHelm }: Ch
     await rm(folder, { recursive: true, force: true });
   }
 }
+
+/** Which the charts have where they are served. */
+const ADMISSION_POLICIES = "admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy";
 
 /** Apart from the command, so that only who gives values reads them. */
 async function filesOf(chart: ChartRendering["chart"]): Promise<Readonly<Record<string, string>>> {
