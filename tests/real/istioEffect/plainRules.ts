@@ -27,6 +27,9 @@ const PLAIN: readonly { readonly users: readonly UserPolicy[]; readonly peers?: 
     paths: ["/admin*"],
     notPaths: ["/"],
   }).map(([member, values], i) => ({ users: [policy(i % 2 === 0 ? "ALLOW" : "DENY", { to: [{ operation: { [member]: values } }] })] })),
+  // In random worlds their rules may fit no request at all.
+  { users: [policy("CUSTOM", {})] },
+  { users: [policy("AUDIT", {})] },
   {
     users: [policy("ALLOW", { from: [{ source: { principals: ["*"] } }] })],
     peers: [{ place: "SHOP", selector: { app: "cart" }, mode: "PERMISSIVE", ports: { 8080: { mode: "DISABLE" } } }],
