@@ -3,7 +3,7 @@ import { seedOfRun } from "./random.ts";
 import { drawSchedule, runSchedule } from "./schedule.ts";
 
 // A taste of the campaign: `npm run test:faults -- --runs N` runs as many as one likes.
-const RUNS = 8;
+const RUNS = 5;
 
 test("schedules of faults end with every cluster as it ought to be", { timeout: 120_000 }, async () => {
   for (let run = 0; run < RUNS; run++) {

@@ -13,7 +13,7 @@ export { growthOf, LARGE_TEXT, leastCpuMs, MOST_GROWTH, PATIENCE_MS, repeated, S
 export { heldBy, longText } from "./heldBy.ts";
 export { heldBytes, MEBIBYTE } from "./heldBytes.ts";
 export { withThrowingMember } from "./memberThatThrows.ts";
-export { runs, sampled } from "./runs.ts";
+export { drawsEachCase, runs, sampled } from "./runs.ts";
 export { soundTranslation } from "./soundTranslation.ts";
 export { type StoreUnderTest, storeContract } from "./storeContract.ts";
 export { type Step, stepsOver } from "./traces.ts";

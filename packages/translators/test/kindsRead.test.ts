@@ -13,7 +13,6 @@ const FOLDERS = [
   "cilium",
   "discovery",
   "osm",
-  "authorizationPolicies",
   "userObjects",
   "routes",
   "virtualDestinations",

@@ -1,6 +1,6 @@
 import { AuthorizationPolicy, Destination, DestinationRule, ServiceEntry, VirtualService, Workload } from "@isthmus/api";
 import { type AnyResource, kindKeyOf, refOf, resourceKeyOf, snapshotOf } from "@isthmus/core";
-import { runs, soundTranslation } from "@isthmus/testing";
+import { drawsEachCase, runs, soundTranslation } from "@isthmus/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Translation } from "../src/index.ts";
@@ -318,6 +318,6 @@ test("pods that come and go take nothing away and add nothing", () => {
     { numRuns: runs(150) },
   );
   expect(federated).toBeGreaterThan(0);
-  expect(virtual).toBeGreaterThan(0);
+  if (drawsEachCase()) expect(virtual).toBeGreaterThan(0);
   expect(withoutPods).toBeGreaterThan(0);
 });

@@ -1,6 +1,6 @@
 import { Destination } from "@isthmus/api";
 import { type AnyResource, snapshotOf } from "@isthmus/core";
-import { runs } from "@isthmus/testing";
+import { drawsEachCase, runs } from "@isthmus/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { translateDiscovery } from "../src/discovery/discovery.ts";
@@ -39,7 +39,7 @@ test("a Destination names the service accounts of all of its pods, now and next,
     }),
     { numRuns: runs(300) },
   );
-  expect(Math.min(...Object.values(seen))).toBeGreaterThan(0);
+  if (drawsEachCase()) expect(Math.min(...Object.values(seen))).toBeGreaterThan(0);
 });
 
 function accountsIn({ templates, pods, addresses }: World): readonly string[] | undefined {

@@ -70,6 +70,7 @@ function assigned(inputs: Snapshot, earlier?: { readonly inputs: Snapshot; reado
 test("after every change, virtual IPs are those from scratch", () => {
   const edit = fc.record({ standing, isRemoval: fc.boolean() });
   const rounds = fc.array(fc.array(edit, { minLength: 1, maxLength: 3 }), { maxLength: 10 });
+  const numRuns = runs(8_000);
   let [moved, kept] = [0, 0];
   fc.assert(
     fc.property(fc.array(standing, { maxLength: 20 }), rounds, (first, all) => {
@@ -86,8 +87,8 @@ test("after every change, virtual IPs are those from scratch", () => {
         [inputs, virtualIps] = [now, after];
       }
     }),
-    { numRuns: runs(8_000) },
+    { numRuns },
   );
   // They are neither computed again each time, nor never.
-  expect(Math.min(moved, kept)).toBeGreaterThan(100);
+  expect(Math.min(moved, kept)).toBeGreaterThan(numRuns / 20);
 });

@@ -76,11 +76,21 @@ interface AuditEvent {
 }
 
 function planeEvents({ path, from, since }: AuditSection): readonly AuditEvent[] {
-  return textFrom(path, from)
-    .split("\n")
-    .filter((line) => line !== "")
+  return wholeLines(path, from)
     .map((line) => JSON.parse(line) as AuditEvent)
     .filter(({ user, requestReceivedTimestamp }) => OURS.test(user.username) && Date.parse(requestReceivedTimestamp) >= since);
+}
+
+/** The lines of a file that begin at a byte or after it, and have their end. The API server writes meanwhile: its last line may be half there, and so may be the one at which a tenant began. */
+function wholeLines(path: string, from: number): readonly string[] {
+  const before = Math.max(0, from - 1);
+  const text = textFrom(path, before);
+  const first = from === 0 ? 0 : text.indexOf("\n") + 1;
+  if (first === 0 && from > 0) return [];
+  return text
+    .slice(first, text.lastIndexOf("\n") + 1)
+    .split("\n")
+    .slice(0, -1);
 }
 
 /** The length of a file, in bytes. */
