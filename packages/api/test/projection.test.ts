@@ -159,11 +159,24 @@ describe("what leaves a cluster", () => {
     expect(specOf({ containers: long })?.containers).toEqual([{ name: "discovery" }]);
   });
 
-  test("of a ReplicaSet: its metadata", () => {
-    expect(projected(ReplicaSet, { metadata, spec: { template: { spec: { containers: [container] } } } })).toEqual({
+  test("of a ReplicaSet: its metadata, and the template of one that no Deployment made", () => {
+    const spec = { replicas: 2, template: { metadata: { labels: { app: "x" } }, spec: { containers: [container] } } };
+    const of = (kind: string) => ({ ...metadata, ownerReferences: [{ apiVersion: "x/v1", kind, name: "a", controller: true }] });
+    const { annotations: _, ...left } = projected(ReplicaSet, { metadata: of("Deployment"), spec }).metadata;
+    expect(projected(ReplicaSet, { metadata: of("Deployment"), spec })).toEqual({
       apiVersion: "apps/v1",
       kind: "ReplicaSet",
-      metadata: { name: "a", namespace: "b", clusterName: "c", labels: { app: "x" } },
+      metadata: left,
+    });
+    expect(left).toEqual({
+      name: "a",
+      namespace: "b",
+      clusterName: "c",
+      labels: { app: "x" },
+      ownerReferences: of("Deployment").ownerReferences,
+    });
+    expect(projected(ReplicaSet, { metadata: of("Rollout"), spec }).spec).toEqual({
+      template: { ...spec.template, spec: { containers: [{ name: "app", image: "app:1" }] } },
     });
   });
 

@@ -82,6 +82,7 @@ const REPORTED_AS: { readonly [C in ReportCode]?: ReportedCode | ((subject: Reso
   TrafficSplitTaken: "OSM1001",
   PolicyUnsupported: "OSM1002",
   SidecarWithoutMesh: "CFG1018",
+  PodsOfNoWorkload: "CFG1022",
   SuppressionIgnored: "CFG1020",
 };
 

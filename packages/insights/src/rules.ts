@@ -39,6 +39,7 @@ import { namespaceHidden } from "./rules/hiddenNamespaces.ts";
 import { entriesDisagree, hostRoutedTwice } from "./rules/hostsTwice.ts";
 import { proxiesOfOtherVersion } from "./rules/proxies.ts";
 import { deploymentWithoutSidecar, portNameMeansNothing, servicesDisagree } from "./rules/services.ts";
+import { hostsHiddenBySidecar } from "./rules/sidecars.ts";
 import { storeLacksRoom } from "./rules/store.ts";
 import { suppressionEnded } from "./rules/suppressions.ts";
 import { mutualTlsSwitchedOff, serverNotVerified } from "./rules/tlsSettings.ts";
@@ -75,6 +76,7 @@ export const RULES: readonly Rule[] = [
   everythingExported,
   trustDomainsDiffer,
   hostsAreNotResolved,
+  hostsHiddenBySidecar,
   hubbleScaledAway,
   controlScaledAway,
   endpointsStuck,

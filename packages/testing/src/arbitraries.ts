@@ -80,11 +80,14 @@ function node(clusterName: string): fc.Arbitrary<AnyResource> {
   }));
 }
 
+/** Kinds of controllers of which agents see ReplicaSets, or pods, alone. */
+const UNWATCHED: readonly string[] = ["Rollout", "CloneSet", "Job"];
+
 /** A controller with 0 to 2 pods, some with a sidecar. */
 function workload(clusterName: string): fc.Arbitrary<readonly AnyResource[]> {
   return fc
     .record({
-      kind: fc.constantFrom("Deployment", "DaemonSet", "StatefulSet"),
+      kind: fc.constantFrom("Deployment", "DaemonSet", "StatefulSet", ...UNWATCHED),
       name: fc.constantFrom(...NAMES),
       namespace: fc.constantFrom(...NAMESPACES),
       labels: fc.record({ app: fc.constantFrom(...NAMES), version: fc.constantFrom(...VERSIONS) }),
@@ -108,10 +111,11 @@ function workload(clusterName: string): fc.Arbitrary<readonly AnyResource[]> {
         kind: "ReplicaSet",
         metadata: { ...metadata, name: `${name}-1`, ownerReferences: [owner(kind, name)] },
       };
-      const direct = kind === "Deployment" ? owner("ReplicaSet", `${name}-1`) : owner(kind, name);
+      const hasReplicaSets = kind === "Deployment" || kind === "Rollout";
+      const direct = hasReplicaSets ? owner("ReplicaSet", `${name}-1`) : owner(kind, name);
       return [
-        controller,
-        ...(kind === "Deployment" ? [replicaSet] : []),
+        ...(UNWATCHED.includes(kind) ? [] : [controller]),
+        ...(hasReplicaSets ? [replicaSet] : []),
         ...pods.map(({ sidecar, nodeName, account }, i) => ({
           apiVersion: "v1",
           kind: "Pod",

@@ -367,6 +367,7 @@ export const BOUNDS: Readonly<Record<string, Readonly<Record<string, Bound>>>> =
   "packages/translators/src/discovery/detectors/knownPlanes.ts": { MOST_PLANES: work },
   "packages/translators/src/discovery/meshes.ts": { MOST_AMBIENT: work },
   "packages/translators/src/discovery/outsideMesh.ts": { MOST_NAMES: shown },
+  "packages/translators/src/discovery/podsOfNoWorkload.ts": { MOST_NAMES: shown },
   "apps/ui/client/access/ExplainAccess.tsx": { MOST_NEAR: reader, MOST_SUGGESTED: reader },
   "apps/ui/client/pages/ObjectPage.tsx": { MOST_CARDS: reader },
   "packages/translators/src/discovery/serviceAccounts.ts": { MOST_ACCOUNTS: work },

@@ -38,7 +38,7 @@ const workloadStatus = fields({
   }),
 });
 
-/** A controller (Deployment, DaemonSet, StatefulSet) whose pods are in a mesh, or will be while it has none. Written by discovery. */
+/** A controller (Deployment, DaemonSet, StatefulSet, or another that its pods or ReplicaSets tell of) whose pods are in a mesh, or will be while it has none. Written by discovery. */
 export const Workload = defineKind({
   apiVersion: "discovery.mesh.gloo.solo.io/v1",
   kind: "Workload",

@@ -2,7 +2,9 @@ import type { Resource } from "@isthmus/core";
 import type { Value } from "../shared/defineKind.ts";
 import { REVISION_ANNOTATION, SIDECAR_STATUS_ANNOTATION } from "./pod.ts";
 import { projectedMetadata, projectedPodSpec } from "./project.ts";
-import type { controllerSpec, controllerStatus } from "./schema.ts";
+import type { controllerSpec, controllerStatus, podTemplate } from "./schema.ts";
+
+type PodTemplate = Value<typeof podTemplate>;
 
 /** A Deployment, DaemonSet or StatefulSet: what makes the pods of a workload. */
 export interface Controller extends Resource {
@@ -27,17 +29,15 @@ export function projectedController<C extends Controller>(controller: C): Contro
     spec: {
       ...(selector === undefined ? {} : { selector }),
       ...(replicas === undefined ? {} : { replicas }),
-      ...(template === undefined
-        ? {}
-        : {
-            template: {
-              ...projectedTemplateMetadata(template.metadata ?? {}),
-              ...(template.spec === undefined ? {} : { spec: projectedPodSpec(template.spec) }),
-            },
-          }),
+      ...(template === undefined ? {} : { template: projectedTemplate(template) }),
     },
     ...status,
   };
+}
+
+/** The template of pods as it leaves its cluster. */
+export function projectedTemplate({ metadata, spec }: PodTemplate): PodTemplate {
+  return { ...projectedTemplateMetadata(metadata ?? {}), ...(spec === undefined ? {} : { spec: projectedPodSpec(spec) }) };
 }
 
 /** Whether the status of a controller counts no ready pod. Kubernetes leaves 0 out. False where there is no status. */

@@ -44,7 +44,13 @@ export const podSpec = foreignFields({
 });
 
 /** A template of pods. */
-const podTemplate = foreignFields({ metadata: foreignFields({ labels: foreignStringMap, annotations: foreignStringMap }), spec: podSpec });
+export const podTemplate = foreignFields({
+  metadata: foreignFields({ labels: foreignStringMap, annotations: foreignStringMap }),
+  spec: podSpec,
+});
+
+/** What we read of a ReplicaSet. */
+export const replicaSetSpec = foreignFields({ template: podTemplate });
 
 /** What we read of how far a Deployment or StatefulSet (`readyReplicas`), or a DaemonSet (`numberReady`), has come. */
 export const controllerStatus = foreignFields({ readyReplicas: Type.Integer(), numberReady: Type.Integer() });

@@ -139,6 +139,15 @@ export const CONFIGURATION = {
     remedy: "remove the entry, or extend it",
     example: "Settings gloo-mesh/settings: spec.insights.suppressions[1].until: the suppression of RTE10* has ended on 2026-01-31",
   },
+  CFG1022: {
+    severity: { status: "info" },
+    title: "Service of pods that nothing keeps running",
+    meaning: "All pods of a Service that have a sidecar are of Jobs, or were made by no controller.",
+    consequence: "The Service has no Destination: no policy and no VirtualMesh takes it.",
+    remedy: "have a Deployment or StatefulSet make its pods, where policies are to apply to it",
+    example:
+      "Service shop/load in cluster-1: spec.selector: selects pods with a sidecar, and none that a Deployment, StatefulSet, DaemonSet or the like keeps running, so no Destination is discovered: load-x7k9q (of Job load)",
+  },
   CFG1101: {
     severity: { status: "error" },
     title: "Resource is not in force",

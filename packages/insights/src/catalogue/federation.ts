@@ -170,6 +170,15 @@ export const FEDERATION = {
     example:
       "VirtualMesh gloo-mesh/all: spec.federation: sidecars of Mesh gloo-mesh/istiod-istio-system-cluster-2 do not resolve hosts of other clusters, whose names end in .global",
   },
+  FED1020: {
+    severity: { rule: "info" },
+    title: "A Sidecar hides hosts of other clusters",
+    meaning: "A user's Sidecar lists the hosts that its pods can call, and none of its entries takes hosts of other clusters.",
+    consequence: "Its pods do not know federated hosts and VirtualDestinations: requests to them go to nowhere, or are refused.",
+    remedy: "add the namespace of the control plane to the hosts of the Sidecar",
+    example:
+      "Sidecar shop/default in cluster-1: spec.egress: no entry of hosts takes hosts of other clusters, which are known by objects in namespace istio-system: pods of namespace shop cannot call them",
+  },
   REL1001: {
     severity: { rule: "error" },
     title: "Cluster is not connected",

@@ -316,7 +316,15 @@ export function tenantsObjects({ namespace: own, cluster: clusterName }: Tenancy
       labels: fc.constantFrom(...LABELS),
       annotations: fc.constantFrom(...ANNOTATIONS),
       creationTimestamp: fc.constantFrom("1970-01-01T00:00:00Z", "2026-06-01T00:00:00Z"),
-      owner: fc.constantFrom(undefined, ["Deployment", "istiod"], ["StatefulSet", "reviews"], ["DaemonSet", "cilium"]),
+      owner: fc.constantFrom(
+        undefined,
+        ["Deployment", "istiod"],
+        ["StatefulSet", "reviews"],
+        ["DaemonSet", "cilium"],
+        ["Rollout", "reviews"],
+        ["deployment", "istiod"],
+        ["A/b", "-"],
+      ),
     })
     .map(({ owner, ...rest }) => ({
       ...rest,

@@ -65,8 +65,8 @@ const others = inputTable(({ otherControllers }: DiscoverySources) => otherContr
 const meshesOfOthers = join({ from: others, key: byCluster, to: meshes, index: meshesByCluster });
 
 /**
- * What comes of every controller of other kinds. Of what its pods are made of only pods tell, so one without pods is no workload: unlike a Deployment it
- * goes when all its pods do.
+ * What comes of every controller of other kinds. Where nothing but pods tells of what they are made of, one without pods is no workload: unlike a
+ * Deployment it goes when all its pods do.
  */
 export const discoveredOtherWorkloads = derived({
   from: others,
@@ -78,7 +78,7 @@ export const discoveredOtherWorkloads = derived({
     revisionTags: revisionTagsFor(others),
     pods: join({
       from: others,
-      key: ({ replicaSets: made }: OtherController) => made.map(resourceKeyOf),
+      key: ({ owners }: OtherController) => owners.map(resourceKeyOf),
       to: pods,
       index: podsByController,
     }),
@@ -86,14 +86,13 @@ export const discoveredOtherWorkloads = derived({
   make: (other, { key, lookup, context, before }): DiscoveryRow<Workload> | undefined => {
     const [meshScope] = lookup("meshScope");
     const made = inKeyOrder(lookup("pods"));
-    const [first] = made;
-    if (first === undefined) return undefined;
+    const controller = controllerOf(other, made[0]);
+    if (controller === undefined) return undefined;
     if (!isInDiscoveryScope(other, context, { meshScope, namespace: () => lookup("namespace")[0] })) return undefined;
     const found = inOrderOfPlanes(lookup("meshes"), meshScope?.meshes);
-    const controller = withPodSpec(other, first);
     const inputs = {
       controller,
-      parents: other.replicaSets,
+      parents: other.sources,
       pods: made,
       toCome: () => ({
         controller,
@@ -109,11 +108,14 @@ export const discoveredOtherWorkloads = derived({
   },
 });
 
+/** With what its pods are made of, as its youngest ReplicaSet says, or else a pod; undefined where neither does. */
+function controllerOf({ sources: _, owners: __, ...controller }: OtherController, pod: Pod | undefined): Controller | undefined {
+  if (pod === undefined) return controller.spec?.template?.spec === undefined ? undefined : { ...controller, status: {} };
+  return controller.spec?.template?.spec === undefined ? withPodSpec(controller, pod) : controller;
+}
+
 /** Who its pods run as, and where: all that is read of a template. Its containers would be those of an injected pod. */
-function withPodSpec(
-  { replicaSets: _, ...controller }: OtherController,
-  { spec: { serviceAccountName, hostNetwork } = {} }: Pod,
-): Controller {
+function withPodSpec(controller: Controller, { spec: { serviceAccountName, hostNetwork } = {} }: Pod): Controller {
   const spec = {
     ...(serviceAccountName === undefined ? {} : { serviceAccountName }),
     ...(hostNetwork === undefined ? {} : { hostNetwork }),

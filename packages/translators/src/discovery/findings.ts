@@ -72,6 +72,12 @@ export const DISCOVERY_FINDINGS = {
     meaning: "Pods have a sidecar, but no control plane was discovered in their cluster. The workload belongs to no mesh.",
     example: "pod reviews-v1-5f6b-0 has a sidecar of Istio, but no control plane of Istio was discovered in cluster-1",
   },
+  PodsOfNoWorkload: {
+    meaning:
+      "Pods of a Service have a sidecar, and none of them is made by what keeps pods running, such as a Deployment: they are of Jobs, or of nothing. There is no Workload, and no Destination.",
+    example:
+      "spec.selector: selects pods with a sidecar, and none that a Deployment, StatefulSet, DaemonSet or the like keeps running, so no Destination is discovered: load-x7k9q (of Job load), probe (of no controller)",
+  },
   AnnotatedWithoutMesh: {
     meaning: "A Service has the discovery annotation, but its cluster has no mesh.",
     example: "annotation discovery.mesh.gloo.solo.io/enabled: has no effect, because no mesh was discovered in cluster-1",

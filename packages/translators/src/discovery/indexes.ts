@@ -1,14 +1,4 @@
-import {
-  DaemonSet,
-  Deployment,
-  EndpointSlice,
-  Pod,
-  ReplicaSet,
-  SERVICE_NAME_LABEL,
-  Service,
-  StatefulSet,
-  type Workload,
-} from "@isthmus/api";
+import { EndpointSlice, Pod, ReplicaSet, SERVICE_NAME_LABEL, Service, type Workload } from "@isthmus/api";
 import { type CooperativeTask, keyOf, type OwnerReference, type Resource, resourceKeyOf, type Snapshot } from "@isthmus/core";
 import { keyIn } from "../policy/indexKeys.ts";
 import {
@@ -21,6 +11,8 @@ import {
   podsByLabel,
   podsByNamespace,
 } from "../policy/podIndexes.ts";
+import { isOtherController, WATCHED_CONTROLLERS } from "./controllerKinds.ts";
+import { byOtherController } from "./otherControllers.ts";
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -57,14 +49,14 @@ export function podsByController(pod: Pod): readonly string[] {
 }
 
 const NO_OWNERS: readonly OwnerReference[] = [];
-
-// The published API tells controllers by their kind, of whatever API group.
-const CONTROLLER_KINDS = new Map([Deployment, DaemonSet, StatefulSet, ReplicaSet].map(({ kind, apiVersion }) => [kind, apiVersion]));
+const NO_KEYS: readonly string[] = [];
 
 const keysByController = lastInCluster((place, owners: readonly OwnerReference[]) => {
-  const { kind = "", name = "" } = owners.find(({ controller }) => controller === true) ?? {};
-  const apiVersion = CONTROLLER_KINDS.get(kind);
-  return apiVersion === undefined ? [] : [resourceKeyOf({ apiVersion, kind, name, ...place })];
+  const owner = owners.find(({ controller }) => controller === true);
+  if (owner === undefined) return NO_KEYS;
+  const { kind, name } = owner;
+  const apiVersion = WATCHED_CONTROLLERS.get(kind) ?? (isOtherController(kind) ? owner.apiVersion : undefined);
+  return apiVersion === undefined ? NO_KEYS : [resourceKeyOf({ apiVersion, kind, name, ...place })];
 });
 
 /** ReplicaSets by `resourceKeyOf` their controller. */
@@ -94,12 +86,12 @@ export function agentPods(pod: Pod): readonly string[] {
 }
 
 // All that discovery looks pods up by: one way through a million of them.
-const BY_POD = [podsByNamespace, agentPods, podsByController, podsByLabel];
+const BY_POD = [podsByNamespace, agentPods, podsByController, byOtherController, podsByLabel];
 
 /** Builds what discovery looks up in, in steps. */
 export function* indexedForDiscovery(snapshot: Snapshot): CooperativeTask<void> {
   yield* snapshot.of(Pod).indexed(...BY_POD);
   yield* snapshot.of(Service).indexed(servicesByNamespace);
-  yield* snapshot.of(ReplicaSet).indexed(replicaSetsByController);
+  yield* snapshot.of(ReplicaSet).indexed(replicaSetsByController, byOtherController);
   yield* snapshot.of(EndpointSlice).indexed(slicesByService);
 }
