@@ -17,6 +17,7 @@ export default defineConfig({
       "packages/*/{src,test}/**/*.test.ts",
       "apps/*/{src,test}/**/*.test.ts",
       "tests/{conformance,contributing,documents,faults,fuzz,insights,security}/**/*.test.ts",
+      "tests/nodes/cloud/*.test.ts",
       "tools/**/*.test.ts",
     ],
     // Those are run by `npm run test:long`.

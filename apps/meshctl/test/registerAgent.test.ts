@@ -273,12 +273,18 @@ describe("the end of a registration", () => {
       { apiVersion: "v1", kind: "ServiceAccount", metadata: place },
       { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: place, spec: { holderIdentity: "one" } },
       { apiVersion: "v1", kind: "Secret", metadata: { name: "relay-identity-token-secret", namespace }, data: { token: "eA==" } },
+      { apiVersion: "v1", kind: "Secret", metadata: { name: "mesh-certificate-keys", namespace } },
     ] as unknown as readonly Resource[];
     for (const object of theirs) await remote.apply(object, { fieldManager: "helm" });
     const before = remote.objects();
     const removal = { management, managementNamespace: namespace, remote, remoteNamespace: namespace, clusterName: "east" };
     expect(await removeRegistration({ ...removal, keepsRegistration: false })).toEqual({ deleted: [], problems: [] });
     expect(remote.objects()).toEqual(before);
+
+    // Without the agent what only it used goes, and what somebody else made stays.
+    await remote.delete({ apiVersion: "apps/v1", kind: "Deployment", ...place, clusterName: "" });
+    const { deleted } = await removeRegistration({ ...removal, keepsRegistration: false });
+    expect(deleted).toEqual(["Lease gloo-mesh/gloo-mesh-agent", "Secret gloo-mesh/mesh-certificate-keys"]);
   });
 
   const removal = (management: SimulatedCluster, remote: SimulatedCluster, clock: Clock) => ({

@@ -99,11 +99,17 @@ async function inCluster({ remote, ...removal }: Removal & { readonly remote: Cl
     const isOurs = found !== undefined && (isMadeByMeshctl(found) || isIssued(found));
     if (isOurs) await drop(remote, Secret, found);
   }
-  // An agent that somebody else has installed still leads by it.
+  // An agent that somebody else has installed still leads by the Lease, and keeps its keys.
   const agents = await Promise.all(objects.filter(isAgent).map((object) => remote.get(kindOf(object), placeOf(object))));
+  if (agents.some((agent) => agent !== undefined)) return;
   const lease = await remote.get(Lease, { name: AGENT, namespace });
-  if (lease !== undefined && agents.every((agent) => agent === undefined)) await drop(remote, Lease, lease);
+  if (lease !== undefined) await drop(remote, Lease, lease);
+  const keys = await remote.get(Secret, { name: REQUESTED_KEYS, namespace });
+  if (keys !== undefined) await drop(remote, Secret, keys);
 }
+
+/** Keys of mesh CAs that the agent has requested and not installed; of use to it alone. Source: packages/plane/src/agent/authoritySecrets.ts. */
+const REQUESTED_KEYS = "mesh-certificate-keys";
 
 /** What may hold other things by now. */
 const KEPT: ReadonlySet<string> = new Set(["Namespace", "CustomResourceDefinition"]);
