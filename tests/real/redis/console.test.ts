@@ -21,7 +21,8 @@ import { bookinfoMesh, type SimulatedFleet, simulatedFleet } from "./simulatedFl
 const nothing = () => undefined;
 const silent: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 const keys = async () => ({ key: Buffer.alloc(32, "of-a-test") });
-const soon = { timeout: 60_000, interval: 50 };
+// A machine on which others work too takes many times as long.
+const soon = { timeout: 240_000, interval: 50 };
 const namespace = "gloo-mesh";
 
 /** What a browser holds: it folds in what it is sent. */
