@@ -114,8 +114,8 @@ function makeMountPoints(state: string): void {
 export function pidOf({ state }: NodePlan): number | undefined {
   try {
     const pid = Number(readFileSync(join(state, "pid"), "utf8"));
-    process.kill(pid, 0);
-    return pid;
+    // Somebody else's process may have the number by now.
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").includes(state) ? pid : undefined;
   } catch {
     return undefined;
   }

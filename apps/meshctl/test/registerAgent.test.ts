@@ -273,7 +273,7 @@ describe("the end of a registration", () => {
       { apiVersion: "v1", kind: "ServiceAccount", metadata: place },
       { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: place, spec: { holderIdentity: "one" } },
       { apiVersion: "v1", kind: "Secret", metadata: { name: "relay-identity-token-secret", namespace }, data: { token: "eA==" } },
-      { apiVersion: "v1", kind: "Secret", metadata: { name: "mesh-certificate-keys", namespace } },
+      { apiVersion: "v1", kind: "Secret", metadata: { name: "mesh-certificate-keys", namespace, labels: { app: "gloo-mesh" } } },
     ] as unknown as readonly Resource[];
     for (const object of theirs) await remote.apply(object, { fieldManager: "helm" });
     const before = remote.objects();
@@ -285,6 +285,8 @@ describe("the end of a registration", () => {
     await remote.delete({ apiVersion: "apps/v1", kind: "Deployment", ...place, clusterName: "" });
     const { deleted } = await removeRegistration({ ...removal, keepsRegistration: false });
     expect(deleted).toEqual(["Lease gloo-mesh/gloo-mesh-agent", "Secret gloo-mesh/mesh-certificate-keys"]);
+    await remote.create({ apiVersion: "v1", kind: "Secret", metadata: { name: "mesh-certificate-keys", namespace } } as Resource);
+    expect((await removeRegistration({ ...removal, keepsRegistration: false })).deleted).toEqual([]);
   });
 
   const removal = (management: SimulatedCluster, remote: SimulatedCluster, clock: Clock) => ({

@@ -105,10 +105,10 @@ async function inCluster({ remote, ...removal }: Removal & { readonly remote: Cl
   const lease = await remote.get(Lease, { name: AGENT, namespace });
   if (lease !== undefined) await drop(remote, Lease, lease);
   const keys = await remote.get(Secret, { name: REQUESTED_KEYS, namespace });
-  if (keys !== undefined) await drop(remote, Secret, keys);
+  if (keys?.metadata.labels?.["app"] === "gloo-mesh") await drop(remote, Secret, keys);
 }
 
-/** Keys of mesh CAs that the agent has requested and not installed; of use to it alone. Source: packages/plane/src/agent/authoritySecrets.ts. */
+/** Keys of mesh CAs that the agent has requested and not installed, with its label; of use to it alone. Source: packages/plane/src/agent/authoritySecrets.ts. */
 const REQUESTED_KEYS = "mesh-certificate-keys";
 
 /** What may hold other things by now. */
