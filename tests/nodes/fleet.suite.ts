@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { endCallers, startCallers } from "./callers.ts";
 import { run, tried, until } from "./commands.ts";
 import {
   apply,
@@ -143,6 +144,41 @@ test("a service whose pods are evicted one after the other loses no request", { 
   };
   expect(failures).toEqual([]);
   expect(Object.values(results)).toEqual([{ 200: 6000 }, { 200: 6000 }]);
+});
+
+test("a change of root restarts all pods by evictions, and services with two pods lose no request", {
+  timeout: 30 * MINUTE,
+}, async () => {
+  const local = `http://reviews.${INJECTED}:9080/`;
+  startCallers(nodes, (from) => [local, `http://reviews.${INJECTED}.svc.${MESHES.find((one) => one !== from)}.global:9080/`]);
+  const rootOf = () => MESHES.map((name) => kube(nodes, name, ["-n", INJECTED, "get", "configmap/istio-ca-root-cert", "-o", "yaml"]));
+  const uids = () =>
+    MESHES.flatMap((name) => kube(nodes, name, ["-n", INJECTED, "get", "pods", "-o", "jsonpath={.items[*].metadata.uid}"]).split(" "));
+  const [roots, pods] = [rootOf(), uids()];
+  command(nodes, ["meshctl", "cert", "rotate", "meshRoot/all.gloo-mesh", "--context", "mgmt"]);
+  const wait = (condition: string, timeout: string) =>
+    command(nodes, [
+      "meshctl",
+      "wait",
+      "virtualmesh/all",
+      "-n",
+      "gloo-mesh",
+      "--context",
+      "mgmt",
+      `--for=${condition}`,
+      `--timeout=${timeout}`,
+    ]);
+  wait("condition=TrustInForce=False", "1m");
+  wait("condition=TrustInForce", "25m");
+  const requests = endCallers(nodes);
+  console.log(JSON.stringify(requests, undefined, 1));
+  for (const root of rootOf()) expect(roots).not.toContain(root);
+  expect(uids().filter((uid) => pods.includes(uid))).toEqual([]);
+  for (const [, { results, failures }] of requests) {
+    expect(failures).toEqual([]);
+    for (const counts of Object.values(results)) expect(Object.keys(counts)).toEqual(["200"]);
+    expect(Object.values(results).every((counts) => (counts[200] ?? 0) > 5_000)).toBe(true);
+  }
 });
 
 test("without VirtualMesh and registration all is as it was", { timeout: 10 * MINUTE }, async () => {

@@ -8,8 +8,8 @@ import { inNode, kubectl, load, type Nodes, onLan, pathOf } from "./nodes.ts";
 export const MESHES = ["east", "west"] as const;
 export type MeshName = (typeof MESHES)[number];
 
-// One image for all of these, so that a node unpacks it once.
-const MESH_IMAGE = "localhost/mesh:1";
+/** One image for the mesh and its applications, so that a node unpacks it once. */
+export const MESH_IMAGE = "localhost/mesh:1";
 const ALSO = ["localhost/istio/pilot:test", "localhost/istio/proxyv2:test", "docker.io/library/redis:7.4-alpine"];
 
 /** Gives each node the images that its pods are made of. */
@@ -68,12 +68,13 @@ export function installIstio(nodes: Nodes, name: MeshName): void {
   helm("istiod", "istio-control/istio-discovery", istiodValues(name));
   rolledOut(nodes, name, "istio-system", "istiod");
   const resources = { requests: { cpu: "10m", memory: "64Mi" } };
-  helm("istio-eastwestgateway", "gateway", { networkGateway: name, imagePullPolicy: "Never", autoscaling: { enabled: false }, resources });
+  const pods = { autoscaling: { enabled: false }, replicaCount: 2, imagePullPolicy: "Never", resources };
+  helm("istio-eastwestgateway", "gateway", { networkGateway: name, ...pods });
   rolledOut(nodes, name, "istio-system", "istio-eastwestgateway");
 }
 
 /** Waits until a Deployment is rolled out; throws Error after five minutes. */
-function rolledOut(nodes: Nodes, name: ClusterName, namespace: string, deployment: string): void {
+export function rolledOut(nodes: Nodes, name: ClusterName, namespace: string, deployment: string): void {
   kube(nodes, name, ["-n", namespace, "rollout", "status", `deployment/${deployment}`, "--timeout=5m"]);
 }
 

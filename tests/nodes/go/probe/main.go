@@ -2,7 +2,7 @@
 //
 //	probe pause            holds the namespaces of a pod and reaps what is orphaned there
 //	probe serve            answers with who it is; PORT, CLUSTER, VERSION say where and as what; it ends 5 s after SIGTERM, as a careful application does
-//	probe load N RATE URL… N requests to each URL, RATE a second each, and a JSON line of how many had which status, by URL
+//	probe load N RATE URL… N requests to each URL (0: until SIGTERM), RATE a second each, and a JSON line of how many had which status, by URL
 package main
 
 import (
@@ -102,9 +102,16 @@ func load(number, rate string, urls []string) {
 	}
 	client := &http.Client{Timeout: 15 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 16}}
 	var all sync.WaitGroup
+	stopping := make(chan os.Signal, 1)
+	signal.Notify(stopping, syscall.SIGTERM)
 	tick := time.NewTicker(time.Second / time.Duration(perSecond))
-	for i := 0; i < count; i++ {
-		<-tick.C
+requests:
+	for i := 0; count == 0 || i < count; i++ {
+		select {
+		case <-stopping:
+			break requests
+		case <-tick.C:
+		}
 		for _, url := range urls {
 			all.Add(1)
 			go func(url string) {
