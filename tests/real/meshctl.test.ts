@@ -112,7 +112,7 @@ describeReal("meshctl reads a real management plane", (components) => {
     };
     const errors = checks.flatMap(({ findings }) => findings.filter(({ severity }) => severity === "error").map((finding) => finding.code));
     // The server runs as a process beside.
-    expect({ code, errors }).toEqual({ code: 1, errors: ["HLT1001"] });
+    expect({ code, errors }).toEqual({ code: 1, errors: ["HLT1101"] });
   });
 
   it("precheck finds a mesh, a supported Kubernetes, and the rights of an administrator but not those of any user", async () => {

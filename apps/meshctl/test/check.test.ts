@@ -1,4 +1,4 @@
-import { allKinds } from "@isthmus/api";
+import { allKinds, VirtualMesh } from "@isthmus/api";
 import { type AnyResource, UsageError } from "@isthmus/core";
 import { type Cluster, ClusterError } from "@isthmus/plane/ports";
 import { describe, expect, it } from "vitest";
@@ -18,6 +18,7 @@ import {
 } from "./fleetObjects.ts";
 import { expectGolden } from "./goldenText.ts";
 import { managementCluster, runIn } from "./planeRun.ts";
+import { processed } from "./processed.ts";
 
 const HEALTHY = [
   deployment("gloo-mesh-mgmt-server"),
@@ -33,12 +34,12 @@ describe("meshctl check", () => {
   it("finds nothing in a plane that is well", async () => {
     const run = await runIn(managementCluster(HEALTHY), ["check"]);
     expectGolden("check/healthy", run.out);
-    expect(run).toMatchObject({ code: 0, err: "27 checks: nothing found\n" });
+    expect(run).toMatchObject({ code: 0, err: "28 checks: nothing found\n" });
   });
 
   it("prints what is wrong, with a remedy for each", async () => {
     const paused = condition("DeletesPaused", "True", "mass deletion on hold, waiting for approval", "TooManyAtOnce");
-    const broken = managementCluster([
+    const objects = [
       deployment("gloo-mesh-mgmt-server", { image: "registry.example/gloo-mesh/server:0.5.1" }),
       deployment("gloo-mesh-redis", { availableReplicas: 0 }),
       deployment("gloo-mesh-ui", { replicas: 0, availableReplicas: 0 }),
@@ -60,7 +61,8 @@ describe("meshctl check", () => {
           conditions: [{ type: "Applied", status: "False", message: "1 of 2 objects is not applied" }],
         }),
       ),
-    ]);
+    ];
+    const broken = managementCluster(processed(objects, [VirtualMesh]));
     for (const columns of [undefined, 80, 120]) {
       const run = await runIn(broken, ["check"], columns);
       expect(run.code).toBe(1);
@@ -72,7 +74,7 @@ describe("meshctl check", () => {
     const { checks } = JSON.parse(json.out) as { checks: { findings: { code: string }[] }[] };
     expect(new Set(checks.flatMap(({ findings }) => findings.map(({ code }) => code)))).toEqual(
       new Set(
-        "HLT1001 REL1004 REL1001 REL1101 REL1007 REL1010 HLT1003 CFG1101 CFG1102 CFG1103 FED1001 FED1002 UPG1001 FED1012 FED1009 FED1007 SEC1001".split(
+        "HLT1101 REL1004 REL1001 REL1101 REL1007 REL1010 HLT1003 CFG1101 CFG1102 CFG1103 FED1001 FED1002 FED1003 UPG1001 FED1012 FED1009 FED1007 SEC1001".split(
           " ",
         ),
       ),
@@ -98,7 +100,7 @@ describe("meshctl check", () => {
       "error: cluster east: the certificate of its agent expired at 2026-11-19T00:00:00Z [CRT1001]",
     );
     const none = await runIn(managementCluster([deployment("gloo-mesh-mgmt-server")]), ["check"]);
-    expect(none).toMatchObject({ code: 0, err: "27 checks: 1 info\n" });
+    expect(none).toMatchObject({ code: 0, err: "28 checks: 1 info\n" });
     expect(none.out).toContain("info: no cluster is registered [REL1008]");
   });
 
@@ -127,11 +129,11 @@ describe("meshctl check", () => {
   it("tells a namespace that is not there from one without Deployments, where the user may see it", async () => {
     const plane = managementCluster([]);
     const pods = async (cluster: Cluster) => (await runIn(cluster, ["check", "-n", "elsewhere", "--only", "gloo-mesh"])).out;
-    expect(await pods(plane)).toContain("  - error: specified namespace elsewhere doesn't exist [HLT1001]\n    → --namespace names");
+    expect(await pods(plane)).toContain("  - error: specified namespace elsewhere doesn't exist [HLT1101]\n    → --namespace names");
     const forbidden = { ...plane, get: () => Promise.reject(new ClusterError("Forbidden", "namespaces is forbidden")) } as Cluster;
-    expect(await pods(forbidden)).toContain("  - error: no deployments found in namespace elsewhere [HLT1001]");
+    expect(await pods(forbidden)).toContain("  - error: no deployments found in namespace elsewhere [HLT1101]");
     await plane.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "elsewhere" } } as never);
-    expect(await pods(plane)).toContain("  - error: no deployments found in namespace elsewhere [HLT1001]");
+    expect(await pods(plane)).toContain("  - error: no deployments found in namespace elsewhere [HLT1101]");
   });
 
   it("fails for warnings only when it is made to", async () => {
@@ -151,10 +153,10 @@ describe("meshctl check", () => {
   it("checks only some categories, and reads only what they need", async () => {
     const plane = forbidding(managementCluster([...HEALTHY.slice(0, 1), cluster("east", "LAGGING")]), "deployments");
     const clusters = await runIn(plane, ["check", "--only", "configuration", "access", "-o", "json"]);
-    expect(clusters).toMatchObject({ code: 0, err: "10 checks: nothing found\n" });
+    expect(clusters).toMatchObject({ code: 0, err: "11 checks: nothing found\n" });
     const { checks } = JSON.parse(clusters.out) as { checks: { category: string }[] };
     expect(new Set(checks.map(({ category }) => category))).toEqual(new Set(["Management Configuration", "Access"]));
-    expect(await runIn(plane, ["check", "--skip", "gloo-mesh", "clusters"])).toMatchObject({ code: 0, err: "19 checks: nothing found\n" });
+    expect(await runIn(plane, ["check", "--skip", "gloo-mesh", "clusters"])).toMatchObject({ code: 0, err: "20 checks: nothing found\n" });
   });
 
   it.each([
@@ -171,7 +173,7 @@ describe("meshctl check", () => {
     const get: Cluster["get"] = (kind, ref, signal) =>
       kind.kind === "Secret" ? Promise.reject(new ClusterError("Forbidden", "secrets is forbidden")) : plane.get(kind, ref, signal);
     const run = await runIn({ ...plane, get }, ["check"]);
-    expect(run).toMatchObject({ code: 3, err: "27 checks: nothing found; 1 could not be made\n" });
+    expect(run).toMatchObject({ code: 3, err: "28 checks: nothing found; 1 could not be made\n" });
     expect(run.out).toContain("not checked: secrets is forbidden");
   });
 
@@ -192,7 +194,7 @@ describe("meshctl check", () => {
     const plane = forbidding(managementCluster(HEALTHY), "deployments");
     const run = await runIn(plane, ["check"]);
     expect(run.code).toBe(3);
-    expect(run.err).toBe("27 checks: nothing found; 4 could not be made\n");
+    expect(run.err).toBe("28 checks: nothing found; 4 could not be made\n");
     expect(run.out).toContain("❔ Gloo Mesh pods are running\n  - not checked: deployments is forbidden. Use a kubeconfig whose user");
     // What is wrong counts more than what is unknown.
     const broken = forbidding(managementCluster([cluster("east", "OFFLINE")]), "deployments");

@@ -154,7 +154,7 @@ test.each([
   [
     "access control without any AccessPolicy",
     [virtualMesh(`${BOTH}, globalAccessPolicy: ENABLED`)],
-    "warning AllCallsDenied: VirtualMesh gloo-mesh/v: spec.globalAccessPolicy: ENABLED denies every call",
+    "error AllCallsDenied: VirtualMesh gloo-mesh/v: spec.globalAccessPolicy: is ENABLED and there is no AccessPolicy: all calls are denied",
   ],
   [
     "a port that no Service has",
@@ -282,9 +282,9 @@ test("tells that what a policy refers to is in the input, and rejected", async (
 test("tells of versions of Istio that are far apart in one VirtualMesh", async () => {
   const world = (west: string) => [cluster("east"), cluster("west"), ...meshed("east"), ...meshed("west", west)];
   expect(await findings([virtualMesh(BOTH)], world("1.12.9"))).toEqual([
-    "warning VersionSkew: VirtualMesh gloo-mesh/v: spec.meshes: Istio is 1.12.9 in istiod-west and 1.24.2 in istiod-east: Istio supports a difference of 2 minor versions: upgrade the older",
+    "warning VersionSkew: VirtualMesh gloo-mesh/v: spec.meshes: Istio is 1.12.9 in Mesh gloo-mesh/istiod-west, and 1.24.2 in Mesh gloo-mesh/istiod-east: upgrade Istio of istiod-west",
   ]);
-  for (const west of ["1.22.0-distroless", '"1.26"', "latest", "1.24.2"])
+  for (const west of ["1.23.0-distroless", '"1.25"', "latest", "1.24.2"])
     expect(await findings([virtualMesh(BOTH)], world(west))).toEqual([]);
 });
 

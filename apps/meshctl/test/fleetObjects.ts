@@ -69,7 +69,8 @@ interface DestinationFixture {
 }
 
 function federationOf(federatedHostname: string): object {
-  return { federatedHostname, virtualMeshRef: { name: "bookinfo", namespace: NAMESPACE } };
+  const federatedToMeshes = [{ name: "istiod-istio-system-west", namespace: NAMESPACE }];
+  return { federatedHostname, federatedToMeshes, virtualMeshRef: { name: "bookinfo", namespace: NAMESPACE } };
 }
 
 export function destination(

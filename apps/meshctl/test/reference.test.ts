@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
 import { expect, it } from "vitest";
 import { documentedProgram } from "../src/meshctl.ts";
-import { CHECK_CODES } from "../src/plane/checks/codes.ts";
+import { CHECK_CODES, RENAMED_CODES } from "../src/plane/checks/codes.ts";
 import { commandsBelow } from "./commandTree.ts";
 import { recordedIo } from "./recordedIo.ts";
 
@@ -21,6 +21,12 @@ function referencePage(): string {
   const sections = commands.map(({ path, command }) => `## ${path}\n\n\`\`\`\n${helpOf(command).trimEnd()}\n\`\`\`\n`);
   const codes = Object.entries(CHECK_CODES).map(([code, meaning]) => `| \`${code}\` | ${meaning} |`);
   return `${HEAD}\n| code | meaning |\n|---|---|\n${codes.join("\n")}\n\n${sections.join("\n")}`;
+}
+
+function renamed(): string {
+  return Object.entries(RENAMED_CODES)
+    .map(([before, now]) => `\`${before}\` is \`${now}\``)
+    .join(", ");
 }
 
 /** All that `--help` prints. */
@@ -67,5 +73,9 @@ roles, and CRDs.
 
 ## Codes of check and precheck
 
-A code keeps its meaning; the text of a message may change. The severity of a finding is error, warning or note; notes never change the exit code.
+A code keeps its meaning; the text of a message may change. The severity of a finding is error, warning or info; an info changes no exit code unless \`--fail-on info\` asks for it.
+
+\`check\` asks the rules of [insights](insights.md), as far as they follow from the objects of the management cluster, and what the server reports in the status of a resource has
+the code of the insight: both commands, the console and the statuses say the same. The codes below are those of \`check\` and \`precheck\` alone. Six of them had
+codes before that are those of other insights; \`-S\` with the earlier code holds for the new one, too: ${renamed()}.
 `;

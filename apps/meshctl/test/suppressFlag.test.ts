@@ -82,7 +82,7 @@ describe("-S of check", () => {
 it.each([
   [["insights", "-f", "-", "-S", "SEC9999"], "error: -S: no code is SEC9999"],
   [["insights", "-f", "-", "-S", "SEC1O09"], "error: -S: no code is SEC1O09 (did you mean SEC1009?)"],
-  [["check", "-S", "CFG1018"], "error: -S: no code is CFG1018"],
+  [["check", "-S", "CFG9018"], "error: -S: no code is CFG9018"],
   [["validate", "-f", "-", "-S", "Nonsense*"], "error: -S: no code is Nonsense*"],
   [["precheck", "-S", ""], "write CODE or 'CODE=Kind name.namespace'"],
   [["check", "-S", "REL1001="], "write CODE or 'CODE=Kind name.namespace'"],

@@ -14,7 +14,7 @@ export {
 } from "./history.ts";
 export type { Insight, InsightCode, InsightSeverity } from "./insight.ts";
 export { intendedNames } from "./nearMiss.ts";
+export { insightsOfRead, insightsOfRules, isAskedOf, type ReadObjects } from "./ofRead.ts";
 export type { RuleFinding } from "./rule.ts";
-export { misspeltAccounts } from "./rules/access.ts";
 export { RULES } from "./rules.ts";
 export { type ObjectInsights, SUPPRESS_ANNOTATION, type SuppressedInsight, type Suppression } from "./suppression.ts";

@@ -49,6 +49,8 @@ export interface Lookup<R extends Resource, V> {
   readonly kind: Kind;
   /** By way of which others they are found. */
   readonly through?: readonly Kind[];
+  /** The rule can do without them: it then finds less, and nothing that is not so. */
+  readonly isOptional?: true;
   joinFrom(from: JoinSource<InsightTables, R, R>): Join<InsightTables, R, V>;
 }
 
@@ -61,6 +63,11 @@ export function lookUp<R extends Resource, T extends Resource>(
     kind,
     joinFrom: (from) => join({ from, to: inputKind<InsightTables, T>(kind), key, ...(index === undefined ? {} : { index }) }),
   };
+}
+
+/** Objects without which a rule finds less, and nothing that is not so. */
+export function ifKnown<R extends Resource, V>(lookup: Lookup<R, V>): Lookup<R, V> {
+  return { ...lookup, isOptional: true };
 }
 
 /** The same, of each object a part: a change of the rest of it is none. */
@@ -97,6 +104,8 @@ export interface Rule {
   readonly of: Kind;
   /** The kinds without a change of which it is not asked again. */
   readonly reads: readonly Kind[];
+  /** Those of them of which all objects must be known. */
+  readonly needs: readonly Kind[];
   readonly rows: Derived<InsightTables, InsightRow>;
 }
 
@@ -110,7 +119,11 @@ export function defineRule<R extends Resource, J extends Readonly<Record<string,
   return {
     code,
     of,
-    reads: [...new Set([of, ...Object.values(reads).flatMap(({ kind, through = [] }) => [...through, kind])])],
+    reads: kindsOf(of, Object.values(reads)),
+    needs: kindsOf(
+      of,
+      Object.values(reads).filter(({ isOptional }) => isOptional !== true),
+    ),
     rows: derived({
       from,
       context: ({ context, timed }): RuleContext | TimedContext => (readsTime ? timed : context),
@@ -128,6 +141,10 @@ export function defineRule<R extends Resource, J extends Readonly<Record<string,
       fault: (_, key, error) => ({ key, insights: [], error }),
     }),
   };
+}
+
+function kindsOf(of: Kind, lookups: readonly Pick<Lookup<never, unknown>, "kind" | "through">[]): readonly Kind[] {
+  return [...new Set([of, ...lookups.flatMap(({ kind, through = [] }) => [...through, kind])])];
 }
 
 const OWNER_LABEL = networkingOwner("").label;

@@ -59,14 +59,15 @@ export const INPUT_FINDINGS = {
       "VirtualMesh gloo-mesh/all: spec.mtlsConfig.shared.rootCertificateAuthority.secret: the input has Secrets of the management cluster, and gloo-mesh/root is not one of them: create it with root-cert.pem and key.pem",
   },
   AllCallsDenied: {
-    meaning: "A VirtualMesh requires AccessPolicies, and the input has none.",
+    meaning:
+      "A VirtualMesh requires AccessPolicies, and the input has none, nor an AuthorizationPolicy of users that allows somebody: insight SEC1001.",
     example:
-      "VirtualMesh gloo-mesh/all: spec.globalAccessPolicy: ENABLED denies every call that no AccessPolicy allows, and there is none: add AccessPolicies first, or set DISABLED",
+      "VirtualMesh gloo-mesh/all: spec.globalAccessPolicy: is ENABLED and there is no AccessPolicy: all calls are denied: create an AccessPolicy, or set DISABLED",
   },
   VersionSkew: {
-    meaning: "The meshes of a VirtualMesh have versions of Istio that are far apart.",
+    meaning: "The meshes of a VirtualMesh differ by more than one minor version of Istio: insight FED1012.",
     example:
-      "VirtualMesh gloo-mesh/all: spec.meshes: Istio is 1.12.0 in istiod-a and 1.24.2 in istiod-b: Istio supports a difference of 2 minor versions: upgrade the older",
+      "VirtualMesh gloo-mesh/all: spec.meshes: Istio is 1.22.0 in Mesh gloo-mesh/istiod-a, and 1.24.2 in Mesh gloo-mesh/istiod-b: upgrade Istio of istiod-a",
   },
   CallerUnknown: {
     meaning: "An AccessPolicy names a service account that no workload of the input runs as.",

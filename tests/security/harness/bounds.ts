@@ -208,6 +208,7 @@ export const BOUNDS: Readonly<Record<string, Readonly<Record<string, Bound>>>> =
     MOST_OF_MESSAGE: stored("insights that have ended"),
   },
   "packages/insights/src/nearMiss.ts": { MOST_HINTS: shown },
+  "packages/insights/src/ofRead.ts": { MOST_LEVELS: work },
   "packages/insights/src/rules/destinationRules.ts": { MOST_SUBSETS: work },
   "packages/insights/src/rules/federation.ts": { MOST_APART: format },
   "packages/insights/src/rules/gateways.ts": { MOST_SERVED: work, MOST_COMPARED: work },

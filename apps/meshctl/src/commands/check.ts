@@ -68,8 +68,9 @@ type Checked = Omit<CheckOptions, "wait" | "timeout">;
 /** Throws UsageError for a suppression of what is no code of a check. */
 async function checkCodes({ suppress }: Suppressing): Promise<void> {
   if (suppress === undefined) return;
-  const { CHECK_CODES } = await import("../plane/checks/codes.ts");
-  checkSuppressions(suppress, Object.keys(CHECK_CODES));
+  const { CHECK_CODES, RENAMED_CODES } = await import("../plane/checks/codes.ts");
+  const { EXPLAINED_CODES } = await import("@isthmus/insights/catalogue");
+  checkSuppressions(suppress, [...Object.keys(CHECK_CODES), ...Object.keys(RENAMED_CODES), ...EXPLAINED_CODES.map(({ code }) => code)]);
 }
 
 /** Results in which nothing is found, or the last ones before the time is over. An API server that does not answer ends it at once. */

@@ -102,8 +102,8 @@ async function checked(options: CheckOptions, io: Io): Promise<CheckedFiles> {
   return { count, translation: world, refused: refused.conflicts, statuses, rejected, findings, left, given, sourceOf };
 }
 
-function doubtReport({ object, code, message }: Doubt): Report {
-  return { subject: refOf(object), state: "WARNING", code, message };
+function doubtReport({ object, code, message, isError }: Doubt): Report {
+  return { subject: refOf(object), state: isError === true ? "FAILED" : "WARNING", code, message };
 }
 
 const WEIGHTS: Readonly<Record<FindingSeverity, number>> = { info: 0, warning: 1, error: 2 };

@@ -1,7 +1,7 @@
 import { AccessPolicy, AuthorizationPolicy, Destination, Mesh, Namespace, Sidecar, VirtualMesh, Workload } from "@isthmus/api";
 import { formatRef, type Index, keyOf, matchesLabels, nearestName, refOf } from "@isthmus/core";
 import { networkingOwner, selectsDestination } from "@isthmus/translators";
-import { defineRule, lookUp, lookUpPart, type RuleFinding } from "../rule.ts";
+import { defineRule, ifKnown, lookUp, lookUpPart, type RuleFinding } from "../rule.ts";
 import { accountsBy, byObjectCluster, byPlace, byWorkloadPlace, isGateway } from "./places.ts";
 
 const everywhere: Index<object> = () => [""];
@@ -146,7 +146,7 @@ const accountPlaces: Index<AccessPolicy> = (policy) => [
 const accountClusters: Index<AccessPolicy> = (policy) => [...new Set(accountsNamed(policy).map(({ clusterName }) => clusterName))];
 
 /** Service accounts of a policy that no workload runs as and that look misspelt. */
-export function misspeltAccounts(
+function misspeltAccounts(
   policy: AccessPolicy,
   known: { readonly workloads: readonly Workload[]; readonly namespaces: readonly Namespace[] },
 ): readonly RuleFinding[] {
@@ -178,7 +178,7 @@ export const accountUnknown = defineRule({
   of: AccessPolicy,
   reads: {
     workloads: lookUp(Workload, { key: accountPlaces, index: byWorkloadPlace }),
-    namespaces: lookUp(Namespace, { key: accountClusters, index: byObjectCluster }),
+    namespaces: ifKnown(lookUp(Namespace, { key: accountClusters, index: byObjectCluster })),
   },
   find: (policy, { lookup }) => misspeltAccounts(policy, { workloads: lookup("workloads"), namespaces: lookup("namespaces") }),
 });

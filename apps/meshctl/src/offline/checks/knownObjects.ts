@@ -33,10 +33,11 @@ export function knownObjects({ resources, ...others }: Sources): KnownObjects {
   return { ...others, of: <R extends Resource>(kind: Kind<R>) => (byKind.get(kind.kind) ?? []) as readonly Resource[] as readonly R[] };
 }
 
-/** A warning about an object of the input. */
+/** Something doubtful about an object of the input: a warning, unless it is an error. */
 export interface Doubt {
   readonly object: Resource;
   readonly code: string;
   /** Begins with the field that it is about, if it is about one. */
   readonly message: string;
+  readonly isError?: true;
 }

@@ -1,16 +1,6 @@
-import {
-  AccessPolicy,
-  Destination,
-  DestinationRule,
-  Mesh,
-  Pod,
-  Secret,
-  ServiceEntry,
-  VirtualMesh,
-  VirtualService,
-  Workload,
-} from "@isthmus/api";
+import { AccessPolicy, Destination, DestinationRule, Pod, Secret, ServiceEntry, VirtualMesh, VirtualService, Workload } from "@isthmus/api";
 import { displayName, formatRef, nearestName, type Resource, refOf } from "@isthmus/core";
+import { insightsOfRules } from "@isthmus/insights";
 import { networkingOwner } from "@isthmus/translators";
 import { type KnownCallers, knownCallers, unknownAccounts } from "./callers.ts";
 import type { Doubt, KnownObjects } from "./knownObjects.ts";
@@ -19,7 +9,8 @@ import type { Doubt, KnownObjects } from "./knownObjects.ts";
 export function referenceDoubts(known: KnownObjects): readonly Doubt[] {
   const callers = knownCallers(known.of(Workload), known.of(Pod));
   return [
-    ...known.of(VirtualMesh).flatMap((object) => [...missingRoot(object, known), ...nobodyAllowed(object, known), ...skew(object, known)]),
+    ...known.of(VirtualMesh).flatMap((object) => missingRoot(object, known)),
+    ...foundByRules(known),
     ...known.of(AccessPolicy).flatMap((object) => [...unknownPorts(object, known), ...unknownCallers(object, callers, known)]),
     ...sharedHosts(known),
     ...ISTIO_HOSTS.flatMap(({ kind, field }) => known.of<Resource>(kind).flatMap((object) => misspeltHosts(object, field, known))),
@@ -36,30 +27,21 @@ function missingRoot(object: VirtualMesh, known: KnownObjects): readonly Doubt[]
   return [{ object, code: "RootSecretUnknown", message }];
 }
 
-function nobodyAllowed(object: VirtualMesh, known: KnownObjects): readonly Doubt[] {
-  if (object.spec?.globalAccessPolicy !== "ENABLED" || known.of(AccessPolicy).length > 0) return [];
-  const message =
-    "spec.globalAccessPolicy: ENABLED denies every call that no AccessPolicy allows, and there is none: add AccessPolicies first, or set DISABLED";
-  return [{ object, code: "AllCallsDenied", message }];
-}
+/** Under which code of findings the insights of a rule are printed. */
+const INSIGHTS: ReadonlyMap<string, string> = new Map([
+  ["SEC1001", "AllCallsDenied"],
+  ["FED1012", "VersionSkew"],
+]);
 
-// Istio supports upgrades over at most two minor versions. Source: istio.io/docs/setup/upgrade.
-const LARGEST_SKEW = 2;
-
-function skew(object: VirtualMesh, known: KnownObjects): readonly Doubt[] {
-  const named = new Set((object.spec?.meshes ?? []).map(({ name, namespace }) => `${namespace}/${name}`));
-  const versions = known.of(Mesh).flatMap(({ metadata, spec }) => {
-    const { version = "" } = spec?.istio?.installation ?? {};
-    const minor = /^1\.(\d{1,3})(?:\D|$)/.exec(version)?.[1];
-    return minor === undefined || !named.has(`${metadata.namespace}/${metadata.name}`)
-      ? []
-      : [{ name: metadata.name, version, minor: Number(minor) }];
-  });
-  versions.sort((a, b) => a.minor - b.minor);
-  const [oldest, newest] = [versions[0], versions.at(-1)];
-  if (oldest === undefined || newest === undefined || newest.minor - oldest.minor <= LARGEST_SKEW) return [];
-  const message = `spec.meshes: Istio is ${oldest.version} in ${oldest.name} and ${newest.version} in ${newest.name}: Istio supports a difference of ${LARGEST_SKEW} minor versions: upgrade the older`;
-  return [{ object, code: "VersionSkew", message }];
+/** What rules of insights find that `validate` reports, too. */
+function foundByRules({ translation, namespace }: KnownObjects): readonly Doubt[] {
+  return insightsOfRules(translation, new Set(INSIGHTS.keys()), namespace).flatMap(
+    ({ code, object: ref, field, message, remedy, severity }) => {
+      const object = translation.attached.of(VirtualMesh).get(ref);
+      const found = { code: INSIGHTS.get(code) ?? code, message: `${field}: ${message}: ${remedy.text}` };
+      return object === undefined ? [] : [{ object, ...found, ...(severity === "error" ? { isError: true as const } : {}) }];
+    },
+  );
 }
 
 /** Ports at which no workload of any known Service listens. */

@@ -1,11 +1,12 @@
 import { type AccessPolicy, type Destination, type Mesh, meshInstallationOf } from "@isthmus/api";
-import { misspeltAccounts, type RuleFinding } from "@isthmus/insights";
 import { portFamily } from "@isthmus/translators";
 import { knownCallers, type UnknownName, unknownNamespaces } from "../../offline/checks/callers.ts";
 import { groupsBy } from "../../offline/groupsBy.ts";
 import { CATEGORIES, type Check, type CheckFinding, subjectName } from "./check.ts";
+import { INSIGHT_GROUPS } from "./insightGroups.ts";
 import { objectKey, refKey } from "./objectKeys.ts";
 import type { PlaneState } from "./planeState.ts";
+import { insightCheck, insightsWith } from "./readInsights.ts";
 
 const category = CATEGORIES.access;
 
@@ -22,71 +23,35 @@ export const accessIsPossible: Check = {
           .map((virtualMesh) => ({
             code: "SEC1001",
             severity: "error",
-            message: `${subjectName(virtualMesh)}: spec.globalAccessPolicy is ENABLED and there is no AccessPolicy: all calls are denied`,
-            remedy: "create an AccessPolicy, or set spec.globalAccessPolicy to DISABLED",
+            message: `${subjectName(virtualMesh)}: spec.globalAccessPolicy: is ENABLED and there is no AccessPolicy: all calls are denied that AuthorizationPolicies of users do not allow`,
+            remedy: "create an AccessPolicy, or set DISABLED",
           })),
 };
 
 /** Where some services of a mesh are guarded, the others should be on purpose. */
-export const servicesAreGuarded: Check = {
+export const servicesAreGuarded: Check = insightCheck({
   category,
   description: "Where a mesh has services with an AccessPolicy, all have one",
-  reads: ["meshes", "virtualMeshes", "destinations"],
-  findings: ({ meshes, virtualMeshes, destinations }) => {
-    // There nobody may call what has none.
-    const closed = new Set(virtualMeshes.filter(({ spec }) => spec?.globalAccessPolicy === "ENABLED").map(objectKey));
-    const services = groupsBy(destinations, ({ spec }) => refKey(spec?.mesh));
-    return meshes
-      .filter(({ status }) => !closed.has(refKey(status?.appliedVirtualMesh?.ref)))
-      .flatMap((mesh) => unguarded(mesh, services.get(objectKey(mesh)) ?? []));
-  },
-};
-
-function unguarded(mesh: Mesh, services: readonly Destination[]): readonly CheckFinding[] {
-  const own = installationNamespace(mesh);
-  const guardable = services.filter(({ spec }) => spec?.kubeService !== undefined && spec.kubeService.ref?.namespace !== own);
-  const open = guardable.filter(({ status }) => (status?.appliedAccessPolicies ?? []).length === 0);
-  if (open.length === 0 || open.length === guardable.length) return [];
-  const names = open.slice(0, SHOWN).map(({ spec }) => `${spec?.kubeService?.ref?.namespace}/${spec?.kubeService?.ref?.name}`);
-  const more = open.length > SHOWN ? " and others" : "";
-  const message = `${subjectName(mesh)}: ${open.length} of ${guardable.length} services have no AccessPolicy, so all callers may call them: ${names.join(", ")}${more}`;
-  const remedy = "create AccessPolicies for them, or set spec.globalAccessPolicy of the VirtualMesh to ENABLED";
-  return [{ code: "SEC1003", severity: "warning", message, remedy }];
-}
-
-const SHOWN = 5;
-
-/** Of its control plane and gateways. */
-function installationNamespace(mesh: Mesh): string | undefined {
-  return meshInstallationOf(mesh)?.namespace;
-}
+  reads: ["meshes", "virtualMeshes", "destinations", "accessPolicies"],
+  codes: INSIGHT_GROUPS.guarded,
+});
 
 /** Whom policies allow. */
 export const callersAreKnown: Check = {
   category,
   description: "The callers that AccessPolicies name exist",
   reads: ["accessPolicies", "workloads"],
-  findings: ({ accessPolicies, workloads }) => {
-    const callers = knownCallers(workloads);
-    return accessPolicies.flatMap((policy) => [
-      ...misspeltAccounts(policy, { workloads, namespaces: [] }).map((found) => misspelt(policy, found)),
-      ...unknownNamespaces(policy, callers).map((name) => emptyNamespace(policy, name)),
-    ]);
+  findings: (state) => {
+    const callers = knownCallers(state.workloads);
+    return [
+      ...insightsWith(state, INSIGHT_GROUPS.callers),
+      ...state.accessPolicies.flatMap((policy) => unknownNamespaces(policy, callers).map((name) => emptyNamespace(policy, name))),
+    ];
   },
 };
 
-/** As insights say it. */
-function misspelt(policy: AccessPolicy, { field = "", message, nearMiss }: RuleFinding): CheckFinding {
-  return {
-    code: "SEC1016",
-    severity: "warning",
-    message: `${subjectName(policy)}: ${field}: ${message}`,
-    remedy: `did you mean ${nearMiss}?`,
-  };
-}
-
 function emptyNamespace(policy: AccessPolicy, { path, problem, remedy }: UnknownName): CheckFinding {
-  return { code: "SEC1007", severity: "warning", message: `${subjectName(policy)}: ${path}: ${problem}`, remedy };
+  return { code: "SEC1107", severity: "warning", message: `${subjectName(policy)}: ${path}: ${problem}`, remedy };
 }
 
 /** Identities hold in meshes that trust each other. */
@@ -119,7 +84,7 @@ const NONE = refKey();
 function untrusted(policy: AccessPolicy, cluster: string, { spec }: Destination): CheckFinding {
   const { name, namespace, clusterName } = spec?.kubeService?.ref ?? {};
   const message = `${subjectName(policy)}: allows callers of cluster ${cluster} for service ${namespace}/${name} in ${clusterName}, and no VirtualMesh has the meshes of both: unless they have one root all the same, such calls fail`;
-  return { code: "SEC1006", severity: "warning", message, remedy: "put both meshes into one VirtualMesh with spec.mtlsConfig" };
+  return { code: "SEC1106", severity: "warning", message, remedy: "put both meshes into one VirtualMesh with spec.mtlsConfig" };
 }
 
 /** The VirtualMeshes of the meshes in each cluster. */

@@ -1,7 +1,7 @@
 import { accessIsPossible, callersAreKnown, callersAreTrusted, restrictionsAreOfHttp, servicesAreGuarded } from "./access.ts";
 import { CATEGORIES, type CategoryWord, type Check } from "./check.ts";
 import { agentsAreConnected, clustersAreRegistered, nothingWaits, versionsGoTogether } from "./clusters.ts";
-import { configurationIsAccepted, configurationIsApplied } from "./configuration.ts";
+import { configurationIsAccepted, configurationIsApplied, nothingElseIsFound } from "./configuration.ts";
 import { fieldsAreCurrent } from "./deprecated.ts";
 import { controlPlanesAreThere, exportsAreMeant, gatewaysAreReachable, trustDomainsAreKnown } from "./federatedMeshes.ts";
 import { groupedMeshesExist, istioIsSupported, servicesAgree, sharedPortsAgree } from "./federation.ts";
@@ -40,6 +40,7 @@ const CHECKS: readonly Check[] = [
   callersAreKnown,
   callersAreTrusted,
   restrictionsAreOfHttp,
+  nothingElseIsFound,
 ];
 
 /** Which categories are checked: those of `only`, else all but those of `skip`. */

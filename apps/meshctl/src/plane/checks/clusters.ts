@@ -3,6 +3,8 @@ import { skewOf } from "@isthmus/core";
 import { groupsBy } from "../../offline/groupsBy.ts";
 import { serverVersion, singleCluster } from "../deployments.ts";
 import { CATEGORIES, type Check, type CheckFinding, subjectName } from "./check.ts";
+import { INSIGHT_GROUPS } from "./insightGroups.ts";
+import { insightsWith } from "./readInsights.ts";
 
 const category = CATEGORIES.clusters;
 
@@ -12,7 +14,7 @@ const BAD_STATES: ReadonlyMap<string, Pick<CheckFinding, "code" | "severity">> =
     REGISTERED: { code: "REL1001", severity: "error" },
     OFFLINE: { code: "REL1001", severity: "error" },
     UNREACHABLE: { code: "REL1001", severity: "error" },
-    REVOKED: { code: "REL1001", severity: "warning" },
+    REVOKED: { code: "REL1001", severity: "error" },
     LAGGING: { code: "REL1004", severity: "warning" },
     SYNCING: { code: "REL1101", severity: "info" },
   }),
@@ -55,38 +57,31 @@ function syncingSince({ status }: KubernetesCluster): number {
   return Date.parse(status?.conditions?.find(({ type, status: value }) => type === "Synced" && value !== "True")?.lastTransitionTime ?? "");
 }
 
-/** Conditions that are True when something is wrong. */
-const ALARMS: ReadonlyMap<string, Pick<CheckFinding, "code" | "severity">> = new Map(
-  Object.entries({
-    DeletesPaused: { code: "REL1010", severity: "warning" },
-    WritesRefused: { code: "REL1005", severity: "warning" },
-    OverQuota: { code: "REL1102", severity: "warning" },
-    CertificateExpiring: { code: "CRT1002", severity: "warning" },
-    JoinTokenExpiring: { code: "CRT1010", severity: "warning" },
-  }),
-);
-
 /** What else the server says of them. */
 export const nothingWaits: Check = {
   category,
   description: "No cluster has deletes on hold, refuses objects, exceeds its quota, or has a certificate or join token that ends",
-  reads: ["clusters"],
-  findings: ({ clusters, now }) =>
-    clusters.flatMap(({ metadata: { name }, status = {} }) => {
-      const remedy = `meshctl cluster describe ${name}`;
-      const alarms = (status.conditions ?? []).flatMap(({ type = "", status: value, message = "" }) => {
-        const alarm = ALARMS.get(type);
-        return alarm === undefined || value !== "True" ? [] : [{ ...alarm, message: `cluster ${name}: ${type}: ${message}`, remedy }];
-      });
-      const { certificateNotAfter = "" } = status.agent ?? {};
-      if (!(Date.parse(certificateNotAfter) < now)) return alarms;
-      const message = `cluster ${name}: the certificate of its agent expired at ${certificateNotAfter}`;
-      return [
-        ...alarms,
-        { code: "CRT1001", severity: "error", message, remedy: `meshctl cluster token create --cluster ${name}` } as const,
-      ];
-    }),
+  reads: ["clusters", "meshes"],
+  findings: (state) => [
+    ...insightsWith(state, INSIGHT_GROUPS.clusters),
+    ...state.clusters.flatMap((registered) => [...tokenEnding(registered), ...certificateEnded(registered, state.now)]),
+  ],
 };
+
+function tokenEnding(registered: KubernetesCluster): readonly CheckFinding[] {
+  const { name } = registered.metadata;
+  const condition = registered.status?.conditions?.find(({ type, status }) => type === "JoinTokenExpiring" && status === "True");
+  if (condition === undefined) return [];
+  const message = `cluster ${name}: JoinTokenExpiring: ${condition.message ?? ""}`;
+  return [{ code: "CRT1102", severity: "warning", message, remedy: `meshctl cluster describe ${name}` }];
+}
+
+function certificateEnded({ metadata: { name }, status }: KubernetesCluster, now: number): readonly CheckFinding[] {
+  const { certificateNotAfter = "" } = status?.agent ?? {};
+  if (!(Date.parse(certificateNotAfter) < now)) return [];
+  const message = `cluster ${name}: the certificate of its agent expired at ${certificateNotAfter}`;
+  return [{ code: "CRT1001", severity: "error", message, remedy: `meshctl cluster token create --cluster ${name}` }];
+}
 
 /** Versions of agents beside that of the server. */
 export const versionsGoTogether: Check = {

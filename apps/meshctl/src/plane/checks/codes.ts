@@ -1,62 +1,49 @@
-/** What `check` and `precheck` find, by code. A code keeps its meaning for ever; docs/reference/meshctl.md is generated from here. */
+import type { InsightCode } from "@isthmus/insights";
+
+/**
+ * What only `check` and `precheck` find, by code: what is no insight, such as whether the server runs. All else that they find has the code, the severity and the meaning of the
+ * insight. A code keeps its meaning for ever; docs/reference/meshctl.md is generated from here.
+ */
 export const CHECK_CODES = {
-  CFG1003: "Services share pods and a port, and differ in its protocol.",
-  CFG1101: "A policy, VirtualMesh or VirtualDestination is not accepted.",
   CFG1102: "A policy, VirtualMesh or VirtualDestination is accepted, and not all of what it asks for is applied.",
-  CFG1103: "A policy, VirtualMesh or VirtualDestination has a warning.",
   CRT1001: "The certificate of an agent has expired.",
-  CRT1002: "The certificate of an agent is not renewed in time.",
-  CRT1003: "A certificate of the relay ends soon, has expired, or cannot be read.",
   CRT1005: "The certificate authority of a mesh waits for its signature for more than five minutes.",
-  CRT1010: "The join token of a cluster that waits for its agent ends soon, or has ended.",
-  FED1001: "A VirtualMesh names a Mesh that was not discovered.",
-  FED1002: "A Mesh is in two VirtualMeshes.",
-  FED1003: "A mesh has no gateway that can take traffic from other clusters.",
-  FED1004: "A gateway for traffic from other clusters has no external address.",
+  CRT1101: "A certificate of the relay ends soon, has expired, or cannot be read.",
+  CRT1102: "The join token of a cluster that waits for its agent ends soon, or has ended.",
   FED1005: "The addresses of a gateway for traffic from other clusters are private.",
-  FED1006: "The trust domain of a mesh cannot be read, so the last known one is used.",
-  FED1007: "Services of the same name have different ports in different clusters.",
-  FED1009: "A federated service has no endpoints.",
-  FED1012: "The meshes of a VirtualMesh differ by more than one minor version.",
-  FED1013: "A VirtualMesh federates all services to all of its meshes.",
-  FED1019: "Sidecars of a mesh do not resolve hosts of other clusters.",
-  HLT1001: "A Deployment has no available pods, or there is none.",
   HLT1003: "The management server has not processed the last change of a policy.",
+  HLT1101: "A Deployment has no available pods, or there is none.",
   PRE1001: "The version of Kubernetes is not supported.",
   PRE1002: "The user lacks a permission that the installation of an agent needs.",
   PRE1101: "No mesh was found in the cluster.",
   PRE1102: "Discovery reports a problem with the mesh.",
   PRE1103: "The mesh has the default trust domain, which meshes of other clusters have, too.",
-  REL1001: "The agent of a cluster is not connected, or the server cannot connect to the cluster.",
   REL1002: "Meshes are known of a cluster that is not registered.",
-  REL1003: "An agent is connected, and has not reported its cluster within five minutes.",
-  REL1004: "An agent has not acknowledged changes of the desired state for more than 30 s.",
-  REL1005: "An agent could not write objects as desired.",
   REL1006: "One cluster is registered under two names.",
   REL1007: "The version of an agent is not supported by the server.",
   REL1008: "No cluster is registered.",
   REL1009: "The clocks of a workload cluster and of the management cluster differ by more than 30 s.",
-  REL1010: "A mass deletion is on hold, waiting for approval.",
-  REL1013: "Redis refuses to write, has almost reached its memory limit, or drops entries when it reaches it.",
   REL1101: "An agent has not completed its full sync.",
-  REL1102: "An agent reports more than its quota.",
-  RES1002: "A federated service has a single pod in all clusters together.",
-  RES1003: "The gateways of a mesh for traffic from other clusters have a single pod.",
-  RTE1014: "A TrafficPolicy injects faults and is older than a day.",
-  RTE1018: "A TrafficPolicy sends more than half of its traffic to clusters that are not connected.",
+  REL1103: "How much room Redis has is not known.",
   SEC0008: "AuthorizationPolicies name callers where no PeerAuthentication requires mutual TLS.",
-  SEC1001: "Calls require an AccessPolicy, and there is none.",
-  SEC1003: "Services have no AccessPolicy while others in their mesh do, so all callers may call them.",
-  SEC1006: "An AccessPolicy allows callers of another cluster whose mesh shares no VirtualMesh with that of the destination.",
-  SEC1007: "An AccessPolicy names a namespace that has no workload in a mesh.",
   SEC1010: "An AccessPolicy restricts paths or methods of a port that is not HTTP.",
   SEC1011: "A route matches claims of tokens, and there is no RequestAuthentication that reads them.",
   SEC1014: "The management server runs without client certificates.",
-  SEC1016: "An AccessPolicy names a service account that no workload runs as, and that looks like a misspelt one.",
-  SEC1020: "A control plane, or Cilium, is gone, and what policies wrote for it is kept.",
-  UPG1001: "The version of Istio is older than the oldest supported one.",
+  SEC1106: "An AccessPolicy allows callers of another cluster whose mesh shares no VirtualMesh with that of the destination.",
+  SEC1107: "An AccessPolicy names a namespace that has no workload in a mesh.",
   UPG1002: "A resource uses a deprecated field.",
   UPG1101: "A CRD of the management plane is missing.",
 } as const;
 
-export type CheckCode = keyof typeof CHECK_CODES;
+/** A code of what a check finds. */
+export type CheckCode = keyof typeof CHECK_CODES | InsightCode;
+
+/** Codes that `check` had before for what is no insight, where the insight of this code is about something else. `-S` takes them for the new one, too. */
+export const RENAMED_CODES: Readonly<Record<string, keyof typeof CHECK_CODES | "REL1012">> = {
+  CRT1003: "CRT1101",
+  CRT1010: "CRT1102",
+  HLT1001: "HLT1101",
+  REL1102: "REL1012",
+  SEC1006: "SEC1106",
+  SEC1007: "SEC1107",
+};

@@ -1,10 +1,14 @@
 import type { AccessPolicy, ApprovalStatus, TrafficPolicy, VirtualDestination, VirtualMesh } from "@isthmus/api";
-import type { TimedCondition } from "@isthmus/core";
+import { refOf, resourceKeyOf, type TimedCondition } from "@isthmus/core";
+import type { Insight } from "@isthmus/insights";
+import { groupsBy } from "../../offline/groupsBy.ts";
 import { CATEGORIES, type Check, type CheckFinding, subjectName } from "./check.ts";
+import { GROUPED_CODES } from "./insightGroups.ts";
 import type { PlaneState } from "./planeState.ts";
+import { insightFinding } from "./readInsights.ts";
 
 const category = CATEGORIES.configuration;
-const reads = ["trafficPolicies", "accessPolicies", "virtualMeshes", "virtualDestinations"] as const;
+const reads = ["trafficPolicies", "accessPolicies", "virtualMeshes", "virtualDestinations", "meshes", "workloads", "destinations"] as const;
 
 type Policy = TrafficPolicy | AccessPolicy | VirtualMesh | VirtualDestination;
 
@@ -19,10 +23,27 @@ export const configurationIsAccepted: Check = {
   category,
   description: "Gloo Mesh networking configuration resources are in a valid state",
   reads,
-  findings: (state) => policiesOf(state).flatMap(problemOf),
+  findings: (state) => {
+    const known = insightsOfPolicies(state);
+    return policiesOf(state).flatMap((policy) => problemOf(policy, known.get(keyOfPolicy(policy)) ?? []));
+  },
 };
 
-function problemOf(policy: Policy): readonly CheckFinding[] {
+/** The insights about each policy. */
+function insightsOfPolicies(state: PlaneState): ReadonlyMap<string, readonly Insight[]> {
+  return groupsBy(state.insights(), ({ object }) => resourceKeyOf(object));
+}
+
+function keyOfPolicy(policy: Policy): string {
+  return resourceKeyOf(refOf(policy));
+}
+
+/** Of insights, those that no other check prints. */
+function unprinted(insights: readonly Insight[]): readonly Insight[] {
+  return insights.filter(({ code }) => !GROUPED_CODES.has(code));
+}
+
+function problemOf(policy: Policy, known: readonly Insight[]): readonly CheckFinding[] {
   const { metadata, status = {} } = policy;
   const { name, namespace = "" } = metadata;
   const remedy = `meshctl describe ${policy.kind.toLowerCase()} ${namespace}/${name}`;
@@ -31,6 +52,8 @@ function problemOf(policy: Policy): readonly CheckFinding[] {
     return [{ code: "HLT1003", severity: "warning", message, remedy: "check the log of the management server: meshctl logs" }];
   }
   if (status.state !== "ACCEPTED") {
+    const errors = known.filter(({ severity }) => severity === "error");
+    if (errors.length > 0) return unprinted(errors).map(insightFinding);
     const cause = status.errors?.[0] ?? firstTargetError(policy) ?? "";
     return [
       {
@@ -54,18 +77,36 @@ export const configurationIsApplied: Check = {
   category,
   description: "Accepted resources are applied, without warnings",
   reads,
-  findings: (state) =>
-    policiesOf(state).flatMap((policy): readonly CheckFinding[] => {
+  findings: (state) => {
+    const known = insightsOfPolicies(state);
+    return policiesOf(state).flatMap((policy): readonly CheckFinding[] => {
       const { metadata, status = {} } = policy;
       if (status.state !== "ACCEPTED") return [];
+      const insights = known.get(keyOfPolicy(policy)) ?? [];
       const remedy = `meshctl describe ${policy.kind.toLowerCase()} ${metadata.namespace}/${metadata.name}`;
       const applied = (status.conditions as readonly Partial<TimedCondition>[] | undefined)?.find(({ type }) => type === "Applied");
-      const [warning] = status.warnings ?? [];
-      return [
+      const warnings = (status.warnings ?? []).filter((warning) => !insights.some(({ message }) => warning.includes(message)));
+      const ofStatus = [
         ...(applied?.status === "False"
           ? [{ code: "CFG1102" as const, message: `${subjectName(policy)} is not applied: ${applied.message ?? ""}` }]
           : []),
-        ...(warning === undefined ? [] : [{ code: "CFG1103" as const, message: `${subjectName(policy)}: ${warning}` }]),
-      ].map((finding) => ({ ...finding, severity: "warning", remedy }));
-    }),
+        ...warnings.map((warning) => ({ code: "CFG1103" as const, message: `${subjectName(policy)}: ${warning}` })),
+      ];
+      return [
+        ...ofStatus.map((finding) => ({ ...finding, severity: "warning" as const, remedy })),
+        ...unprinted(insights).map(insightFinding),
+      ];
+    });
+  },
+};
+
+/** What is said of other objects, such as Meshes and registrations. */
+export const nothingElseIsFound: Check = {
+  category,
+  description: "No other rule of meshctl insights finds anything in these objects",
+  reads: [...reads, "clusters", "settings"],
+  findings: (state) => {
+    const policies = new Set(policiesOf(state).map(keyOfPolicy));
+    return unprinted(state.insights().filter(({ object }) => !policies.has(resourceKeyOf(object)))).map(insightFinding);
+  },
 };

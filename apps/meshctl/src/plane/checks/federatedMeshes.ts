@@ -1,8 +1,9 @@
 import { BlockList, isIP } from "node:net";
 import { type Destination, type Mesh, meshInstallationOf, type VirtualMesh } from "@isthmus/api";
 import { CATEGORIES, type Check, type CheckFinding, subjectName } from "./check.ts";
+import { INSIGHT_GROUPS } from "./insightGroups.ts";
 import { endpointCount, objectKey, refKey } from "./objectKeys.ts";
-import type { PlaneState } from "./planeState.ts";
+import { insightCheck, insightsWith } from "./readInsights.ts";
 
 const category = CATEGORIES.federation;
 
@@ -14,12 +15,13 @@ export const gatewaysAreReachable: Check = {
   findings: (state) => {
     const meshes = new Map(state.meshes.map((mesh) => [objectKey(mesh), mesh]));
     const destinations = new Map(state.destinations.map((destination) => [objectKey(destination), destination]));
-    return state.virtualMeshes.filter(federates).flatMap((virtualMesh) => {
+    const ofGateways = state.virtualMeshes.filter(federates).flatMap((virtualMesh) => {
       const members = (virtualMesh.spec?.meshes ?? []).flatMap((ref) => meshes.get(refKey(ref)) ?? []);
       const isAcrossClusters = new Set(members.map(clusterOf)).size > 1;
       if (!isAcrossClusters) return [];
       return members.flatMap((mesh) => gatewayFindings(mesh, virtualMesh, destinations));
     });
+    return [...insightsWith(state, INSIGHT_GROUPS.gateways), ...ofGateways];
   },
 };
 
@@ -37,23 +39,11 @@ function gatewayFindings(mesh: Mesh, virtualMesh: VirtualMesh, destinations: Rea
   // A mesh that another VirtualMesh has taken says nothing of this one.
   if (mesh.spec?.istio === undefined || refKey(mesh.status?.appliedVirtualMesh?.ref) !== objectKey(virtualMesh)) return [];
   const gateways = mesh.status?.appliedEastWestIngressGateways ?? [];
-  const describe = `meshctl describe virtualmesh ${objectKey(virtualMesh)}`;
-  if (gateways.length === 0) {
-    const message = `${subjectName(mesh)}: has no gateway that can take traffic from other clusters, so its services cannot be called from there`;
-    return [{ code: "FED1003", severity: "error", message, remedy: describe }];
-  }
+  if (gateways.length === 0) return [];
   const name = `the gateway ${gateways.map(({ destinationRef }) => `Destination ${refKey(destinationRef)}`).join(", ")} of ${subjectName(mesh)}`;
   const addresses = gateways.flatMap(({ externalAddresses = [] }) => externalAddresses);
   const pods = gateways.reduce((sum, { destinationRef }) => sum + endpointCount(destinations.get(refKey(destinationRef))), 0);
-  return [
-    ...(addresses.length === 0 ? [unaddressed(name, clusterOf(mesh))] : privateAddresses(name, addresses, virtualMesh)),
-    ...(pods === 1 ? [singlePod(name)] : []),
-  ];
-}
-
-function unaddressed(name: string, cluster: string): CheckFinding {
-  const remedy = `kubectl --context CONTEXT get services -A -o wide, with the context of ${cluster}: its load balancer gives it an address`;
-  return { code: "FED1004", severity: "error", message: `${name} has no external address`, remedy };
+  return [...(addresses.length === 0 ? [] : privateAddresses(name, addresses, virtualMesh)), ...(pods === 1 ? [singlePod(name)] : [])];
 }
 
 function privateAddresses(name: string, addresses: readonly string[], { spec }: VirtualMesh): readonly CheckFinding[] {
@@ -119,47 +109,9 @@ export const controlPlanesAreThere: Check = {
 };
 
 /** How much is exported. */
-export const exportsAreMeant: Check = {
+export const exportsAreMeant: Check = insightCheck({
   category,
   description: "VirtualMeshes select the services that they federate, and these have more than one pod",
   reads: ["virtualMeshes", "destinations"],
-  findings: (state) => [...state.virtualMeshes.flatMap((virtualMesh) => everything(virtualMesh, state)), ...singlePods(state.destinations)],
-};
-
-function everything(virtualMesh: VirtualMesh, { destinations }: PlaneState): readonly CheckFinding[] {
-  const { selectors = [], permissive } = virtualMesh.spec?.federation ?? {};
-  const isAll = selectors.some((selector) => (selector.destinationSelectors ?? []).length === 0 && (selector.meshes ?? []).length === 0);
-  if (!isAll && !(selectors.length === 0 && permissive !== undefined)) return [];
-  const exported = destinations.filter(({ status }) => refKey(status?.appliedFederation?.virtualMeshRef) === objectKey(virtualMesh));
-  if (exported.length === 0) return [];
-  const isEnabled = virtualMesh.spec?.globalAccessPolicy === "ENABLED";
-  const unused = isEnabled ? exported.filter(({ status }) => (status?.appliedAccessPolicies ?? []).length === 0).length : 0;
-  const rest = unused === 0 ? "" : `; ${unused} of them have no AccessPolicy, so nobody may call them`;
-  const message = `${subjectName(virtualMesh)}: federates all ${exported.length} services to all of its meshes${rest}`;
-  const remedy = "name those that other clusters call with destinationSelectors in spec.federation.selectors";
-  return [{ code: "FED1013", severity: "info", message, remedy }];
-}
-
-function singlePods(destinations: readonly Destination[]): readonly CheckFinding[] {
-  const services = new Map<string, { pods: number; isFederated: boolean }>();
-  for (const destination of destinations) {
-    const { ref } = destination.spec?.kubeService ?? {};
-    if (ref === undefined) continue;
-    const service = services.get(`${ref.namespace}/${ref.name}`) ?? { pods: 0, isFederated: false };
-    service.pods += endpointCount(destination);
-    service.isFederated ||= destination.status?.appliedFederation?.federatedHostname !== undefined;
-    services.set(`${ref.namespace}/${ref.name}`, service);
-  }
-  return [...services].flatMap(([name, { pods, isFederated }]): readonly CheckFinding[] =>
-    isFederated && pods === 1
-      ? [
-          {
-            code: "RES1002",
-            severity: "info",
-            message: `Service ${name} is federated and has a single pod in all clusters together`,
-            remedy: "scale its workload to 2 or more, in more than one cluster if it has to outlast one",
-          },
-        ]
-      : [],
-  );
-}
+  codes: INSIGHT_GROUPS.exports,
+});

@@ -1,113 +1,33 @@
-import type { Destination, Mesh } from "@isthmus/api";
-import { isAtLeast, minorVersion, nearestName } from "@isthmus/core";
 import { portFamily } from "@isthmus/translators";
-import { CATEGORIES, type Check, type CheckFinding, subjectName } from "./check.ts";
-import { endpointCount, objectKey } from "./objectKeys.ts";
+import { CATEGORIES, type Check, type CheckFinding } from "./check.ts";
+import { INSIGHT_GROUPS } from "./insightGroups.ts";
+import { insightCheck } from "./readInsights.ts";
 
 const category = CATEGORIES.meshes;
 
 /** The meshes that VirtualMeshes name. */
-export const groupedMeshesExist: Check = {
+export const groupedMeshesExist: Check = insightCheck({
   category,
   description: "Every mesh of a VirtualMesh was discovered, and is in one VirtualMesh",
   reads: ["meshes", "virtualMeshes"],
-  findings: ({ meshes, virtualMeshes }) => {
-    const known = new Set(meshes.map(objectKey));
-    const first = new Map<string, string>();
-    return virtualMeshes.flatMap((virtualMesh) =>
-      (virtualMesh.spec?.meshes ?? []).flatMap((ref): readonly CheckFinding[] => {
-        const mesh = `${ref.namespace ?? ""}/${ref.name ?? ""}`;
-        const remedy = `kubectl -n ${virtualMesh.metadata.namespace} edit virtualmesh ${virtualMesh.metadata.name}`;
-        if (!known.has(mesh)) {
-          const nearest = nearestName(mesh, known);
-          const message = `${subjectName(virtualMesh)}: Mesh ${mesh} not found${nearest === undefined ? "" : `: did you mean ${nearest}?`}`;
-          return [{ code: "FED1001", severity: "error", message, remedy }];
-        }
-        const other = first.get(mesh);
-        first.set(mesh, other ?? subjectName(virtualMesh));
-        if (other === undefined || other === subjectName(virtualMesh)) return [];
-        return [{ code: "FED1002", severity: "error", message: `Mesh ${mesh} is in ${other} and in ${subjectName(virtualMesh)}`, remedy }];
-      }),
-    );
-  },
-};
+  codes: INSIGHT_GROUPS.members,
+});
 
 /** Versions of Istio. */
-export const istioIsSupported: Check = {
+export const istioIsSupported: Check = insightCheck({
   category,
-  description: `Istio is of a supported version (1.20 or later), and those of a VirtualMesh differ by one minor version at most`,
-  reads: ["meshes"],
-  findings: ({ meshes }) => [...meshes.flatMap(oldMesh), ...differingVersions(meshes)],
-};
-
-function versionOf({ spec }: Mesh): string {
-  return spec?.istio?.installation?.version ?? "";
-}
-
-function oldMesh(mesh: Mesh): readonly CheckFinding[] {
-  const version = versionOf(mesh);
-  if (isAtLeast(version, "1.20") !== false) return [];
-  const message = `${subjectName(mesh)}: Istio ${version} is older than 1.20, the oldest supported version`;
-  return [{ code: "UPG1001", severity: "warning", message, remedy: "upgrade Istio in this cluster" }];
-}
-
-function differingVersions(meshes: readonly Mesh[]): readonly CheckFinding[] {
-  const groups = new Map<string, Mesh[]>();
-  for (const mesh of meshes) {
-    const { name, namespace } = mesh.status?.appliedVirtualMesh?.ref ?? {};
-    if (name !== undefined) groups.set(`${namespace}/${name}`, [...(groups.get(`${namespace}/${name}`) ?? []), mesh]);
-  }
-  return [...groups].flatMap(([virtualMesh, members]) => {
-    const known = members.flatMap((mesh) => {
-      const minor = minorVersion(versionOf(mesh));
-      return minor === undefined ? [] : [{ mesh, minor: minor.minor }];
-    });
-    const [oldest, newest] = [known.toSorted((a, b) => a.minor - b.minor)[0], known.toSorted((a, b) => b.minor - a.minor)[0]];
-    if (oldest === undefined || newest === undefined || newest.minor - oldest.minor <= 1) return [];
-    const message =
-      `VirtualMesh ${virtualMesh}: Istio is ${versionOf(oldest.mesh)} in Mesh ${objectKey(oldest.mesh)}, ` +
-      `and ${versionOf(newest.mesh)} in Mesh ${objectKey(newest.mesh)}`;
-    return [{ code: "FED1012", severity: "warning" as const, message, remedy: "upgrade the older one" }];
-  });
-}
+  description: "Istio is of a supported version (1.20 or later), and those of a VirtualMesh differ by one minor version at most",
+  reads: ["meshes", "virtualMeshes"],
+  codes: INSIGHT_GROUPS.versions,
+});
 
 /** Services of several clusters. */
-export const servicesAgree: Check = {
+export const servicesAgree: Check = insightCheck({
   category,
   description: "Federated services have endpoints, and a service has the same ports in every cluster",
   reads: ["destinations"],
-  findings: ({ destinations }) => [...destinations.flatMap(withoutEndpoints), ...differingPorts(destinations)],
-};
-
-function withoutEndpoints(destination: Destination): readonly CheckFinding[] {
-  const { spec, status } = destination;
-  const { kubeService } = spec ?? {};
-  const isFederated = status?.appliedFederation?.federatedHostname !== undefined;
-  if (kubeService === undefined || !isFederated || endpointCount(destination) > 0) return [];
-  const { name, namespace, clusterName } = kubeService.ref ?? {};
-  const message = `Service ${namespace}/${name} in ${clusterName} is federated and has no endpoints`;
-  return [{ code: "FED1009", severity: "warning", message, remedy: "scale its workload up, or do not federate it" }];
-}
-
-function differingPorts(destinations: readonly Destination[]): readonly CheckFinding[] {
-  const services = new Map<string, { readonly cluster: string; readonly ports: string }>();
-  return destinations.flatMap(({ spec }): readonly CheckFinding[] => {
-    const { ref, ports = [] } = spec?.kubeService ?? {};
-    if (ref === undefined) return [];
-    const service = `${ref.namespace}/${ref.name}`;
-    const here = { cluster: ref.clusterName ?? "", ports: portsText(ports) };
-    const other = services.get(service);
-    if (other === undefined) services.set(service, here);
-    if (other === undefined || other.ports === here.ports) return [];
-    const message = `Service ${service} has ports ${other.ports} in ${other.cluster}, and ${here.ports} in ${here.cluster}`;
-    return [{ code: "FED1007", severity: "warning", message, remedy: "give both the same ports if one stands in for the other" }];
-  });
-}
-
-function portsText(ports: readonly { readonly port?: number; readonly name?: string; readonly protocol?: string }[]): string {
-  const texts = ports.map(({ port, protocol = "TCP" }) => `${port}/${protocol}`);
-  return texts.sort().join(", ") || "none";
-}
+  codes: INSIGHT_GROUPS.services,
+});
 
 /** Services of one cluster that share pods. */
 export const sharedPortsAgree: Check = {

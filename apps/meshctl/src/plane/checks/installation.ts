@@ -32,7 +32,7 @@ export const deploymentsAreAvailable: Check = {
       // Both as the published command says it.
       const message =
         isNamespaceMissing === true ? `specified namespace ${namespace} doesn't exist` : `no deployments found in namespace ${namespace}`;
-      return [{ code: "HLT1001", severity: "error", message, remedy }];
+      return [{ code: "HLT1101", severity: "error", message, remedy }];
     }
     return deployments.flatMap((deployment) => {
       const { spec, status } = deployment;
@@ -40,7 +40,7 @@ export const deploymentsAreAvailable: Check = {
       // On purpose, by a user: worth knowing, and nothing to mend.
       const isScaledToZero = spec?.replicas === 0;
       return {
-        code: "HLT1001",
+        code: "HLT1101",
         severity: isScaledToZero ? "warning" : "error",
         message: `${subjectName(deployment)} ${isScaledToZero ? "is scaled to 0" : "has no available pods"}`,
         remedy: `kubectl -n ${namespace} describe deployment ${deployment.metadata.name}`,

@@ -11,13 +11,14 @@ import {
   Workload,
 } from "@isthmus/api";
 import type { Kind, Resource } from "@isthmus/core";
+import type { Insight } from "@isthmus/insights";
 import { type Cluster, ClusterError } from "@isthmus/plane/ports";
 import { withRemedy } from "../../cluster/managementCluster.ts";
 import { type DeploymentState, DeploymentStates } from "../deployments.ts";
 import { type RelayCertificate, readRelayCertificates } from "./relayCertificates.ts";
 
-/** What checks see of the management cluster. */
-export interface PlaneState {
+/** What was read of the management cluster. */
+export interface PlaneObjects {
   readonly namespace: string;
   /** Milliseconds since 1970. */
   readonly now: number;
@@ -38,15 +39,21 @@ export interface PlaneState {
   readonly virtualDestinations: readonly VirtualDestination[];
 }
 
+/** What checks see of the management cluster. */
+export interface PlaneState extends PlaneObjects {
+  /** What follows from it by the rules of insights; found once. */
+  insights(): readonly Insight[];
+}
+
 /** A part of the state that is read by itself. */
-export type StateName = Exclude<keyof PlaneState, "namespace" | "now" | "isNamespaceMissing">;
+export type StateName = Exclude<keyof PlaneObjects, "namespace" | "now" | "isNamespaceMissing">;
 
 /** What is served is shown to everybody, and a Secret by its name may not be there. */
 const UNLISTED: ReadonlySet<StateName> = new Set<StateName>(["served", "relayCertificates"]);
 
 /** The state, and why parts of it are missing. */
 export interface ReadState {
-  readonly state: PlaneState;
+  readonly state: PlaneObjects;
   readonly unread: ReadonlyMap<StateName, string>;
 }
 
@@ -56,7 +63,7 @@ export interface ReadState {
  */
 export async function readPlaneState(
   cluster: Cluster,
-  { namespace, now, needed }: Pick<PlaneState, "namespace" | "now"> & { readonly needed: ReadonlySet<StateName> },
+  { namespace, now, needed }: Pick<PlaneObjects, "namespace" | "now"> & { readonly needed: ReadonlySet<StateName> },
   signal: AbortSignal,
 ): Promise<ReadState> {
   const unread = new Map<StateName, string>();
@@ -69,7 +76,7 @@ export async function readPlaneState(
     attempt(name, [], async () => (await cluster.list(kind, within === undefined ? {} : { namespace: within }, signal)).items);
   const deployments = await all("deployments", DeploymentStates, namespace);
   const isEmpty = deployments.length === 0 && needed.has("deployments") && !unread.has("deployments");
-  const state: PlaneState = {
+  const state: PlaneObjects = {
     namespace,
     now,
     served,

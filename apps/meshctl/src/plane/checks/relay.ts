@@ -1,5 +1,8 @@
+import type { Settings } from "@isthmus/api";
 import { hasClientCertificates } from "../deployments.ts";
-import { CATEGORIES, type Check, type CheckFinding, type CheckSeverity } from "./check.ts";
+import { CATEGORIES, type Check, type CheckFinding } from "./check.ts";
+import { INSIGHT_GROUPS } from "./insightGroups.ts";
+import { insightsWith } from "./readInsights.ts";
 import type { RelayCertificate } from "./relayCertificates.ts";
 
 const category = CATEGORIES["gloo-mesh"];
@@ -15,14 +18,14 @@ export const relayCertificatesLast: Check = {
 function ending({ secret, key, validity }: RelayCertificate, namespace: string, now: number): readonly CheckFinding[] {
   const name = `Secret ${namespace}/${secret}, key ${key}`;
   const look = `kubectl -n ${namespace} get secret ${secret} -o yaml`;
-  if (validity === undefined) return [{ code: "CRT1003", severity: "error", message: `${name}: has no certificate in PEM`, remedy: look }];
+  if (validity === undefined) return [{ code: "CRT1101", severity: "error", message: `${name}: has no certificate in PEM`, remedy: look }];
   const { from, until } = validity;
   const date = new Date(until).toISOString();
   const remedy = "one that the server has generated is renewed by itself: meshctl logs; renew your own: docs/own-pki.md";
-  if (until <= now) return [{ code: "CRT1003", severity: "error", message: `${name}: expired at ${date}`, remedy }];
+  if (until <= now) return [{ code: "CRT1101", severity: "error", message: `${name}: expired at ${date}`, remedy }];
   if (until - now >= Math.min(SOON_MS, (until - from) / 3)) return [];
   const days = Math.floor((until - now) / DAY_MS);
-  return [{ code: "CRT1003", severity: "warning", message: `${name}: ends in ${days} d, at ${date}, and is not renewed yet`, remedy }];
+  return [{ code: "CRT1101", severity: "warning", message: `${name}: ends in ${days} d, at ${date}, and is not renewed yet`, remedy }];
 }
 
 const DAY_MS = 24 * 3_600_000;
@@ -53,28 +56,17 @@ export const storeHasRoom: Check = {
   description: "Redis keeps what servers write",
   reads: ["settings"],
   applies: ({ settings }) => settings.some(({ status }) => status?.conditions?.some(({ type }) => type === STORE_ROOM) === true),
-  findings: ({ settings, namespace }) =>
-    settings.flatMap(({ status }) =>
-      (status?.conditions ?? []).flatMap(({ type, status: value, reason = "", message = "" }): readonly CheckFinding[] => {
-        const severity = type === STORE_ROOM ? severityOf(value ?? "", reason) : undefined;
-        if (severity === undefined) return [];
-        return [
-          {
-            code: "REL1013",
-            severity,
-            message,
-            remedy: `kubectl -n ${namespace} describe settings settings; docs/operations/replicas-and-redis.md`,
-          },
-        ];
-      }),
-    ),
+  findings: (state) => [
+    ...insightsWith(state, INSIGHT_GROUPS.store),
+    ...state.settings.flatMap((settings) => roomUnknown(settings, state.namespace)),
+  ],
 };
 
-/** Undefined where there is room. What is not known is an info. */
-function severityOf(status: string, reason: string): CheckSeverity | undefined {
-  if (status === "True") return undefined;
-  if (status === "Unknown") return "info";
-  return reason === "AlmostFull" ? "warning" : "error";
+function roomUnknown({ status }: Settings, namespace: string): readonly CheckFinding[] {
+  const unknown = status?.conditions?.find((condition) => condition.type === STORE_ROOM && condition.status === "Unknown");
+  if (unknown === undefined) return [];
+  const remedy = `kubectl -n ${namespace} describe settings settings; docs/operations/replicas-and-redis.md`;
+  return [{ code: "REL1103", severity: "info", message: unknown.message ?? "", remedy }];
 }
 
 const STORE_ROOM = "StoreHasRoom";

@@ -1,7 +1,9 @@
+import type { Insight } from "@isthmus/insights";
 import type { Cluster } from "@isthmus/plane/ports";
 import type { Check } from "./check.ts";
 import { type CheckSelection, selectedChecks } from "./checks.ts";
 import { type PlaneState, readPlaneState, type StateName } from "./planeState.ts";
+import { insightsOfState } from "./readInsights.ts";
 import type { CheckResult } from "./report.ts";
 
 /** Makes checks of the management plane, and reads only what they need. Throws ClusterError when the API server does not answer. */
@@ -13,7 +15,16 @@ export async function runChecks(
   const checks = selectedChecks(selection);
   const needed = new Set(checks.flatMap(({ reads }) => reads as readonly StateName[]));
   const { state, unread } = await readPlaneState(cluster, { ...place, needed }, signal);
-  return resultsOf(checks, state, unread);
+  const known = new Set([...needed].filter((part) => !unread.has(part)));
+  let insights: readonly Insight[] | undefined;
+  const withInsights: PlaneState = {
+    ...state,
+    insights: () => {
+      insights ??= insightsOfState(state, known);
+      return insights;
+    },
+  };
+  return resultsOf(checks, withInsights, unread);
 }
 
 /** What checks say of a state of which parts may be missing; nothing of those that do not apply. */

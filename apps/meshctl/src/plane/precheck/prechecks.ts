@@ -153,12 +153,12 @@ const agentIsRunning: Check<TargetState> = {
     const agent = deploymentOf("agent", agents);
     if (agent === undefined) {
       const remedy = "--remote-namespace names the one of the agent; meshctl cluster register installs it";
-      return [{ code: "HLT1001", severity: "error", message: `no Deployment of an agent in namespace ${namespace}`, remedy }];
+      return [{ code: "HLT1101", severity: "error", message: `no Deployment of an agent in namespace ${namespace}`, remedy }];
     }
     if ((agent.status?.availableReplicas ?? 0) > 0) return [];
     const { name } = agent.metadata;
     const remedy = `kubectl -n ${namespace} describe deployment ${name}`;
-    return [{ code: "HLT1001", severity: "error", message: `Deployment ${namespace}/${name} has no available pods`, remedy }];
+    return [{ code: "HLT1101", severity: "error", message: `Deployment ${namespace}/${name} has no available pods`, remedy }];
   },
 };
 
