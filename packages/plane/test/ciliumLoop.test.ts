@@ -3,7 +3,7 @@ import { type AnyResource, kindKeyOf } from "@isthmus/core";
 import { simulatedCluster } from "@isthmus/simulator";
 import { networkingOwner } from "@isthmus/translators";
 import { afterEach, expect, it } from "vitest";
-import { startCiliumLoop } from "../src/agent/ciliumLoop.ts";
+import { startCiliumLoop } from "../src/agent/cilium/ciliumLoop.ts";
 import { startInformer } from "../src/informer/informer.ts";
 import type { Observation } from "../src/ports/clusterPort.ts";
 import { recordingLog } from "./recordingLog.ts";

@@ -1,7 +1,7 @@
 import { uptimeOf } from "@isthmus/core";
 import { expect, test } from "vitest";
-import { leafRenewals } from "../src/agent/leafRenewals.ts";
-import type { RestartablePod } from "../src/agent/podRestarts.ts";
+import { leafRenewals } from "../src/agent/trust/leafRenewals.ts";
+import type { RestartablePod } from "../src/agent/trust/podRestarts.ts";
 import { clock } from "./virtualTime.ts";
 
 const DAY_MS = 86_400_000;

@@ -4,7 +4,7 @@ import { type DatedObject, type Insight, type InsightHistory, NO_HISTORY } from 
 import { simulatedCluster } from "@isthmus/simulator";
 import { heldBy, longText, MEBIBYTE } from "@isthmus/testing";
 import { expect, test } from "vitest";
-import { rolloutRestarts } from "../src/agent/rolloutRestarts.ts";
+import { rolloutRestarts } from "../src/agent/trust/rolloutRestarts.ts";
 import { nameRecord } from "../src/identity/nameRecord.ts";
 import { serverRoles } from "../src/index.ts";
 import { unsupportedDefinitions } from "../src/informer/unsupportedDefinitions.ts";

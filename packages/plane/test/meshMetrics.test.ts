@@ -1,7 +1,7 @@
 import { EndpointSlice, MutatingWebhookConfiguration, Pod, ReplicaSet, Settings } from "@isthmus/api";
 import { type Resource, snapshotOf } from "@isthmus/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { podAddresses } from "../src/agent/podAddresses.ts";
+import { podAddresses } from "../src/agent/observability/podAddresses.ts";
 import { type Leadership, type MeshPod, scrapeTargets } from "../src/index.ts";
 import { demoFleet, type Fleet, register } from "./fleet.ts";
 import { eventually } from "./virtualTime.ts";

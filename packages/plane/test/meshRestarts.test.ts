@@ -1,8 +1,8 @@
 import type { AnyResource } from "@isthmus/core";
 import { type SimulatedCluster, simulatedCluster } from "@isthmus/simulator";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type MeshRestarts, meshRestarts } from "../src/agent/meshRestarts.ts";
-import type { RestartablePod } from "../src/agent/podRestarts.ts";
+import { type MeshRestarts, meshRestarts } from "../src/agent/trust/meshRestarts.ts";
+import type { RestartablePod } from "../src/agent/trust/podRestarts.ts";
 import { recordingLog } from "./recordingLog.ts";
 import { clock } from "./virtualTime.ts";
 

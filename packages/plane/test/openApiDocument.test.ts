@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { MOST_YAML_BYTES, openApiDocument, SchemaProblem } from "../src/agent/openApiDocument.ts";
+import { MOST_YAML_BYTES, openApiDocument, SchemaProblem } from "../src/agent/schemas/openApiDocument.ts";
 
 const info = { title: "Reviews", version: "1" };
 const good = { openapi: "3.0.3", info, paths: { "/reviews": {} } };

@@ -1,7 +1,7 @@
 import { Pod, ReplicaSet } from "@isthmus/api";
 import { emptySnapshot, type Resource, type ResourceRef } from "@isthmus/core";
 import { expect, it } from "vitest";
-import { podAddresses, podsAtAddress } from "../src/agent/podAddresses.ts";
+import { podAddresses, podsAtAddress } from "../src/agent/observability/podAddresses.ts";
 
 const at = { namespace: "bookinfo", clusterName: "cluster-1" };
 

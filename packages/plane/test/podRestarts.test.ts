@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { nextRestart, type RestartablePod, unreplacedPods } from "../src/agent/podRestarts.ts";
+import { nextRestart, type RestartablePod, unreplacedPods } from "../src/agent/trust/podRestarts.ts";
 
 const owner = (name: string, kind = "ReplicaSet") => ({ kind, name });
 const pod = (name: string, of: Partial<RestartablePod> = {}): RestartablePod => ({

@@ -1,7 +1,7 @@
 import { IssuedCertificate, Mesh, VirtualMesh } from "@isthmus/api";
 import { type Resource, snapshotOf } from "@isthmus/core";
 import { describe, expect, it } from "vitest";
-import { certificateReport } from "../src/agent/certificateReports.ts";
+import { certificateReport } from "../src/agent/trust/certificateReports.ts";
 import { restartForecast } from "../src/server/restartForecast.ts";
 import type { Member } from "../src/server/trustRequests.ts";
 

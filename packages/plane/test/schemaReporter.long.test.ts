@@ -3,7 +3,7 @@ import { type AnyResource, keyOfResource } from "@isthmus/core";
 import { simulatedCluster } from "@isthmus/simulator";
 import { heldBy, MEBIBYTE } from "@isthmus/testing";
 import { afterEach, describe, expect, it } from "vitest";
-import { startSchemaReporter } from "../src/agent/schemaReporter.ts";
+import { startSchemaReporter } from "../src/agent/schemas/schemaReporter.ts";
 import { startStatusWriter } from "../src/apply/statusWriter.ts";
 import { startInformer } from "../src/informer/informer.ts";
 import { ClusterError } from "../src/ports/clusterPort.ts";

@@ -1,7 +1,7 @@
 import { EndpointSlice, Service } from "@isthmus/api";
 import { describe, expect, it } from "vitest";
-import { SchemaProblem } from "../src/agent/openApiDocument.ts";
-import { readableAddress } from "../src/agent/schemaTarget.ts";
+import { SchemaProblem } from "../src/agent/schemas/openApiDocument.ts";
+import { readableAddress } from "../src/agent/schemas/schemaTarget.ts";
 
 function service(spec: object = {}): Service {
   return Service.parse({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { CLOCK_SKEW_MS } from "../src/agent/controlPlaneReads.ts";
-import { withWriteTimes } from "../src/agent/trustTimes.ts";
+import { CLOCK_SKEW_MS } from "../src/agent/trust/controlPlaneReads.ts";
+import { withWriteTimes } from "../src/agent/trust/trustTimes.ts";
 
 const HOUR = 3_600_000;
 const WRITTEN_AT = Date.parse("2026-01-02T03:04:05Z");

@@ -25,7 +25,7 @@ const flag: Sees = { trusted: "a flag or setting of whoever runs the program" };
 const LOG_ENTRY = 16 * 1024;
 /** A line of what a proxy exposes (packages/dataplane/src/exposition.ts). */
 const METRIC_LINE = 16 * 1024;
-/** What Vault may answer (packages/plane/src/agent/vaultAuthority.ts). */
+/** What Vault may answer (packages/plane/src/agent/trust/vaultAuthority.ts). */
 const VAULT_ANSWER = 256_000;
 /** What is read of an answer of Redis (packages/store/src/redisCapacity.ts); its errors are shorter. */
 const REDIS_ANSWER = 16 * 1024;
@@ -118,15 +118,15 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
     "/[;\\n]/": { bound: OBJECT, worst: filled("a;") },
   },
   "packages/plane/src/server/insightEvent.ts": { "/[\\p{C}\\p{Zl}\\p{Zp}]+/gu": { bound: 2_000, worst: filled("a\u202E") } },
-  "packages/plane/src/agent/openApiDocument.ts": {
+  "packages/plane/src/agent/schemas/openApiDocument.ts": {
     "/^3\\.\\d/": { bound: OBJECT, worst: filled("3.") },
     "/^\\s*\\{/": { bound: 1_000, worst: filled(" ") },
   },
-  "packages/plane/src/agent/schemaRoots.ts": {
+  "packages/plane/src/agent/schemas/schemaRoots.ts": {
     "/^[a-z0-9][a-z0-9.-]{0,252}$/": { bound: OBJECT, worst: ended("a.", "!") },
     "/^[-._a-zA-Z0-9]{1,253}$/": { bound: OBJECT, worst: ended("a-", "!") },
   },
-  "packages/plane/src/agent/schemaTarget.ts": {
+  "packages/plane/src/agent/schemas/schemaTarget.ts": {
     "/^https?:$/": { bound: OBJECT, worst: ended("a", ":") },
     "/^https(-|$)/": { bound: OBJECT, worst: filled("https") },
     "/^\\d{1,3}(?:\\.\\d{1,3}){3}$/": { bound: OBJECT, worst: filled("1.") },
@@ -136,7 +136,7 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
     },
     "/^\\[(?:fd00:ec2|2002):/": { bound: OBJECT, worst: filled("[fd00:") },
   },
-  "packages/plane/src/agent/vaultAuthority.ts": {
+  "packages/plane/src/agent/trust/vaultAuthority.ts": {
     "/^https?:$/": { bound: OBJECT, worst: ended("a", ":") },
     "/^\\/?$/": { bound: OBJECT, worst: filled("/a") },
     "/^\\/?(v1\\/)?/": { bound: OBJECT, worst: filled("/v1/") },

@@ -6,21 +6,21 @@ import { alwaysLeader, leaderOnlyCluster } from "../leader/leadership.ts";
 import type { Leadership, LinkState } from "../ports/clusterPort.ts";
 import type { HttpClient } from "../ports/httpPort.ts";
 import { eventHub } from "../runtime/eventHub.ts";
-import { startCertificateExchange } from "./certificateExchange.ts";
-import { startCertificateLoop } from "./certificateLoop.ts";
-import type { ReadLeafValidity } from "./leafRenewals.ts";
 import { scopeLimit } from "./limits.ts";
-import { type PodLookup, podAddresses, podsAtAddress } from "./podAddresses.ts";
+import { type PodLookup, podAddresses, podsAtAddress } from "./observability/podAddresses.ts";
+import { type MeshPod, scrapeTargets } from "./observability/scrapeTargets.ts";
 import { processStarter } from "./processes.ts";
 import { type AgentParts, startRelayLoops } from "./relayLoops.ts";
-import { startSchemaReporter } from "./schemaReporter.ts";
-import { type MeshPod, scrapeTargets } from "./scrapeTargets.ts";
+import { startSchemaReporter } from "./schemas/schemaReporter.ts";
 import { type AgentSettings, DEFAULT_SETTINGS } from "./settings.ts";
-import { type VaultAuthorityOptions, vaultAuthority } from "./vaultAuthority.ts";
-import { vaultToken } from "./vaultToken.ts";
-import { type WasmOrder, wasmOrdersIn, wasmOrdersOfPod } from "./wasmOrders.ts";
-import type { WasmFilters } from "./wasmReports.ts";
-import { NO_FILTERS, writtenFilters } from "./writtenFilters.ts";
+import { startCertificateExchange } from "./trust/certificateExchange.ts";
+import { startCertificateLoop } from "./trust/certificateLoop.ts";
+import type { ReadLeafValidity } from "./trust/leafRenewals.ts";
+import { type VaultAuthorityOptions, vaultAuthority } from "./trust/vaultAuthority.ts";
+import { vaultToken } from "./trust/vaultToken.ts";
+import { type WasmOrder, wasmOrdersIn, wasmOrdersOfPod } from "./wasm/wasmOrders.ts";
+import type { WasmFilters } from "./wasm/wasmReports.ts";
+import { NO_FILTERS, writtenFilters } from "./wasm/writtenFilters.ts";
 
 export interface AgentOptions extends AgentParts {
   /** Which of several replicas of this agent acts for the cluster. Default: this one, as there is no other. */

@@ -1,5 +1,5 @@
 import type { ClusterError } from "../ports/clusterPort.ts";
-import type { Order } from "./certificateOrders.ts";
+import type { Order } from "./trust/certificateOrders.ts";
 
 /**
  * Why the roots of a mesh with pods in ambient mode are not changed; undefined where it has none. A change of the root has proxies trust both for a time, and a ztunnel may

@@ -21,19 +21,19 @@ import { type StatusWriter, startStatusWriter } from "../apply/statusWriter.ts";
 import type { Informer } from "../informer/informer.ts";
 import type { AgentLink, AgentLinkHandler, Cluster, LinkState } from "../ports/clusterPort.ts";
 import { workQueueMetrics } from "../runtime/workQueueMetrics.ts";
-import { startCiliumLoop } from "./ciliumLoop.ts";
+import { startCiliumLoop } from "./cilium/ciliumLoop.ts";
 import { downstream } from "./downstream.ts";
 import { type InternalResources, internalResources } from "./internalResources.ts";
 import { type AgentLimits, isNamespaceWritten, requestCheck, scopeLimit, withinLimit } from "./limits.ts";
 import { startModeMarks } from "./modeMarks.ts";
 import { noticeBoard } from "./notices.ts";
 import { type AgentSettings, DEFAULT_SETTINGS } from "./settings.ts";
-import { storedOrders } from "./storedOrders.ts";
+import { storedOrders } from "./trust/storedOrders.ts";
 import { upstream } from "./upstream.ts";
-import { startWasmReports, type WasmFilters } from "./wasmReports.ts";
+import { startWasmReports, type WasmFilters } from "./wasm/wasmReports.ts";
+import type { WrittenFilters } from "./wasm/writtenFilters.ts";
 import { writeGate } from "./writeGate.ts";
 import type { WriteRules } from "./writeMode.ts";
-import type { WrittenFilters } from "./writtenFilters.ts";
 
 /** The relay's loops at the agent's end, for one turn: report what the cluster holds, and make it hold what the server wants. */
 export interface RelayLoops {

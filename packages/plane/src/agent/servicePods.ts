@@ -1,6 +1,6 @@
 import { Pod } from "@isthmus/api";
 import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
-import { SchemaProblem } from "./openApiDocument.ts";
+import { SchemaProblem } from "./schemas/openApiDocument.ts";
 
 /** The pods that a Service is said to lead to. */
 export interface ReportedEndpoints {

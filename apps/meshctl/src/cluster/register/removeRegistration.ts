@@ -108,7 +108,7 @@ async function inCluster({ remote, ...removal }: Removal & { readonly remote: Cl
   if (keys?.metadata.labels?.["app"] === "gloo-mesh") await drop(remote, Secret, keys);
 }
 
-/** Keys of mesh CAs that the agent has requested and not installed, with its label; of use to it alone. Source: packages/plane/src/agent/authoritySecrets.ts. */
+/** Keys of mesh CAs that the agent has requested and not installed, with its label; of use to it alone. Source: packages/plane/src/agent/trust/authoritySecrets.ts. */
 const REQUESTED_KEYS = "mesh-certificate-keys";
 
 /** What may hold other things by now. */

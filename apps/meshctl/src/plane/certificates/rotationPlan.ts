@@ -173,7 +173,7 @@ function named(names: readonly string[], count: number): string {
   return `${shown.join(", ")}${count > shown.length ? ` and ${count - shown.length} more` : ""}`;
 }
 
-/** Words of an agent's report by which it says that a pod stays. Source: packages/plane/src/agent/meshRestarts.ts */
+/** Words of an agent's report by which it says that a pod stays. Source: packages/plane/src/agent/trust/meshRestarts.ts */
 const NOT_EVICTED = ["cannot be evicted", "not evicted"];
 // Source: docs/decisions/0059, "10 s each".
 const SECONDS_PER_POD = 10;

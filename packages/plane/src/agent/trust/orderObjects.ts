@@ -12,14 +12,14 @@ import {
   resourceKeyOf,
   sha256Hex,
 } from "@isthmus/core";
-import { bearsLabelOf, FIELD_MANAGER } from "../apply/ownership.ts";
-import { type Informer, startInformer } from "../informer/informer.ts";
-import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
-import { coalesced } from "../runtime/coalesce.ts";
+import { bearsLabelOf, FIELD_MANAGER } from "../../apply/ownership.ts";
+import { type Informer, startInformer } from "../../informer/informer.ts";
+import { type Cluster, ClusterError } from "../../ports/clusterPort.ts";
+import { coalesced } from "../../runtime/coalesce.ts";
+import type { InternalResources } from "../internalResources.ts";
+import { rulesOfOrders } from "../modeMarks.ts";
+import type { WriteRules } from "../writeMode.ts";
 import { bareObject, problemLog, REQUEST } from "./certificateObjects.ts";
-import type { InternalResources } from "./internalResources.ts";
-import { rulesOfOrders } from "./modeMarks.ts";
-import type { WriteRules } from "./writeMode.ts";
 
 /**
  * Orders of CAs as objects of the agent's own namespace, for an agent without a server: reads IssuedCertificates, writes what came of them into

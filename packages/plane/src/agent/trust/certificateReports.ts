@@ -1,6 +1,6 @@
 import { CertificateRequest, IssuedCertificate } from "@isthmus/api";
 import type { AuthorityFacts, MeshTrust } from "@isthmus/certificates";
-import { encodedText } from "../identity/secretData.ts";
+import { encodedText } from "../../identity/secretData.ts";
 import type { RestartablePod } from "./podRestarts.ts";
 
 /** What is to be said of one mesh's CA. */

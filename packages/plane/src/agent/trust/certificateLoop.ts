@@ -14,9 +14,11 @@ import {
   trustInForce,
 } from "@isthmus/certificates";
 import { type Clock, equalJson, type Log, type Resource, refOf, resourceKeyOf, uptimeOf } from "@isthmus/core";
-import { decodedText } from "../identity/secretData.ts";
-import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
-import { coalesced } from "../runtime/coalesce.ts";
+import { decodedText } from "../../identity/secretData.ts";
+import { type Cluster, ClusterError } from "../../ports/clusterPort.ts";
+import { coalesced } from "../../runtime/coalesce.ts";
+import { ambientProblem, problemOfCluster } from "../installProblems.ts";
+import type { InternalResources } from "../internalResources.ts";
 import {
   AuthorityProblem,
   type FoundAuthority,
@@ -47,8 +49,6 @@ import {
 import { certificateReport, type MeshReport, requestReport } from "./certificateReports.ts";
 import { CLOCK_SKEW_MS, outdatedPods, reloads, unreadBy } from "./controlPlaneReads.ts";
 import { type ExternalOffer, externalAuthorities } from "./externalAuthorities.ts";
-import { ambientProblem, problemOfCluster } from "./installProblems.ts";
-import type { InternalResources } from "./internalResources.ts";
 import type { ReadLeafValidity } from "./leafRenewals.ts";
 import { type ControlPlanes, haveRootsArrived, type MeshPods, rootsHandedOut, withoutLeft } from "./meshProxies.ts";
 import { meshRestarts } from "./meshRestarts.ts";

@@ -1,7 +1,7 @@
 import { CILIUM_REPORT_NAME, CiliumIdentity, CiliumNetworkPolicy, CiliumNode, CiliumReport } from "@isthmus/api";
 import { abortedWith, equalJson, type Kind, kindKeyOf, refOf } from "@isthmus/core";
-import { type Informer, startInformer } from "../informer/informer.ts";
-import { coalesced } from "../runtime/coalesce.ts";
+import { type Informer, startInformer } from "../../informer/informer.ts";
+import { coalesced } from "../../runtime/coalesce.ts";
 import type { CiliumLoopOptions } from "./ciliumLoop.ts";
 
 /** Reports how many identities and nodes Cilium has in this cluster, at most once in 30 s. */

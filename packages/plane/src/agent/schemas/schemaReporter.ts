@@ -15,17 +15,17 @@ import {
   semaphore,
 } from "@isthmus/core";
 import type { Scope } from "@isthmus/translators";
-import { alreadyApplied, FIELD_MANAGER, isWrittenByUs } from "../apply/ownership.ts";
-import type { StatusWriter } from "../apply/statusWriter.ts";
-import type { Informer } from "../informer/informer.ts";
-import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
-import type { HttpClient } from "../ports/httpPort.ts";
-import { coalesced } from "../runtime/coalesce.ts";
+import { alreadyApplied, FIELD_MANAGER, isWrittenByUs } from "../../apply/ownership.ts";
+import type { StatusWriter } from "../../apply/statusWriter.ts";
+import type { Informer } from "../../informer/informer.ts";
+import { type Cluster, ClusterError } from "../../ports/clusterPort.ts";
+import type { HttpClient } from "../../ports/httpPort.ts";
+import { coalesced } from "../../runtime/coalesce.ts";
+import { checkEndpoints } from "../servicePods.ts";
 import { SchemaProblem } from "./openApiDocument.ts";
 import { fetchSchema, fetchSchemaWithRetries } from "./schemaFetch.ts";
 import { schemaRoots } from "./schemaRoots.ts";
 import { type SchemaSource, schemaSources } from "./schemaSources.ts";
-import { checkEndpoints } from "./servicePods.ts";
 
 /** Reads the OpenAPI documents that Services and ApiSchemaDiscoveries of this cluster ask for, and keeps an ApiDoc for each. */
 export interface SchemaReporter {

@@ -1,4 +1,4 @@
-import { isReplacing } from "../runtime/controllerKinds.ts";
+import { isReplacing } from "../../runtime/controllerKinds.ts";
 
 /** A pod, as far as its restart depends on it. */
 export interface RestartablePod {

@@ -1,6 +1,6 @@
 import type { AnyResource, Kind, Log } from "@isthmus/core";
-import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
-import { ROLLED_OUT } from "../runtime/controllerKinds.ts";
+import { type Cluster, ClusterError } from "../../ports/clusterPort.ts";
+import { ROLLED_OUT } from "../../runtime/controllerKinds.ts";
 import type { RestartablePod } from "./podRestarts.ts";
 
 /** Restarts workloads as `kubectl rollout restart` does, by an annotation of their pod template: with surge, and at their own pace. */

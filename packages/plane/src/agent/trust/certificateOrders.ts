@@ -1,7 +1,7 @@
 import { CertificateRequest, IssuedCertificate } from "@isthmus/api";
 import { type AuthorityFacts, earlyProblem, fingerprints, type TrustGeneration } from "@isthmus/certificates";
 import { equalJson, kindKeyOf, type Resource, refOf, resourceKeyOf } from "@isthmus/core";
-import { decodedText } from "../identity/secretData.ts";
+import { decodedText } from "../../identity/secretData.ts";
 import type { ControlPlanes } from "./meshProxies.ts";
 
 // What a management server orders of the CA of a mesh, as its agent reads it.

@@ -1,11 +1,11 @@
 import { ApiSchemaDiscovery, EndpointSlice, isServedFrom, nanosecondsOf, type ServedBy, Service } from "@isthmus/api";
 import type { Index, Resource, Snapshot } from "@isthmus/core";
 import type { Scope } from "@isthmus/translators";
+import type { ReportedEndpoints } from "../servicePods.ts";
 import { SchemaProblem } from "./openApiDocument.ts";
 import { SCHEMA_CA, type SchemaAttempts, type SchemaTarget } from "./schemaFetch.ts";
 import { type CaRef, caRefIn } from "./schemaRoots.ts";
 import { readableAddress, serviceNamed } from "./schemaTarget.ts";
-import type { ReportedEndpoints } from "./servicePods.ts";
 
 /** The annotation of a Service that says where its OpenAPI document is: a path, or an http URL of the Service. Source: Gloo Platform 2.x. */
 const SCRAPE_SOURCE = "gloo.solo.io/scrape-openapi-source";

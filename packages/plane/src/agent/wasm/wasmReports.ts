@@ -1,8 +1,8 @@
 import { EnvoyFilter, shortenedMessage, type WasmFilterOrder, WasmFilterReport, type WasmFilterState, wasmOrderDigest } from "@isthmus/api";
 import { type Clock, type Delta, equalJson, isEmpty, kindKeyOf, type Owner, type Resource, refOf } from "@isthmus/core";
-import type { Informer } from "../informer/informer.ts";
-import type { AgentLink } from "../ports/clusterPort.ts";
-import { coalesced } from "../runtime/coalesce.ts";
+import type { Informer } from "../../informer/informer.ts";
+import type { AgentLink } from "../../ports/clusterPort.ts";
+import { coalesced } from "../../runtime/coalesce.ts";
 import { userFiltersBeside } from "./userFilters.ts";
 import { type WasmOrder, wasmOrdersIn, wasmOrdersOfPod } from "./wasmOrders.ts";
 import type { WrittenFilters } from "./writtenFilters.ts";

@@ -1,6 +1,6 @@
 import { EnvoyFilter } from "@isthmus/api";
 import { type Index, matchesLabels, type Owner, type Resource, type Snapshot } from "@isthmus/core";
-import { bearsLabelOf } from "../apply/ownership.ts";
+import { bearsLabelOf } from "../../apply/ownership.ts";
 import { selectorOf, type WasmOrder } from "./wasmOrders.ts";
 
 /**

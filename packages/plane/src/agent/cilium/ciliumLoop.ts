@@ -16,14 +16,14 @@ import {
   refOf,
 } from "@isthmus/core";
 import type { Scope } from "@isthmus/translators";
-import { bearsLabelOf } from "../apply/ownership.ts";
-import { type Informer, startInformer } from "../informer/informer.ts";
-import type { AgentLink, Cluster } from "../ports/clusterPort.ts";
-import { coalesced } from "../runtime/coalesce.ts";
+import { bearsLabelOf } from "../../apply/ownership.ts";
+import { type Informer, startInformer } from "../../informer/informer.ts";
+import type { AgentLink, Cluster } from "../../ports/clusterPort.ts";
+import { coalesced } from "../../runtime/coalesce.ts";
+import type { CiliumEndpointsMode } from "../settings.ts";
+import { type Upstream, upstream } from "../upstream.ts";
 import { startCiliumNumbers } from "./ciliumNumbers.ts";
 import { policyReports } from "./ciliumReports.ts";
-import type { CiliumEndpointsMode } from "./settings.ts";
-import { type Upstream, upstream } from "./upstream.ts";
 
 /** Reports what Cilium makes of the policies that were written for the plane in this cluster, and how much of it there is: a few numbers. */
 export interface CiliumLoop {

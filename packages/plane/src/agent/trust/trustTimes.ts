@@ -1,6 +1,6 @@
 import type { TrustGeneration } from "@isthmus/certificates";
 import type { Resource } from "@isthmus/core";
-import { FIELD_MANAGER } from "../apply/ownership.ts";
+import { FIELD_MANAGER } from "../../apply/ownership.ts";
 import { CLOCK_SKEW_MS } from "./controlPlaneReads.ts";
 
 /**

@@ -11,13 +11,13 @@ import {
   resourceKeyOf,
   sha256Hex,
 } from "@isthmus/core";
-import { alreadyApplied, bearsLabelOf, FIELD_MANAGER } from "../apply/ownership.ts";
-import { type Informer, startInformer } from "../informer/informer.ts";
-import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
-import { coalesced } from "../runtime/coalesce.ts";
+import { alreadyApplied, bearsLabelOf, FIELD_MANAGER } from "../../apply/ownership.ts";
+import { type Informer, startInformer } from "../../informer/informer.ts";
+import { type Cluster, ClusterError } from "../../ports/clusterPort.ts";
+import { coalesced } from "../../runtime/coalesce.ts";
+import type { InternalResources } from "../internalResources.ts";
 import { agentPresence } from "./agentPresence.ts";
 import { bareObject, problemLog, REQUEST } from "./certificateObjects.ts";
-import type { InternalResources } from "./internalResources.ts";
 
 /**
  * The server's end of certificates in a cluster that it connects to itself: reads there what the agent for certificates requests and says,

@@ -1,9 +1,9 @@
 import { EnvoyFilter } from "@isthmus/api";
 import { type Clock, type Delta, kindKeyOf, type Log, messageOf, type Owner, type Resource, refOf } from "@isthmus/core";
-import { bearsLabelOf, isWrittenByUs } from "../apply/ownership.ts";
-import type { Informer } from "../informer/informer.ts";
-import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
-import { coalesced } from "../runtime/coalesce.ts";
+import { bearsLabelOf, isWrittenByUs } from "../../apply/ownership.ts";
+import type { Informer } from "../../informer/informer.ts";
+import { type Cluster, ClusterError } from "../../ports/clusterPort.ts";
+import { coalesced } from "../../runtime/coalesce.ts";
 import { forgetOrders, hasOrders } from "./wasmOrders.ts";
 
 /** Which EnvoyFilters with our label our field manager has written: who may write EnvoyFilters may set any label. */

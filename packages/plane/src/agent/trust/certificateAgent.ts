@@ -1,13 +1,13 @@
 import type { Clock, Log, Owner } from "@isthmus/core";
-import type { Informer } from "../informer/informer.ts";
-import { leaderOnlyCluster, whileLeading } from "../leader/leadership.ts";
-import type { Cluster, Leadership } from "../ports/clusterPort.ts";
+import type { Informer } from "../../informer/informer.ts";
+import { leaderOnlyCluster, whileLeading } from "../../leader/leadership.ts";
+import type { Cluster, Leadership } from "../../ports/clusterPort.ts";
+import { writeGate } from "../writeGate.ts";
 import { startCertificateLoop } from "./certificateLoop.ts";
 import type { ReadLeafValidity } from "./leafRenewals.ts";
 import { type OrderObjects, orderObjects } from "./orderObjects.ts";
 import { type VaultAuthorityOptions, vaultAuthority } from "./vaultAuthority.ts";
 import { vaultToken } from "./vaultToken.ts";
-import { writeGate } from "./writeGate.ts";
 
 /** The agent of a cluster that the management server connects to itself (standard mode): it looks after the certificates of meshes, and nothing else. */
 export interface CertificateAgent {
