@@ -3,7 +3,7 @@ import { snapshotOf } from "@isthmus/core";
 import { describe, expect, test } from "vitest";
 import type { Informer } from "../src/informer/informer.ts";
 import { agentModes } from "../src/server/agentModes.ts";
-import { writesPaused } from "../src/server/writesPaused.ts";
+import { writesPaused } from "../src/server/statuses/writesPaused.ts";
 import type { ClusterState } from "../src/snapshots/snapshotStore.ts";
 
 const namespace = "gloo-mesh";

@@ -3,10 +3,10 @@ import { describe, expect, it, test } from "vitest";
 import { REVOKED_BEFORE } from "../src/identity/registrations.ts";
 import type { Rejection } from "../src/ports/clusterPort.ts";
 import { serverRoles } from "../src/roles.ts";
-import { certificateValidity } from "../src/server/certificateExpiring.ts";
-import { type ClusterStatusInputs, clusterLagOf, clusterStatus } from "../src/server/clusterStatuses.ts";
-import type { JoinTokenValidity } from "../src/server/joinTokenExpiring.ts";
-import { writeRefusals } from "../src/server/writesRefused.ts";
+import { certificateValidity } from "../src/server/statuses/certificateExpiring.ts";
+import { type ClusterStatusInputs, clusterLagOf, clusterStatus } from "../src/server/statuses/clusterStatuses.ts";
+import type { JoinTokenValidity } from "../src/server/statuses/joinTokenExpiring.ts";
+import { writeRefusals } from "../src/server/statuses/writesRefused.ts";
 import type { ClusterState } from "../src/snapshots/snapshotStore.ts";
 
 const cluster = { apiVersion: "multicluster.solo.io/v1alpha1", kind: "KubernetesCluster", metadata: { name: "a", namespace: "gloo-mesh" } };

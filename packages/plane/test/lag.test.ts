@@ -1,6 +1,6 @@
 import { type Clock, emptyOutputSet, outputSet } from "@isthmus/core";
 import { describe, expect, it } from "vitest";
-import { LAGGING_AFTER_MS, lags } from "../src/server/lag.ts";
+import { LAGGING_AFTER_MS, lags } from "../src/server/statuses/lag.ts";
 
 const nothing = emptyOutputSet({ label: "owner.test", value: "test" });
 const wishes = Array.from({ length: 40 }, (_, i) => {

@@ -13,7 +13,7 @@ import { NEW_SHARE } from "../src/replication/clusterShare.ts";
 import { stepUnowned } from "../src/replication/followerShare.ts";
 import type { WrittenNotice } from "../src/replication/partitionLoader.ts";
 import { hasRoomFor } from "../src/replication/receivedNotices.ts";
-import { startInsightEvents } from "../src/server/insightEvents.ts";
+import { startInsightEvents } from "../src/server/insights/insightEvents.ts";
 
 const nothing = () => undefined;
 const log = { debug: nothing, info: nothing, warn: nothing, error: nothing };

@@ -4,7 +4,7 @@ import { simulatedCluster, virtualClock } from "@isthmus/simulator";
 import { expect, test } from "vitest";
 import { serverRoles } from "../src/index.ts";
 import { startInformer } from "../src/informer/informer.ts";
-import { missingCrds } from "../src/server/missingCrds.ts";
+import { missingCrds } from "../src/server/statuses/missingCrds.ts";
 import { recordingLog } from "./recordingLog.ts";
 
 /** A management cluster without the CRDs of some kinds, as a server sees it. */

@@ -2,8 +2,8 @@ import { KubernetesCluster, ServiceEntry, Settings, VirtualDestination } from "@
 import { type Resource, snapshotOf } from "@isthmus/core";
 import { virtualClock } from "@isthmus/simulator";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { endpointsExcluded, isExcluded, wasExcluded } from "../src/server/endpointsExcluded.ts";
 import { offlineClusters } from "../src/server/offlineClusters.ts";
+import { endpointsExcluded, isExcluded, wasExcluded } from "../src/server/statuses/endpointsExcluded.ts";
 import type { ClusterState } from "../src/snapshots/snapshotStore.ts";
 import { bookinfoMesh, demoFleet, type Fleet, register } from "./fleet.ts";
 import { eventually, quiet } from "./virtualTime.ts";

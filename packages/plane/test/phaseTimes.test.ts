@@ -1,7 +1,7 @@
 import type { VirtualMesh } from "@isthmus/api";
 import { describe, expect, it } from "vitest";
-import { phaseTimes } from "../src/server/phaseTimes.ts";
-import type { MeshPhase } from "../src/server/trustPhases.ts";
+import { phaseTimes } from "../src/server/statuses/phaseTimes.ts";
+import type { MeshPhase } from "../src/server/trust/trustPhases.ts";
 
 const NAME = "istiod.gloo-mesh.";
 const ref = { apiVersion: "networking.mesh.gloo.solo.io/v1", kind: "VirtualMesh", name: "vm", namespace: "gloo-mesh", clusterName: "" };

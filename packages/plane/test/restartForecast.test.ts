@@ -2,8 +2,8 @@ import { IssuedCertificate, Mesh, VirtualMesh } from "@isthmus/api";
 import { type Resource, snapshotOf } from "@isthmus/core";
 import { describe, expect, it } from "vitest";
 import { certificateReport } from "../src/agent/trust/certificateReports.ts";
-import { restartForecast } from "../src/server/restartForecast.ts";
-import type { Member } from "../src/server/trustRequests.ts";
+import { restartForecast } from "../src/server/trust/restartForecast.ts";
+import type { Member } from "../src/server/trust/trustRequests.ts";
 
 const place = { namespace: "shop", clusterName: "east" };
 const by = (kind: string, name: string) => ({ ownerReferences: [{ apiVersion: "apps/v1", kind, name, uid: name, controller: true }] });

@@ -2,7 +2,7 @@ import { allKinds, Secret } from "@isthmus/api";
 import { UsageError } from "@isthmus/core";
 import { simulatedCluster } from "@isthmus/simulator";
 import { expect, it } from "vitest";
-import { STORE_KEY_SECRET, storeKeys } from "../src/server/storeKey.ts";
+import { STORE_KEY_SECRET, storeKeys } from "../src/server/standardMode/storeKey.ts";
 import { clock } from "./virtualTime.ts";
 
 const namespace = "gloo-mesh";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { SYNC_BOUNDS } from "../src/index.ts";
-import { syncDurations } from "../src/server/syncDurations.ts";
+import { syncDurations } from "../src/server/statuses/syncDurations.ts";
 
 it("are those of the last hour, of each cluster apart, and a clock that is set back hides none that were", () => {
   let now = 100 * 60_000;

@@ -117,7 +117,7 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
     },
     "/[;\\n]/": { bound: OBJECT, worst: filled("a;") },
   },
-  "packages/plane/src/server/insightEvent.ts": { "/[\\p{C}\\p{Zl}\\p{Zp}]+/gu": { bound: 2_000, worst: filled("a\u202E") } },
+  "packages/plane/src/server/insights/insightEvent.ts": { "/[\\p{C}\\p{Zl}\\p{Zp}]+/gu": { bound: 2_000, worst: filled("a\u202E") } },
   "packages/plane/src/agent/schemas/openApiDocument.ts": {
     "/^3\\.\\d/": { bound: OBJECT, worst: filled("3.") },
     "/^\\s*\\{/": { bound: 1_000, worst: filled(" ") },
@@ -240,10 +240,10 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
   },
   "packages/kubernetes/src/watch.ts": { "/^\\d+$/": { bound: 20, worst: filled("1") } },
   "packages/plane/src/agent/limits.ts": { "/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/": { bound: 253, worst: ended("a", "!") } },
-  "packages/plane/src/server/storeKey.ts": {
+  "packages/plane/src/server/standardMode/storeKey.ts": {
     "/^[A-Za-z0-9+/_-]{1,1366}={0,2}$/": { bound: OBJECT, worst: ended("a", "!") },
   },
-  "packages/plane/src/server/leaveAnnotation.ts": {
+  "packages/plane/src/server/trust/leaveAnnotation.ts": {
     "/^(.+) to ([0-9a-f]{64})$/": { bound: 6_450, worst: filled(" to 0") },
     "/^[a-z0-9]([-a-z0-9]*[a-z0-9])?\\/[a-z0-9]([-.a-z0-9]*[a-z0-9])?$/": { bound: 317, worst: ended("a", "-") },
   },

@@ -3,7 +3,7 @@ import type { Kind, Resource } from "@isthmus/core";
 import type { Informer } from "../informer/informer.ts";
 import type { ServerLink } from "../ports/clusterPort.ts";
 import type { SnapshotStore } from "../snapshots/snapshotStore.ts";
-import { knowsModes } from "./writesPaused.ts";
+import { knowsModes } from "./statuses/writesPaused.ts";
 
 /** Disconnects agents that do not know modes, where a mode forbids writes: they would write whatever is desired. */
 export interface AgentModes {

@@ -1,8 +1,8 @@
 import { emptyOutputSet, type OutputSet, type Resource, type ResourceRef, resourceKeyOf, SortedMap } from "@isthmus/core";
 import type { Delivery } from "@isthmus/translators";
 import { type Acknowledgement, isHeldCode, isPendingCode, type Rejection } from "../ports/clusterPort.ts";
-import { type ClusterComparison, type PendingCounts, pendingCounts, pendingExamples } from "./comparison.ts";
-import { type WriteRefusals, writeRefusals } from "./writesRefused.ts";
+import { type ClusterComparison, type PendingCounts, pendingCounts, pendingExamples } from "./statuses/comparison.ts";
+import { type WriteRefusals, writeRefusals } from "./statuses/writesRefused.ts";
 
 /** Which outputs have reached their clusters. */
 export interface DeliveryLog {

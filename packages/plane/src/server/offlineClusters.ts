@@ -2,7 +2,7 @@ import { nanosecondsOf, Settings } from "@isthmus/api";
 import { type Clock, type Kind, uptimeOf } from "@isthmus/core";
 import type { Informer } from "../informer/informer.ts";
 import type { SnapshotStore } from "../snapshots/snapshotStore.ts";
-import { wasExcluded } from "./endpointsExcluded.ts";
+import { wasExcluded } from "./statuses/endpointsExcluded.ts";
 
 /** Which clusters have been away for so long that others are to call them no more (docs/decisions/0071). */
 export interface OfflineClusters {

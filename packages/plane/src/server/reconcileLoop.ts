@@ -6,13 +6,13 @@ import { coalesced } from "../runtime/coalesce.ts";
 import { SLICE_MS } from "../runtime/timeSlices.ts";
 import type { DeliveryLog } from "./delivery.ts";
 import type { ServerInputs } from "./inputs.ts";
-import { missingCrds } from "./missingCrds.ts";
 import type { AgentNoticeSender } from "./notices.ts";
 import { offlineClusters } from "./offlineClusters.ts";
 import type { Publisher } from "./publisher.ts";
 import { reconciler } from "./reconcile.ts";
 import type { ServerEventHub } from "./serverEvents.ts";
 import type { ServerOptions } from "./serverOptions.ts";
+import { missingCrds } from "./statuses/missingCrds.ts";
 import type { Telemetry } from "./telemetry.ts";
 
 /** Translates what is known, and hands the results to agents and to the management cluster, whenever the inputs changed. */

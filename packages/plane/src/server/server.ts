@@ -10,17 +10,12 @@ import { eventHub } from "../runtime/eventHub.ts";
 import { randomText } from "../runtime/randomText.ts";
 import type { SnapshotStore } from "../snapshots/snapshotStore.ts";
 import { agentModes } from "./agentModes.ts";
-import type { CertificateEntry } from "./certificateInventory.ts";
-import { ciliumOfClusters } from "./ciliumOfClusters.ts";
 import { confirmations } from "./confirmations.ts";
 import { startDeclaredSharing } from "./declaredSharing.ts";
 import { deliveryLog } from "./delivery.ts";
-import { expiryMetrics } from "./expiries.ts";
-import { fleetCertificates } from "./fleetCertificates.ts";
 import { startServerInputs } from "./inputs.ts";
-import { type FleetInsights, startInsightsLoop } from "./insightsLoop.ts";
+import { type FleetInsights, startInsightsLoop } from "./insights/insightsLoop.ts";
 import { startLeaderWrites } from "./leaderWrites.ts";
-import { REQUESTED_KINDS, startMeshTrust } from "./meshTrust.ts";
 import { agentNoticeSender } from "./notices.ts";
 import { startReconcileLoop } from "./reconcileLoop.ts";
 import { startRequestSender } from "./requestSender.ts";
@@ -29,11 +24,16 @@ import type { ServerEvents } from "./serverEvents.ts";
 import { serverMetrics } from "./serverMetrics.ts";
 import type { ServerOptions } from "./serverOptions.ts";
 import { startServerSharing } from "./serverSharing.ts";
-import { startStatusLoop } from "./statusLoop.ts";
+import { ciliumOfClusters } from "./statuses/ciliumOfClusters.ts";
+import { startStatusLoop } from "./statuses/statusLoop.ts";
 import { startTelemetry } from "./telemetry.ts";
+import type { CertificateEntry } from "./trust/certificateInventory.ts";
+import { expiryMetrics } from "./trust/expiries.ts";
+import { fleetCertificates } from "./trust/fleetCertificates.ts";
+import { REQUESTED_KINDS, startMeshTrust } from "./trust/meshTrust.ts";
+import { trustExpiring } from "./trust/trustExpiring.ts";
+import { trustPhases } from "./trust/trustPhases.ts";
 import { trustDomainsOfClusters } from "./trustDomainsOfClusters.ts";
-import { trustExpiring } from "./trustExpiring.ts";
-import { trustPhases } from "./trustPhases.ts";
 
 /** A running management server. */
 export interface Server {

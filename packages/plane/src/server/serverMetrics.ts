@@ -5,7 +5,7 @@ import { gvkOf, workQueueMetrics } from "../runtime/workQueueMetrics.ts";
 import type { SnapshotStore } from "../snapshots/snapshotStore.ts";
 import type { Confirmations } from "./confirmations.ts";
 import type { DeliveryLog } from "./delivery.ts";
-import type { Lags } from "./lag.ts";
+import type { Lags } from "./statuses/lag.ts";
 
 /** What the server's loops hold now, as figures. */
 export interface ServerGauges {

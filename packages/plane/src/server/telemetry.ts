@@ -2,9 +2,9 @@ import { type Clock, type Delta, isEmpty, type Log, type Meter, type OutputSet, 
 import { type DeletionLog, deletionLog } from "../apply/deletionLog.ts";
 import { deletionReason } from "../apply/deletionReason.ts";
 import type { Acknowledgement, DeletionCause, DeletionEvidence, Observation } from "../ports/clusterPort.ts";
-import { type Lags, lags } from "./lag.ts";
 import { countMerged } from "./serverMetrics.ts";
-import { type SyncDurations, syncDurations } from "./syncDurations.ts";
+import { type Lags, lags } from "./statuses/lag.ts";
+import { type SyncDurations, syncDurations } from "./statuses/syncDurations.ts";
 import { tracing } from "./tracing.ts";
 
 /** Sees what passes through the server, and keeps what people ask for later: ids of changes, activity, removals, and lags. It changes nothing. */

@@ -1,7 +1,7 @@
 import type { WriteMode } from "@isthmus/api";
 import type { Condition, JsonObject } from "@isthmus/core";
-import { MODES } from "../ports/clusterPort.ts";
-import type { ClusterState } from "../snapshots/snapshotStore.ts";
+import { MODES } from "../../ports/clusterPort.ts";
+import type { ClusterState } from "../../snapshots/snapshotStore.ts";
 import type { ClusterComparison } from "./comparison.ts";
 
 /** What is known of the mode of a cluster. */

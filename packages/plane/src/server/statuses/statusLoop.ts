@@ -1,21 +1,21 @@
 import type { Clock } from "@isthmus/core";
 import { computeStatuses, type Statuses } from "@isthmus/translators";
-import { areNamesOpen } from "../identity/registrations.ts";
-import type { Leadership } from "../ports/clusterPort.ts";
-import type { Sharing } from "../replication/sharing.ts";
-import { coalesced } from "../runtime/coalesce.ts";
-import { runTimeSliced, SLICE_MS } from "../runtime/timeSlices.ts";
-import type { DeliveryLog } from "./delivery.ts";
-import type { ServerInputs } from "./inputs.ts";
-import type { LeaderWrites } from "./leaderWrites.ts";
-import type { AgentNoticeSender } from "./notices.ts";
-import { BATCH_MS, type ReconcileLoop } from "./reconcileLoop.ts";
-import type { DeleteResumption } from "./resumeDeletes.ts";
-import type { ServerEventHub } from "./serverEvents.ts";
-import type { ServerOptions } from "./serverOptions.ts";
+import { areNamesOpen } from "../../identity/registrations.ts";
+import type { Leadership } from "../../ports/clusterPort.ts";
+import type { Sharing } from "../../replication/sharing.ts";
+import { coalesced } from "../../runtime/coalesce.ts";
+import { runTimeSliced, SLICE_MS } from "../../runtime/timeSlices.ts";
+import type { DeliveryLog } from "../delivery.ts";
+import type { ServerInputs } from "../inputs.ts";
+import type { LeaderWrites } from "../leaderWrites.ts";
+import type { AgentNoticeSender } from "../notices.ts";
+import { BATCH_MS, type ReconcileLoop } from "../reconcileLoop.ts";
+import type { DeleteResumption } from "../resumeDeletes.ts";
+import type { ServerEventHub } from "../serverEvents.ts";
+import type { ServerOptions } from "../serverOptions.ts";
+import type { Telemetry } from "../telemetry.ts";
 import { type StatusUpdatesOptions, statusUpdates } from "./statusUpdates.ts";
 import { storeConditions } from "./storeConditions.ts";
-import type { Telemetry } from "./telemetry.ts";
 
 /** Computes statuses from the last translation and from what agents answered, and has them written or pushed whenever one of both changed. */
 export interface StatusLoop {

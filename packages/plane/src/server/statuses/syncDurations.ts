@@ -1,5 +1,5 @@
 import type { Clock } from "@isthmus/core";
-import { SYNC_BOUNDS } from "../replication/clusterActivity.ts";
+import { SYNC_BOUNDS } from "../../replication/clusterActivity.ts";
 
 /** How long changes took until they were applied in a cluster, of the last hour. */
 export interface SyncDurations {

@@ -1,6 +1,6 @@
 import { type Kind, kindKeyOf, type Log } from "@isthmus/core";
-import type { Informer } from "../informer/informer.ts";
-import type { ServerKinds } from "./serverOptions.ts";
+import type { Informer } from "../../informer/informer.ts";
+import type { ServerKinds } from "../serverOptions.ts";
 
 /** CRDs of ours that the management cluster lacks: without them nobody can ask anything of the server, and nothing says so. */
 export interface MissingCrds {

@@ -1,7 +1,7 @@
 import type { Condition } from "@isthmus/core";
-import type { Store } from "../ports/clusterPort.ts";
-import type { Sharing } from "../replication/sharing.ts";
-import { ALMOST_FULL_TENTHS, type KnownRoom } from "../replication/storeRoom.ts";
+import type { Store } from "../../ports/clusterPort.ts";
+import type { Sharing } from "../../replication/sharing.ts";
+import { ALMOST_FULL_TENTHS, type KnownRoom } from "../../replication/storeRoom.ts";
 
 /** What the status of the Settings says of a shared store. */
 export function storeConditions(

@@ -1,6 +1,6 @@
 import { JOIN_TOKEN_LABEL, Secret } from "@isthmus/api";
 import type { Condition, Snapshot } from "@isthmus/core";
-import { decodedText } from "../identity/secretData.ts";
+import { decodedText } from "../../identity/secretData.ts";
 
 /** How the join token of a cluster stands: of several the one that ends last. */
 export interface JoinTokenValidity {

@@ -2,12 +2,12 @@ import { IssuedCertificate, JOIN_TOKEN_LABEL, Secret, type VirtualMesh } from "@
 import { chainFacts, InvalidPem, readOnce } from "@isthmus/certificates";
 import { displayName, keptText, type ObjectRef, type Snapshot } from "@isthmus/core";
 import type { Translation } from "@isthmus/translators";
-import { GENERATED_SECRET, RELAY_SECRETS } from "../identity/relaySecrets.ts";
-import { decodedText } from "../identity/secretData.ts";
-import type { SnapshotStore } from "../snapshots/snapshotStore.ts";
-import { certificateValidity } from "./certificateExpiring.ts";
+import { GENERATED_SECRET, RELAY_SECRETS } from "../../identity/relaySecrets.ts";
+import { decodedText } from "../../identity/secretData.ts";
+import type { SnapshotStore } from "../../snapshots/snapshotStore.ts";
+import { certificateValidity } from "../statuses/certificateExpiring.ts";
+import { endOfJoinToken } from "../statuses/joinTokenExpiring.ts";
 import { GENERATED_ROOT_TYPE } from "./earlierRoots.ts";
-import { endOfJoinToken } from "./joinTokenExpiring.ts";
 import { type RestartForecast, restartForecast } from "./restartForecast.ts";
 import { issuedByVirtualMesh, type Member } from "./trustRequests.ts";
 import type { KnownRoot } from "./trustRoots.ts";

@@ -1,12 +1,12 @@
 import { formatRef, kindKeyOf, type Meter, messageOf, type Resource } from "@isthmus/core";
 import type { InsightHistory } from "@isthmus/insights";
-import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
-import { coalesced } from "../runtime/coalesce.ts";
-import { randomText } from "../runtime/randomText.ts";
-import type { ServerInputs } from "./inputs.ts";
+import { type Cluster, ClusterError } from "../../ports/clusterPort.ts";
+import { coalesced } from "../../runtime/coalesce.ts";
+import { randomText } from "../../runtime/randomText.ts";
+import type { ServerInputs } from "../inputs.ts";
+import { DISCOVERED_IN } from "../lastKnownObjects.ts";
+import type { ServerOptions } from "../serverOptions.ts";
 import { eventOn, type InsightEvent, insightEventsOf } from "./insightEvent.ts";
-import { DISCOVERED_IN } from "./lastKnownObjects.ts";
-import type { ServerOptions } from "./serverOptions.ts";
 
 /** Says in Kubernetes Events which errors and warnings have begun and ended. */
 export interface InsightEvents {

@@ -14,13 +14,13 @@ import {
   resourceKeyOf,
 } from "@isthmus/core";
 import type { Translation } from "@isthmus/translators";
-import { decodedText, encodedText } from "../identity/secretData.ts";
-import type { Informer } from "../informer/informer.ts";
-import type { Cluster, Leadership } from "../ports/clusterPort.ts";
-import { coalesced } from "../runtime/coalesce.ts";
-import type { SnapshotStore } from "../snapshots/snapshotStore.ts";
-import type { DeliveryLog } from "./delivery.ts";
-import type { RequestSender } from "./requestSender.ts";
+import { decodedText, encodedText } from "../../identity/secretData.ts";
+import type { Informer } from "../../informer/informer.ts";
+import type { Cluster, Leadership } from "../../ports/clusterPort.ts";
+import { coalesced } from "../../runtime/coalesce.ts";
+import type { SnapshotStore } from "../../snapshots/snapshotStore.ts";
+import type { DeliveryLog } from "../delivery.ts";
+import type { RequestSender } from "../requestSender.ts";
 import { generatedRoots, type MeshTrustRequest, trustRequests } from "./trustRequests.ts";
 import { type KnownRoot, RootProblem, trustRoots } from "./trustRoots.ts";
 

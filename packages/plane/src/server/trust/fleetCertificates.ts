@@ -1,8 +1,8 @@
 import type { Clock } from "@isthmus/core";
+import type { ServerInputs } from "../inputs.ts";
+import type { ReconcileLoop } from "../reconcileLoop.ts";
 import { type CertificateEntry, certificateInventory, type InventorySources, meshCertificates } from "./certificateInventory.ts";
-import type { ServerInputs } from "./inputs.ts";
 import type { MeshTrustLoop } from "./meshTrust.ts";
-import type { ReconcileLoop } from "./reconcileLoop.ts";
 
 /** The certificates and tokens that a server knows of, as they are now. */
 export interface FleetCertificates {

@@ -1,15 +1,15 @@
 import { type CiliumInstallation, type KubernetesCluster, RESUME_DELETES } from "@isthmus/api";
 import { type Condition, equalJson, type JsonObject, type Resource, refOf } from "@isthmus/core";
 import { registrationFindings } from "@isthmus/translators";
-import type { DesiredStatus } from "../apply/statusWriter.ts";
-import { END_OF_TIME, REVOKED_BEFORE, revocationOf } from "../identity/registrations.ts";
-import type { AgentInfo } from "../ports/clusterPort.ts";
-import type { ClusterState } from "../snapshots/snapshotStore.ts";
+import type { DesiredStatus } from "../../apply/statusWriter.ts";
+import { END_OF_TIME, REVOKED_BEFORE, revocationOf } from "../../identity/registrations.ts";
+import type { AgentInfo } from "../../ports/clusterPort.ts";
+import type { ClusterState } from "../../snapshots/snapshotStore.ts";
+import { trustDomainsField } from "../trustDomainsOfClusters.ts";
 import { type CertificateValidity, certificateExpiring } from "./certificateExpiring.ts";
 import { ciliumField } from "./ciliumOfClusters.ts";
 import { endpointsExcluded } from "./endpointsExcluded.ts";
 import { type JoinTokenValidity, joinTokenExpiring } from "./joinTokenExpiring.ts";
-import { trustDomainsField } from "./trustDomainsOfClusters.ts";
 import { comparisonField, type ModeState, modeField, writesPaused } from "./writesPaused.ts";
 import { type WriteRefusals, writesRefused } from "./writesRefused.ts";
 

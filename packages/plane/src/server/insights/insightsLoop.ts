@@ -12,17 +12,17 @@ import {
   objectChanges,
   withLastKnown,
 } from "@isthmus/insights";
-import { whileLeading } from "../leader/leadership.ts";
-import { type Cluster, type Leadership, type Store, StoreError } from "../ports/clusterPort.ts";
-import { insightSharing } from "../replication/insightSharing.ts";
-import type { KeptInsights } from "../replication/keptInsights.ts";
-import { coalesced } from "../runtime/coalesce.ts";
-import { runTimeSliced, SLICE_MS } from "../runtime/timeSlices.ts";
-import type { ServerInputs } from "./inputs.ts";
+import { whileLeading } from "../../leader/leadership.ts";
+import { type Cluster, type Leadership, type Store, StoreError } from "../../ports/clusterPort.ts";
+import { insightSharing } from "../../replication/insightSharing.ts";
+import type { KeptInsights } from "../../replication/keptInsights.ts";
+import { coalesced } from "../../runtime/coalesce.ts";
+import { runTimeSliced, SLICE_MS } from "../../runtime/timeSlices.ts";
+import type { ServerInputs } from "../inputs.ts";
+import type { ReconcileLoop } from "../reconcileLoop.ts";
+import type { ServerEventHub } from "../serverEvents.ts";
+import type { ServerOptions } from "../serverOptions.ts";
 import { startInsightEvents } from "./insightEvents.ts";
-import type { ReconcileLoop } from "./reconcileLoop.ts";
-import type { ServerEventHub } from "./serverEvents.ts";
-import type { ServerOptions } from "./serverOptions.ts";
 
 /** What is wrong in the fleet, as the leader has found it. */
 export interface FleetInsights {

@@ -1,7 +1,7 @@
 import type { TrustProgressStatus, VirtualMesh } from "@isthmus/api";
 import { type JsonObject, resourceKeyOf } from "@isthmus/core";
-import type { DesiredStatus } from "../apply/statusWriter.ts";
-import type { MeshPhase, TrustPhases } from "./trustPhases.ts";
+import type { DesiredStatus } from "../../apply/statusWriter.ts";
+import type { MeshPhase, TrustPhases } from "../trust/trustPhases.ts";
 
 /** Since when each mesh is in its phase. The status itself remembers it, over restarts and leaders. */
 export interface PhaseTimes {

@@ -15,19 +15,19 @@ import {
   resourceKeyOf,
 } from "@isthmus/core";
 import { changedStatuses, type Statuses } from "@isthmus/translators";
-import { keepUnreported } from "../apply/keepUnreported.ts";
-import { malformedStatus } from "../apply/malformedStatus.ts";
-import type { DesiredStatus } from "../apply/statusWriter.ts";
-import type { Informer } from "../informer/informer.ts";
-import type { SnapshotStore } from "../snapshots/snapshotStore.ts";
+import { keepUnreported } from "../../apply/keepUnreported.ts";
+import { malformedStatus } from "../../apply/malformedStatus.ts";
+import type { DesiredStatus } from "../../apply/statusWriter.ts";
+import type { Informer } from "../../informer/informer.ts";
+import type { SnapshotStore } from "../../snapshots/snapshotStore.ts";
+import type { DeliveryLog } from "../delivery.ts";
+import type { ServerKinds } from "../serverOptions.ts";
+import type { TrustPhases } from "../trust/trustPhases.ts";
 import { certificateValidity } from "./certificateExpiring.ts";
 import { type ClusterStatusInputs, clusterLagOf, clusterStatus, isSameClusterStatus } from "./clusterStatuses.ts";
-import type { DeliveryLog } from "./delivery.ts";
 import { isExcluded } from "./endpointsExcluded.ts";
 import { joinTokenValidities } from "./joinTokenExpiring.ts";
 import { phaseTimes, plainPhases } from "./phaseTimes.ts";
-import type { ServerKinds } from "./serverOptions.ts";
-import type { TrustPhases } from "./trustPhases.ts";
 
 /** Finds the objects of the management cluster whose status may have to be written, at the cost of what changed. */
 export interface StatusUpdates {

@@ -1,7 +1,7 @@
 import { IssuedCertificate, Mesh, type TrustProgressStatus, type VirtualMesh } from "@isthmus/api";
 import { type Condition, displayName, type ResourceRef } from "@isthmus/core";
 import { isAbout, NOT_REPORTED, type Translation, trustBlocker } from "@isthmus/translators";
-import type { SnapshotStore } from "../snapshots/snapshotStore.ts";
+import type { SnapshotStore } from "../../snapshots/snapshotStore.ts";
 import { issuedByVirtualMesh, type Member } from "./trustRequests.ts";
 
 /** How far a mesh is, but for the time. */

@@ -1,7 +1,7 @@
 import { type IssuedCertificate, Pod, ReplicaSet, type VirtualMesh } from "@isthmus/api";
 import { compareKeys, matchesLabels, type Snapshot } from "@isthmus/core";
 import { istioSidecar } from "@isthmus/translators";
-import { isReplacing, ROLLED_OUT } from "../runtime/controllerKinds.ts";
+import { isReplacing, ROLLED_OUT } from "../../runtime/controllerKinds.ts";
 import type { Member } from "./trustRequests.ts";
 
 /** `ROLLOUT`, or by evictions where what makes its pods leaves some as they are; `NONE`: nothing replaces its pods, which their users restart. */
