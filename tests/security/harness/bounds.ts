@@ -364,7 +364,7 @@ export const BOUNDS: Readonly<Record<string, Readonly<Record<string, Bound>>>> =
   "packages/store/src/redis.ts": { MOST_NAMES: work },
   "packages/store/src/redisNotices.ts": { MOST_TOLD: bytes, MOST_SENDERS: stored("servers whose notices were read") },
   "packages/store/src/redisRecords.ts": { MOST_NAMES: work },
-  "packages/translators/src/attachment/federationSizes.ts": { MAX_LISTED: shown },
+  "packages/translators/src/attachment/federation/federationSizes.ts": { MAX_LISTED: shown },
   "packages/translators/src/attachment/virtualDestinations/regions.ts": { MOST_REGIONS: shown, MOST_LETTERS: letters },
   "packages/translators/src/discovery/detectors/istioMeshConfig.ts": { MAX_MESH_CONFIG_BYTES: bytes },
   "packages/translators/src/discovery/detectors/knownPlanes.ts": { MOST_PLANES: work },

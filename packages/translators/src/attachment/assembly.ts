@@ -20,18 +20,7 @@ import { serviceKeyOf } from "../policy/hostnames.ts";
 import { byMesh, byPodLabel, bySelector, byService, destinationsByCluster } from "../policy/indexes.ts";
 import { podNetworkOf } from "../policy/podNetwork.ts";
 import { meshCluster, type PolicyLimit, policyScopeFrom } from "../policy/policyScope.ts";
-import { recordsIn } from "./accessLogRecords/matching.ts";
 import type { AttachedPolicies } from "./attachedPolicies.ts";
-import {
-  alikeAmong,
-  byAttachedTrustDomain,
-  byCallers,
-  byPlaceOfTrust,
-  byTakenForOneAnother,
-  byTrustDomain,
-  isSameTrust,
-  trustPlaceOf,
-} from "./callingMeshes.ts";
 import { closedAccessInputs, closedAccessJoins, guardedKey, noClosedAccess } from "./closedAccess.ts";
 import {
   type AttachedSources,
@@ -44,17 +33,28 @@ import {
   supports,
   virtualDestinations,
 } from "./destinationJoins.ts";
-import { byFailoverName, failoverPeersOf, isSameEntrance, isSameFromOutside, isSameSpec } from "./failoverPeers.ts";
+import {
+  alikeAmong,
+  byAttachedTrustDomain,
+  byCallers,
+  byPlaceOfTrust,
+  byTakenForOneAnother,
+  byTrustDomain,
+  isSameTrust,
+  trustPlaceOf,
+} from "./federation/callingMeshes.ts";
+import { byFailoverName, failoverPeersOf, isSameEntrance, isSameFromOutside, isSameSpec } from "./federation/failoverPeers.ts";
+import { virtualIpOf } from "./federation/virtualIps.ts";
+import { acceptedByKey, meshKeysOf } from "./federation/virtualMeshes.ts";
 import { distinctRoutes, gatewayRoutes } from "./gatewayRoutes.ts";
 import type { AttachedMesh } from "./meshes.ts";
 import { byPeerAuthenticationPlace, ownPeerAuthentications, rootPlaceOf } from "./peerAuthentications.ts";
-import { selectedPods } from "./podSelections.ts";
 import { isSameAccess, isSameOnPods, podSharersOf } from "./podSharers.ts";
 import { referredServiceKeys } from "./policyReferences.ts";
 import { requiredSubsetsOf, type SubsetUsers } from "./requiredSubsets.ts";
 import { userAccessJoin, usersOwn } from "./userAccess.ts";
-import { virtualIpOf } from "./virtualIps.ts";
-import { acceptedByKey, meshKeysOf } from "./virtualMeshes.ts";
+import { recordsIn } from "./workloads/accessLogRecords/matching.ts";
+import { selectedPods } from "./workloads/podSelections.ts";
 
 // The tables that inputs are looked up in.
 const attachedMeshes = inputTable(

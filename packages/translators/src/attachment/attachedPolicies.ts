@@ -24,8 +24,8 @@ import { byMesh, byService, byServiceName, destinationsByCluster } from "../poli
 import { destinationLocation, isWithinLimit, meshCluster, type PolicyScope, policyScopeFrom } from "../policy/policyScope.ts";
 import { selectsDestination } from "../policy/selectors.ts";
 import { firstOf } from "../policy/virtualDestinationRefs.ts";
+import { byFederatedTo } from "./federation/policyDestinations.ts";
 import type { AttachedMesh } from "./meshes.ts";
-import { type PodSelection, podSelectionOf } from "./podSelections.ts";
 import {
   accessPoliciesFor,
   type CheckedAccess,
@@ -34,9 +34,9 @@ import {
   policiesSelecting,
   selectingPolicies,
 } from "./policies.ts";
-import { byFederatedTo } from "./policyDestinations.ts";
 import { asksForSubsets, byReferredService, byVirtualDestination } from "./policyReferences.ts";
 import { byClaimedService, byWildcardCluster, type UserObjectHosts, userObjectsFor } from "./userObjects.ts";
+import { type PodSelection, podSelectionOf } from "./workloads/podSelections.ts";
 
 /** What bears on one Destination. */
 export interface AttachedPolicies {

@@ -5,22 +5,22 @@ import { updated } from "../incremental/derived.ts";
 import { transition } from "../incremental/transition.ts";
 import type { TranslationContext } from "../meshes/inputs.ts";
 import { byService, indexedForAttachment } from "../policy/indexes.ts";
-import { accessLogRecordChecks } from "./accessLogRecords/checked.ts";
 import { type AttachedPolicies, type AttachedPoliciesTables, attachedPolicies, noAttachedPolicies } from "./attachedPolicies.ts";
-import { federationDoubtsAfter, noFederationDoubts } from "./federatedNothing.ts";
-import type { FederationSizes } from "./federationSizes.ts";
+import { federationDoubtsAfter, noFederationDoubts } from "./doubts/federatedNothing.ts";
+import { type CheckedObject, checkedOtherObjects, noOtherObjects, type OtherObjects } from "./doubts/otherObjects.ts";
+import { noSelectionDoubts, type SelectionDoubt, type SelectionDoubts, selectionDoubtsAfter } from "./doubts/selectedNothing.ts";
+import type { FederationSizes } from "./federation/federationSizes.ts";
+import { type FederationDecision, noPolicyDestinations, policyDestinations } from "./federation/policyDestinations.ts";
+import { assignedVirtualIps, byPlainAddress, noVirtualIps, type VirtualIps } from "./federation/virtualIps.ts";
+import { type Memberships, memberships } from "./federation/virtualMeshes.ts";
 import { type AttachedMesh, attachedMeshes, type MeshTables, noMeshes } from "./meshes.ts";
-import { type CheckedObject, checkedOtherObjects, noOtherObjects, type OtherObjects } from "./otherObjects.ts";
 import { type CheckedAccess, type CheckedPolicy, checkedAccess, checkedTraffic, type InputTables, noPolicies } from "./policies.ts";
-import { type FederationDecision, noPolicyDestinations, policyDestinations } from "./policyDestinations.ts";
 import { countSubsetUsage, noSubsetUsage, type SubsetUsage } from "./requiredSubsets.ts";
-import { noSelectionDoubts, type SelectionDoubt, type SelectionDoubts, selectionDoubtsAfter } from "./selectedNothing.ts";
-import { type DependencyTables, dependenciesAfter, noDependencies } from "./serviceDependencies/checked.ts";
 import { noUserObjectHosts, type UserObjectHosts, userObjectHosts } from "./userObjects.ts";
 import { noVirtualHosts, type VirtualHosts, virtualHosts } from "./virtualDestinations/hosts.ts";
-import { assignedVirtualIps, byPlainAddress, noVirtualIps, type VirtualIps } from "./virtualIps.ts";
-import { type Memberships, memberships } from "./virtualMeshes.ts";
-import { wasmDeploymentChecks } from "./wasmDeployments/checked.ts";
+import { accessLogRecordChecks } from "./workloads/accessLogRecords/checked.ts";
+import { type DependencyTables, dependenciesAfter, noDependencies } from "./workloads/serviceDependencies/checked.ts";
+import { wasmDeploymentChecks } from "./workloads/wasmDeployments/checked.ts";
 
 /** One run of attachment: what it reads, and what is new there. */
 export interface AttachmentStep {

@@ -11,7 +11,7 @@ import { byMesh, byService } from "../policy/indexes.ts";
 import { LastKnownMesh } from "../policy/lastKnownMesh.ts";
 import { publishedSpec } from "../policy/publishedSpec.ts";
 import { creationOf, userRefOf } from "../policy/userResources.ts";
-import type { Memberships } from "./virtualMeshes.ts";
+import type { Memberships } from "./federation/virtualMeshes.ts";
 
 /** A mesh as its VirtualMesh makes it. */
 export interface AttachedMesh {

@@ -15,7 +15,7 @@ import {
 import { destinationInputs, meshInputs, virtualMeshInputs } from "../attachment/assembly.ts";
 import type { AttachedSources } from "../attachment/destinationJoins.ts";
 import { virtualDestinationInputs } from "../attachment/virtualDestinations/inputs.ts";
-import { workloadInputs } from "../attachment/workloadInputs.ts";
+import { workloadInputs } from "../attachment/workloads/workloadInputs.ts";
 import type { Derived } from "../incremental/derived.ts";
 import { isSameRecord, recompute, reuseIfEqual } from "../incremental/rows.ts";
 import type { Transition } from "../incremental/transition.ts";

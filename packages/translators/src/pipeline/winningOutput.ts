@@ -1,5 +1,5 @@
 import type { Snapshot, Table } from "@isthmus/core";
-import { serviceAge } from "../attachment/virtualIps.ts";
+import { serviceAge } from "../attachment/federation/virtualIps.ts";
 import { meshTranslators } from "../meshes/meshTranslators.ts";
 import { meshCluster } from "../policy/policyScope.ts";
 import { type Age, compareAges, precedence } from "../policy/precedence.ts";

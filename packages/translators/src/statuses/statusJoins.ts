@@ -12,7 +12,7 @@ import {
 } from "@isthmus/api";
 import { keyOf, keyOfResource, type Report, type Resource, refOf, resourceKeyOf, type SortedMap, type Table } from "@isthmus/core";
 import type { Reporting } from "../attachment/attachment.ts";
-import type { Memberships } from "../attachment/virtualMeshes.ts";
+import type { Memberships } from "../attachment/federation/virtualMeshes.ts";
 import { inputTable, join, unionOf } from "../incremental/join.ts";
 import { entriesOf, type MapEntry, sortedEntriesOf } from "../incremental/lookupTable.ts";
 import type { Matching } from "../incremental/matching.ts";

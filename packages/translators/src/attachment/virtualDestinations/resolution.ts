@@ -11,7 +11,7 @@ import { selectsDestination } from "../../policy/selectors.ts";
 import { portsOf, serviceOf } from "../../policy/serviceRefs.ts";
 import { isStatic } from "../../policy/virtualDestinationFindings.ts";
 import { isFederatedTo, servicePortOf } from "../../policy/virtualDestinationTargets.ts";
-import { meshKey } from "../virtualMeshes.ts";
+import { meshKey } from "../federation/virtualMeshes.ts";
 import { isSound, type VirtualDestinationForm } from "./forms.ts";
 import { regionFindings } from "./regions.ts";
 

@@ -1,18 +1,18 @@
 import { areRevisions, Destination, Mesh, VirtualMesh } from "@isthmus/api";
 import { type Collection, displayName, equalJson, formatRef, keyOf, keyOfResource, type Report, refOf } from "@isthmus/core";
-import { type Finding, invalidFinding, reportOf, warningFinding } from "../findings.ts";
-import { memoizeRow } from "../incremental/memoizeRow.ts";
-import { meshTranslators } from "../meshes/meshTranslators.ts";
-import { doubtfulVirtualMesh } from "../policy/doubtfulValues.ts";
-import { hostnameSuffixFindings, withoutFederation } from "../policy/hostnameSuffix.ts";
-import { byService } from "../policy/indexes.ts";
-import { ineffectiveFindings } from "../policy/ineffective.ts";
-import { missingMembers } from "../policy/missingMembers.ts";
-import { meshCluster, meshOutOfScope, policyScopeFrom, virtualMeshOutOfScope } from "../policy/policyScope.ts";
-import { precedence } from "../policy/precedence.ts";
-import { selectorFindings } from "../policy/references.ts";
-import { virtualMeshForms, virtualMeshInForce } from "../policy/virtualMeshForms.ts";
-import type { AttachmentStep } from "./attachment.ts";
+import { type Finding, invalidFinding, reportOf, warningFinding } from "../../findings.ts";
+import { memoizeRow } from "../../incremental/memoizeRow.ts";
+import { meshTranslators } from "../../meshes/meshTranslators.ts";
+import { doubtfulVirtualMesh } from "../../policy/doubtfulValues.ts";
+import { hostnameSuffixFindings, withoutFederation } from "../../policy/hostnameSuffix.ts";
+import { byService } from "../../policy/indexes.ts";
+import { ineffectiveFindings } from "../../policy/ineffective.ts";
+import { missingMembers } from "../../policy/missingMembers.ts";
+import { meshCluster, meshOutOfScope, policyScopeFrom, virtualMeshOutOfScope } from "../../policy/policyScope.ts";
+import { precedence } from "../../policy/precedence.ts";
+import { selectorFindings } from "../../policy/references.ts";
+import { virtualMeshForms, virtualMeshInForce } from "../../policy/virtualMeshForms.ts";
+import type { AttachmentStep } from "../attachment.ts";
 
 /** Which VirtualMesh each mesh belongs to. */
 export interface Memberships {

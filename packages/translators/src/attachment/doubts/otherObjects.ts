@@ -11,14 +11,14 @@ import {
   refOf,
   type Table,
 } from "@isthmus/core";
-import { type Finding, reportOf, warningFinding } from "../findings.ts";
-import { type Derived, derived, updated } from "../incremental/derived.ts";
-import { inputKind } from "../incremental/join.ts";
-import type { Transition } from "../incremental/transition.ts";
-import { addressFindings } from "../policy/agentAddress.ts";
-import { hostSuffixFindings } from "../policy/givenHosts.ts";
-import { ineffectiveFindings, registrationFindings, suppressionFindings } from "../policy/ineffective.ts";
-import type { InputTables } from "./policies.ts";
+import { type Finding, reportOf, warningFinding } from "../../findings.ts";
+import { type Derived, derived, updated } from "../../incremental/derived.ts";
+import { inputKind } from "../../incremental/join.ts";
+import type { Transition } from "../../incremental/transition.ts";
+import { addressFindings } from "../../policy/agentAddress.ts";
+import { hostSuffixFindings } from "../../policy/givenHosts.ts";
+import { ineffectiveFindings, registrationFindings, suppressionFindings } from "../../policy/ineffective.ts";
+import type { InputTables } from "../policies.ts";
 
 /** What is said of an object that selects nothing. */
 export interface CheckedObject {

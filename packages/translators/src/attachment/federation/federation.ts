@@ -1,13 +1,13 @@
 import type { Destination, DestinationStatus, VirtualMesh } from "@isthmus/api";
 import { equalJson, type ObjectRef } from "@isthmus/core";
-import { memoizeRow } from "../incremental/memoizeRow.ts";
-import { federatedHostname } from "../policy/hostnames.ts";
-import { isMisspeltSelector } from "../policy/ineffective.ts";
-import { selectingCandidates, selectionKeys } from "../policy/selection.ts";
-import { selectsDestination } from "../policy/selectors.ts";
-import { userRefOf } from "../policy/userResources.ts";
-import { virtualMeshDoubts } from "../policy/virtualMeshDoubts.ts";
-import { failoverInForce } from "../policy/virtualMeshFailover.ts";
+import { memoizeRow } from "../../incremental/memoizeRow.ts";
+import { federatedHostname } from "../../policy/hostnames.ts";
+import { isMisspeltSelector } from "../../policy/ineffective.ts";
+import { selectingCandidates, selectionKeys } from "../../policy/selection.ts";
+import { selectsDestination } from "../../policy/selectors.ts";
+import { userRefOf } from "../../policy/userResources.ts";
+import { virtualMeshDoubts } from "../../policy/virtualMeshDoubts.ts";
+import { failoverInForce } from "../../policy/virtualMeshFailover.ts";
 import { meshKey } from "./virtualMeshes.ts";
 
 type AppliedFederation = NonNullable<DestinationStatus["appliedFederation"]>;

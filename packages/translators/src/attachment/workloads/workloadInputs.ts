@@ -9,18 +9,18 @@ import {
   Workload,
 } from "@isthmus/api";
 import { equalJson, exactly, keyOf, keyOfResource, matchesLabels, type Resource } from "@isthmus/core";
-import { derived } from "../incremental/derived.ts";
-import { inputKind, inputTable, join } from "../incremental/join.ts";
-import type { SelectedWorkloadInputs } from "../meshes/inputs.ts";
-import { NETWORKING_OWNER_LABEL } from "../meshes/outputMetadata.ts";
-import { byMesh, byPodLabel, podLabelKey } from "../policy/indexes.ts";
-import { isWithinLimit, policyScopeFrom, workloadLocation } from "../policy/policyScope.ts";
-import { selectsDestination } from "../policy/selectors.ts";
-import { dependencyFormOf } from "../policy/serviceDependencyFindings.ts";
+import { derived } from "../../incremental/derived.ts";
+import { inputKind, inputTable, join } from "../../incremental/join.ts";
+import type { SelectedWorkloadInputs } from "../../meshes/inputs.ts";
+import { NETWORKING_OWNER_LABEL } from "../../meshes/outputMetadata.ts";
+import { byMesh, byPodLabel, podLabelKey } from "../../policy/indexes.ts";
+import { isWithinLimit, policyScopeFrom, workloadLocation } from "../../policy/policyScope.ts";
+import { selectsDestination } from "../../policy/selectors.ts";
+import { dependencyFormOf } from "../../policy/serviceDependencyFindings.ts";
+import { type AttachedSources, destinations, sortedUniqueKeys } from "../destinationJoins.ts";
+import { possibleHosts } from "../virtualDestinations/forms.ts";
 import { selectingRecords } from "./accessLogRecords/matching.ts";
-import { type AttachedSources, destinations, sortedUniqueKeys } from "./destinationJoins.ts";
 import { dependedOn, leadingTo, selectingSources } from "./serviceDependencies/matching.ts";
-import { possibleHosts } from "./virtualDestinations/forms.ts";
 import { inFilterOrder, selectingDeployments } from "./wasmDeployments/matching.ts";
 
 const workloads = inputKind<AttachedSources, Workload>(Workload);

@@ -1,11 +1,11 @@
 import type { Destination, Mesh, Workload } from "@isthmus/api";
 import { equalJson, keyOfResource, matchesLabels } from "@isthmus/core";
-import { memoizeRow } from "../incremental/memoizeRow.ts";
-import { isSame } from "../incremental/rows.ts";
-import type { FailoverPeer } from "../meshes/inputs.ts";
-import { byMesh, byServiceName } from "../policy/indexes.ts";
-import { isFederatedTo } from "../policy/virtualDestinationTargets.ts";
-import type { AttachedMesh } from "./meshes.ts";
+import { memoizeRow } from "../../incremental/memoizeRow.ts";
+import { isSame } from "../../incremental/rows.ts";
+import type { FailoverPeer } from "../../meshes/inputs.ts";
+import { byMesh, byServiceName } from "../../policy/indexes.ts";
+import { isFederatedTo } from "../../policy/virtualDestinationTargets.ts";
+import type { AttachedMesh } from "../meshes.ts";
 
 /** Destinations that fail over, by the name and namespace of their Service, which are those of what they fail over to. */
 export function byFailoverName(destination: Destination): readonly string[] {

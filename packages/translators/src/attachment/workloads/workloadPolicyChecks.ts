@@ -1,13 +1,13 @@
 import { Workload, type WorkloadSelector } from "@isthmus/api";
 import { type CooperativeTask, emptyTable, equalJson, type Kind, type Resource, refOf, type Table } from "@isthmus/core";
-import { type Finding, reportOf, warningFinding } from "../findings.ts";
-import { type Derived, derived, updated } from "../incremental/derived.ts";
-import { inputKind, inputTable, join } from "../incremental/join.ts";
-import type { Matching } from "../incremental/matching.ts";
-import type { Transition } from "../incremental/transition.ts";
-import { policyScopeFrom, workloadScopeFindings } from "../policy/policyScope.ts";
-import { causeOfNothing, type PlaceNames, rowOfPlaces } from "./knownPlaces.ts";
-import type { CheckedObject } from "./otherObjects.ts";
+import { type Finding, reportOf, warningFinding } from "../../findings.ts";
+import { type Derived, derived, updated } from "../../incremental/derived.ts";
+import { inputKind, inputTable, join } from "../../incremental/join.ts";
+import type { Matching } from "../../incremental/matching.ts";
+import type { Transition } from "../../incremental/transition.ts";
+import { policyScopeFrom, workloadScopeFindings } from "../../policy/policyScope.ts";
+import { causeOfNothing, type PlaceNames, rowOfPlaces } from "../doubts/knownPlaces.ts";
+import type { CheckedObject } from "../doubts/otherObjects.ts";
 import type { DependencyTables } from "./serviceDependencies/checked.ts";
 
 /** A kind whose objects select Workloads, and say by themselves what of them is wrong. */

@@ -1,17 +1,18 @@
 import { type AccessPolicy, Destination, type DestinationSelector, type TrafficPolicy, Workload } from "@isthmus/api";
 import { type CooperativeTask, emptyTable, equalJson, type Report, refOf, type Table } from "@isthmus/core";
-import { type Finding, reportOf, warningFinding } from "../findings.ts";
-import { type Derived, derived, updated } from "../incremental/derived.ts";
-import { inputKind, inputTable, join } from "../incremental/join.ts";
-import type { MapEntry } from "../incremental/lookupTable.ts";
-import type { Matching } from "../incremental/matching.ts";
-import { transition } from "../incremental/transition.ts";
-import { byLabel, byNamespace, byService, destinationsByCluster } from "../policy/indexes.ts";
-import { destinationLocation, isWithinLimit, type PolicyLimit, workloadLocation } from "../policy/policyScope.ts";
-import { selectedDestinations, selectingCandidates } from "../policy/selection.ts";
-import { entrySelects, isUnderstoodDestination, selectsIdentity, selectsWorkload } from "../policy/selectors.ts";
-import { isAccessPolicy, selectableTraitsOf, selectedTraitsOf, traitsOfLimit } from "../policy/workloadTraits.ts";
-import type { AttachmentStep } from "./attachment.ts";
+import { type Finding, reportOf, warningFinding } from "../../findings.ts";
+import { type Derived, derived, updated } from "../../incremental/derived.ts";
+import { inputKind, inputTable, join } from "../../incremental/join.ts";
+import type { MapEntry } from "../../incremental/lookupTable.ts";
+import type { Matching } from "../../incremental/matching.ts";
+import { transition } from "../../incremental/transition.ts";
+import { byLabel, byNamespace, byService, destinationsByCluster } from "../../policy/indexes.ts";
+import { destinationLocation, isWithinLimit, type PolicyLimit, workloadLocation } from "../../policy/policyScope.ts";
+import { selectedDestinations, selectingCandidates } from "../../policy/selection.ts";
+import { entrySelects, isUnderstoodDestination, selectsIdentity, selectsWorkload } from "../../policy/selectors.ts";
+import { isAccessPolicy, selectableTraitsOf, selectedTraitsOf, traitsOfLimit } from "../../policy/workloadTraits.ts";
+import type { AttachmentStep } from "../attachment.ts";
+import { bySelection, type CheckedAccess, type CheckedPolicy, type InputTables, ruleFindings } from "../policies.ts";
 import {
   type ClusterPlaces,
   causeOfNothing,
@@ -23,7 +24,6 @@ import {
   rowOfPlaces,
   type SelectablePlaces,
 } from "./knownPlaces.ts";
-import { bySelection, type CheckedAccess, type CheckedPolicy, type InputTables, ruleFindings } from "./policies.ts";
 
 type Policy = TrafficPolicy | AccessPolicy;
 type Checked = CheckedPolicy<Policy>;

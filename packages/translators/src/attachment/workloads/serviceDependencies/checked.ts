@@ -1,17 +1,17 @@
 import { Destination, ServiceDependency, Workload } from "@isthmus/api";
 import { type CooperativeTask, emptyTable, equalJson, keyOf, refOf, type Table } from "@isthmus/core";
-import { type Finding, reportOf, warningFinding } from "../../findings.ts";
-import { type Derived, derived, updated } from "../../incremental/derived.ts";
-import { inputKind, inputTable, join } from "../../incremental/join.ts";
-import type { Transition } from "../../incremental/transition.ts";
-import { byService } from "../../policy/indexes.ts";
-import { policyScopeFrom } from "../../policy/policyScope.ts";
-import { selectorFindings } from "../../policy/references.ts";
-import { dependencyFormOf } from "../../policy/serviceDependencyFindings.ts";
-import { serviceOf } from "../../policy/serviceRefs.ts";
-import { causeOfNothing, type PlaceNames, rowOfPlaces } from "../knownPlaces.ts";
-import type { CheckedObject } from "../otherObjects.ts";
-import type { InputTables } from "../policies.ts";
+import { type Finding, reportOf, warningFinding } from "../../../findings.ts";
+import { type Derived, derived, updated } from "../../../incremental/derived.ts";
+import { inputKind, inputTable, join } from "../../../incremental/join.ts";
+import type { Transition } from "../../../incremental/transition.ts";
+import { byService } from "../../../policy/indexes.ts";
+import { policyScopeFrom } from "../../../policy/policyScope.ts";
+import { selectorFindings } from "../../../policy/references.ts";
+import { dependencyFormOf } from "../../../policy/serviceDependencyFindings.ts";
+import { serviceOf } from "../../../policy/serviceRefs.ts";
+import { causeOfNothing, type PlaceNames, rowOfPlaces } from "../../doubts/knownPlaces.ts";
+import type { CheckedObject } from "../../doubts/otherObjects.ts";
+import type { InputTables } from "../../policies.ts";
 import { dependedOn, firstWorkload } from "./matching.ts";
 
 /** What ServiceDependencies are checked with. */

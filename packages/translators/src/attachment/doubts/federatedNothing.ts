@@ -1,21 +1,21 @@
 import { Destination, type DestinationSelector, VirtualMesh } from "@isthmus/api";
 import { type CooperativeTask, emptyTable, equalJson, keyOfResource, refOf, type Table } from "@isthmus/core";
-import { type Finding, reportOf, warningFinding } from "../findings.ts";
-import { type Derived, derived, updated } from "../incremental/derived.ts";
-import { inputKind, inputTable, join } from "../incremental/join.ts";
-import type { MapEntry } from "../incremental/lookupTable.ts";
-import type { Matching } from "../incremental/matching.ts";
-import { transition } from "../incremental/transition.ts";
-import { byLabel, byNamespace, byService, destinationsByCluster } from "../policy/indexes.ts";
-import { isMisspeltSelector } from "../policy/ineffective.ts";
-import { selectedDestinations, selectingCandidates, selectionKeys } from "../policy/selection.ts";
-import { selectsDestination } from "../policy/selectors.ts";
-import { virtualMeshDoubts } from "../policy/virtualMeshDoubts.ts";
-import type { AttachmentStep } from "./attachment.ts";
+import { type Finding, reportOf, warningFinding } from "../../findings.ts";
+import { type Derived, derived, updated } from "../../incremental/derived.ts";
+import { inputKind, inputTable, join } from "../../incremental/join.ts";
+import type { MapEntry } from "../../incremental/lookupTable.ts";
+import type { Matching } from "../../incremental/matching.ts";
+import { transition } from "../../incremental/transition.ts";
+import { byLabel, byNamespace, byService, destinationsByCluster } from "../../policy/indexes.ts";
+import { isMisspeltSelector } from "../../policy/ineffective.ts";
+import { selectedDestinations, selectingCandidates, selectionKeys } from "../../policy/selection.ts";
+import { selectsDestination } from "../../policy/selectors.ts";
+import { virtualMeshDoubts } from "../../policy/virtualMeshDoubts.ts";
+import type { AttachmentStep } from "../attachment.ts";
+import { meshKey } from "../federation/virtualMeshes.ts";
+import type { InputTables } from "../policies.ts";
 import { causeOfNothing, type KnownPlaces, type PlaceNames, rowOfPlaces } from "./knownPlaces.ts";
-import type { InputTables } from "./policies.ts";
 import type { SelectionDoubt } from "./selectedNothing.ts";
-import { meshKey } from "./virtualMeshes.ts";
 
 interface FederationTables extends InputTables {
   readonly places: KnownPlaces;

@@ -1,12 +1,12 @@
 import type { AccessPolicy, Mesh } from "@isthmus/api";
 import { equalJson, exactly, internList, keyOf, keyOfResource, type Resource } from "@isthmus/core";
-import { memoizeRow } from "../incremental/memoizeRow.ts";
-import type { AlikeMeshes } from "../meshes/inputs.ts";
-import { translatorOf } from "../meshes/meshTranslators.ts";
-import { clustersOfCallers } from "../policy/callerClusters.ts";
-import type { TrustDomain } from "../policy/trustDomain.ts";
-import type { AttachedPolicies } from "./attachedPolicies.ts";
-import type { AttachedMesh } from "./meshes.ts";
+import { memoizeRow } from "../../incremental/memoizeRow.ts";
+import type { AlikeMeshes } from "../../meshes/inputs.ts";
+import { translatorOf } from "../../meshes/meshTranslators.ts";
+import { clustersOfCallers } from "../../policy/callerClusters.ts";
+import type { TrustDomain } from "../../policy/trustDomain.ts";
+import type { AttachedPolicies } from "../attachedPolicies.ts";
+import type { AttachedMesh } from "../meshes.ts";
 
 /**
  * Destinations by the clusters, sorted, of which the AccessPolicies in force on them name callers; by `ANY` alone where that is among them,

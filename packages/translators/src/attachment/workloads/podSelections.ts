@@ -1,11 +1,11 @@
 import type { Destination, Mesh, Pod, Settings } from "@isthmus/api";
 import { equalJson } from "@isthmus/core";
-import type { LookupTable } from "../incremental/lookupTable.ts";
-import type { Matching } from "../incremental/matching.ts";
-import { keyIn } from "../policy/indexKeys.ts";
-import { indexedLabelPair, namespaceLocationOf, pairsOf, podsByLabel, podsByNamespace, podsSelectedBy } from "../policy/podIndexes.ts";
-import type { NamespaceLocation } from "../policy/policyScope.ts";
-import type { AttachedPolicies } from "./attachedPolicies.ts";
+import type { LookupTable } from "../../incremental/lookupTable.ts";
+import type { Matching } from "../../incremental/matching.ts";
+import { keyIn } from "../../policy/indexKeys.ts";
+import { indexedLabelPair, namespaceLocationOf, pairsOf, podsByLabel, podsByNamespace, podsSelectedBy } from "../../policy/podIndexes.ts";
+import type { NamespaceLocation } from "../../policy/policyScope.ts";
+import type { AttachedPolicies } from "../attachedPolicies.ts";
 
 /** By what a Service selects its pods. */
 export interface PodSelection {

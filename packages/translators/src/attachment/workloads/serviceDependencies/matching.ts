@@ -1,10 +1,10 @@
 import type { Destination, ServiceDependency, VirtualDestination } from "@isthmus/api";
-import type { Matching } from "../../incremental/matching.ts";
-import { byLabel, byNamespace, byService, destinationsByCluster } from "../../policy/indexes.ts";
-import { selectedDestinations, selectingCandidates, selectionKeys } from "../../policy/selection.ts";
-import { selectsDestination } from "../../policy/selectors.ts";
-import { dependencyFormOf } from "../../policy/serviceDependencyFindings.ts";
-import { bySelectedTargets, formsOf } from "../virtualDestinations/forms.ts";
+import type { Matching } from "../../../incremental/matching.ts";
+import { byLabel, byNamespace, byService, destinationsByCluster } from "../../../policy/indexes.ts";
+import { selectedDestinations, selectingCandidates, selectionKeys } from "../../../policy/selection.ts";
+import { selectsDestination } from "../../../policy/selectors.ts";
+import { dependencyFormOf } from "../../../policy/serviceDependencyFindings.ts";
+import { bySelectedTargets, formsOf } from "../../virtualDestinations/forms.ts";
 import { uniqueInKeyOrder, workloadMatching } from "../workloadMatching.ts";
 
 /** ServiceDependencies and the Workloads that they select. */

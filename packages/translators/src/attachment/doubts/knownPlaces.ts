@@ -1,10 +1,10 @@
 import { Destination, Workload } from "@isthmus/api";
 import { type CooperativeTask, type EntryChange, emptyTable, nearestName, SortedMap, type Table } from "@isthmus/core";
-import { changesOf } from "../incremental/changes.ts";
-import { entriesOf } from "../incremental/lookupTable.ts";
-import { memoizeRow } from "../incremental/memoizeRow.ts";
-import { destinationLocation, type NamespaceLocation, workloadLocation } from "../policy/policyScope.ts";
-import type { AttachmentStep } from "./attachment.ts";
+import { changesOf } from "../../incremental/changes.ts";
+import { entriesOf } from "../../incremental/lookupTable.ts";
+import { memoizeRow } from "../../incremental/memoizeRow.ts";
+import { destinationLocation, type NamespaceLocation, workloadLocation } from "../../policy/policyScope.ts";
+import type { AttachmentStep } from "../attachment.ts";
 
 /** The namespaces and clusters in which something can be selected. */
 export interface KnownPlaces {

@@ -11,18 +11,19 @@ import {
   type Snapshot,
   type Table,
 } from "@isthmus/core";
-import { reportOf } from "../findings.ts";
-import { derived, updated } from "../incremental/derived.ts";
-import { inputKind, inputTable, join } from "../incremental/join.ts";
-import type { Matching } from "../incremental/matching.ts";
-import { memoizeRow } from "../incremental/memoizeRow.ts";
-import { isSame, reuseIfEqual } from "../incremental/rows.ts";
-import { transition } from "../incremental/transition.ts";
-import type { AppliedFederation } from "../meshes/meshTranslator.ts";
-import { translatorOf } from "../meshes/meshTranslators.ts";
-import { byMesh } from "../policy/indexes.ts";
-import { selectedDestinations } from "../policy/selection.ts";
-import type { AttachmentStep } from "./attachment.ts";
+import { reportOf } from "../../findings.ts";
+import { derived, updated } from "../../incremental/derived.ts";
+import { inputKind, inputTable, join } from "../../incremental/join.ts";
+import type { Matching } from "../../incremental/matching.ts";
+import { memoizeRow } from "../../incremental/memoizeRow.ts";
+import { isSame, reuseIfEqual } from "../../incremental/rows.ts";
+import { transition } from "../../incremental/transition.ts";
+import type { AppliedFederation } from "../../meshes/meshTranslator.ts";
+import { translatorOf } from "../../meshes/meshTranslators.ts";
+import { byMesh } from "../../policy/indexes.ts";
+import { selectedDestinations } from "../../policy/selection.ts";
+import type { AttachmentStep } from "../attachment.ts";
+import { type AttachedMesh, unchangedOr, withDestinationStatus } from "../meshes.ts";
 import { appliedFederationOf, changedFederation } from "./federation.ts";
 import {
   callingClusters,
@@ -31,7 +32,6 @@ import {
   noFederationSizes,
   updateFederationSizes,
 } from "./federationSizes.ts";
-import { type AttachedMesh, unchangedOr, withDestinationStatus } from "./meshes.ts";
 import { type Memberships, meshKey, meshKeysOf } from "./virtualMeshes.ts";
 
 /** Where one Destination would be federated to, and what is against it. There is none for those that are not selected. */

@@ -1,10 +1,10 @@
 import { type Destination, type Mesh, meshInstallationOf, VirtualMesh } from "@isthmus/api";
 import { type EntryChange, emptyTable, keyOfResource, type ObjectRef, type Report, refOf, SortedMap, type Table } from "@isthmus/core";
-import { type Finding, invalidFinding, reportOf, warningFinding } from "../findings.ts";
-import { reuseIfEqual } from "../incremental/rows.ts";
-import { translatorOf } from "../meshes/meshTranslators.ts";
-import { meshCluster } from "../policy/policyScope.ts";
-import type { AttachmentStep } from "./attachment.ts";
+import { type Finding, invalidFinding, reportOf, warningFinding } from "../../findings.ts";
+import { reuseIfEqual } from "../../incremental/rows.ts";
+import { translatorOf } from "../../meshes/meshTranslators.ts";
+import { meshCluster } from "../../policy/policyScope.ts";
+import type { AttachmentStep } from "../attachment.ts";
 
 /** How much one Destination that its VirtualMesh would federate adds to it. */
 export interface FederationCandidate {

@@ -1,8 +1,8 @@
 import type { Workload, WorkloadSelector } from "@isthmus/api";
 import { keyOfResource, type Resource } from "@isthmus/core";
-import type { Matching } from "../incremental/matching.ts";
-import { selectsWorkload } from "../policy/selectors.ts";
-import { selectableTraitsOf, traitsOfSources } from "../policy/workloadTraits.ts";
+import type { Matching } from "../../incremental/matching.ts";
+import { selectsWorkload } from "../../policy/selectors.ts";
+import { selectableTraitsOf, traitsOfSources } from "../../policy/workloadTraits.ts";
 
 /** The relation between Workloads and the objects of one kind that select them. */
 export interface WorkloadMatching<P> {
