@@ -1,6 +1,6 @@
 import { interruptsOf } from "./cluster/interruption.ts";
-import { callOf } from "./commands/calledAs.ts";
-import { adjustableIo } from "./commands/loudness.ts";
+import { callOf } from "./commands/commandLine/calledAs.ts";
+import { adjustableIo } from "./commands/commandLine/loudness.ts";
 import { processIo } from "./io.ts";
 import { meshctl } from "./meshctl.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { callOf } from "../src/commands/calledAs.ts";
+import { callOf } from "../src/commands/commandLine/calledAs.ts";
 import { documentedProgram, meshctl } from "../src/meshctl.ts";
 import { commandsBelow } from "./commandTree.ts";
 import { recordedIo } from "./recordedIo.ts";

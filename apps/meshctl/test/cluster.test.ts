@@ -4,7 +4,7 @@ import { simulatedCluster } from "@isthmus/simulator";
 import { Command } from "commander";
 import { describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { clusterCommand } from "../src/commands/cluster.ts";
+import { clusterCommand } from "../src/commands/cluster/cluster.ts";
 import { inheriting } from "../src/meshctl.ts";
 import { recordedIo } from "./recordedIo.ts";
 

@@ -7,7 +7,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { addressFor } from "../src/cluster/apiServerAddress.ts";
 import { Interrupted } from "../src/cluster/interruption.ts";
 import { ClusterRole, ClusterRoleBinding, RemoteNamespace, ServiceAccount } from "../src/cluster/remoteAccess.ts";
-import { clusterCommand } from "../src/commands/cluster.ts";
+import { clusterCommand } from "../src/commands/cluster/cluster.ts";
 import { inheriting } from "../src/meshctl.ts";
 import { type RecordedIo, recordedIo } from "./recordedIo.ts";
 

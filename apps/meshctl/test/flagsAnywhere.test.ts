@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { withFlagsBehind } from "../src/commands/flagsAnywhere.ts";
+import { withFlagsBehind } from "../src/commands/commandLine/flagsAnywhere.ts";
 import { documentedProgram } from "../src/meshctl.ts";
 import { managementCluster, runIn } from "./planeRun.ts";
 import { recordedIo } from "./recordedIo.ts";

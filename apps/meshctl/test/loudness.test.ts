@@ -3,7 +3,7 @@ import type { AnyResource } from "@isthmus/core";
 import type { ApiServer } from "@isthmus/kubernetes";
 import { ClusterError } from "@isthmus/plane/ports";
 import { describe, expect, it } from "vitest";
-import { adjustableIo } from "../src/commands/loudness.ts";
+import { adjustableIo } from "../src/commands/commandLine/loudness.ts";
 import { verboseConnections } from "../src/commands/verboseConnections.ts";
 import { deployment, mesh, NOW } from "./fleetObjects.ts";
 import { managementCluster, runIn } from "./planeRun.ts";

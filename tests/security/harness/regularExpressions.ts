@@ -168,7 +168,7 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
   },
   "apps/meshctl/src/commands/names.ts": { "/^--(kubeconfig|context|kubecontext)(?:=(.*))?$/": flag, "/^[A-Za-z0-9_./@:+-]+$/": flag },
   "apps/meshctl/src/plane/namesOfKinds.ts": { "/^[a-z0-9][a-z0-9.-]*$/": { bound: 253, worst: ended("a", "!") } },
-  "apps/meshctl/src/commands/otherWords.ts": { "/^error: unknown command '([a-z-]{1,40})'/": flag },
+  "apps/meshctl/src/commands/commandLine/otherWords.ts": { "/^error: unknown command '([a-z-]{1,40})'/": flag },
   "apps/meshctl/src/commands/wait.ts": { "/^condition=([^=]+)(?:=(.+))?$/": flag, "/^jsonpath=(\\{.*\\})(?:=(.+))?$/": flag },
   "apps/meshctl/src/commands/duration.ts": { "/^(\\d{1,9})(s|m|h)$/": flag },
   "apps/meshctl/src/commands/commandRuntime.ts": { "/^(\\d+)(s|m|h)$/": flag },

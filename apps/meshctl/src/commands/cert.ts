@@ -6,9 +6,9 @@ import { readUserConfig } from "../cluster/userConfig.ts";
 import type { CertFormat } from "../plane/certificates/certificateText.ts";
 import type { Entry } from "../plane/certificates/entries.ts";
 import { ADMIN_HELP, type AdminFlags, adminPages, checkAdminFlags, withAdmin } from "./adminOptions.ts";
+import { terminalColumns } from "./commandLine/terminal.ts";
 import { type CommandRuntime, inManagement } from "./commandRuntime.ts";
 import { doneOrTried, dryRunOption } from "./dryRun.ts";
-import { terminalColumns } from "./terminal.ts";
 
 interface CertOptions extends ManagementTarget, AdminFlags {
   readonly output: CertFormat;

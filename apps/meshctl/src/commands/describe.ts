@@ -1,8 +1,8 @@
 import { Command, Option } from "commander";
 import { inManagementCluster, type ManagementTarget } from "../cluster/managementCluster.ts";
 import type { KindName } from "../plane/kinds.ts";
+import { examples, READ_EXIT_CODES } from "./commandLine/helpText.ts";
 import { type CommandRuntime, inManagement } from "./commandRuntime.ts";
-import { examples, READ_EXIT_CODES } from "./helpText.ts";
 
 interface Described {
   readonly name: string;

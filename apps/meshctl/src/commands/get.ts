@@ -4,9 +4,9 @@ import { answered, inManagementCluster, type ManagementTarget } from "../cluster
 import { PRINTED_KINDS, type PrintedKind } from "../plane/kinds.ts";
 import type { Format } from "../plane/printObjects.ts";
 import type { Watching } from "../plane/watchKinds.ts";
+import { examples, READ_EXIT_CODES } from "./commandLine/helpText.ts";
+import { objectFormatOption } from "./commandLine/objectFormat.ts";
 import { type CommandRuntime, inManagement } from "./commandRuntime.ts";
-import { examples, READ_EXIT_CODES } from "./helpText.ts";
-import { objectFormatOption } from "./objectFormat.ts";
 
 /** `meshctl get KIND`: what the management plane knows, as tables or objects. */
 export function getCommand(runtime: CommandRuntime): Command {

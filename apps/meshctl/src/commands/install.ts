@@ -3,10 +3,10 @@ import { Argument, Command, Option } from "commander";
 import { inManagementCluster, type ManagementTarget } from "../cluster/managementCluster.ts";
 import { plainText } from "../output/plainText.ts";
 import { type ChartValuesOptions, givenChartValues, withChartValues } from "./chartValues.ts";
+import { type RefusedFlag, withRefusedFlags } from "./commandLine/publishedFlags.ts";
+import { terminalColumns } from "./commandLine/terminal.ts";
 import { type CommandRuntime, inManagement } from "./commandRuntime.ts";
 import { durationOption } from "./duration.ts";
-import { type RefusedFlag, withRefusedFlags } from "./publishedFlags.ts";
-import { terminalColumns } from "./terminal.ts";
 
 interface InstallOptions extends ManagementTarget, ChartValuesOptions {
   readonly dryRun?: true;

@@ -2,8 +2,8 @@ import { UsageError } from "@isthmus/core";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { answered, inManagementCluster, type ManagementTarget } from "../cluster/managementCluster.ts";
 import { accessLogsCommand } from "./accessLogs.ts";
+import { READ_EXIT_CODES } from "./commandLine/helpText.ts";
 import { type CommandRuntime, inManagement } from "./commandRuntime.ts";
-import { READ_EXIT_CODES } from "./helpText.ts";
 
 interface LogsOptions extends ManagementTarget {
   readonly agent?: true;

@@ -2,8 +2,8 @@ import { formatRef, refOf, UsageError } from "@isthmus/core";
 import { Command, Option } from "commander";
 import type { RemovalPlan } from "../cluster/install/uninstallPlane.ts";
 import { inManagementCluster, type ManagementTarget } from "../cluster/managementCluster.ts";
+import { terminalColumns } from "./commandLine/terminal.ts";
 import { type CommandRuntime, inManagement } from "./commandRuntime.ts";
-import { terminalColumns } from "./terminal.ts";
 
 interface UninstallOptions extends ManagementTarget {
   readonly crds?: true;

@@ -2,8 +2,8 @@ import type { ApiServer } from "@isthmus/kubernetes";
 import type { ReadAdminPage } from "../cluster/adminPort.ts";
 import type { ConnectApiServer } from "../cluster/apiServer.ts";
 import type { Connect, ManagementTarget } from "../cluster/managementCluster.ts";
-import type { AdjustableIo } from "./loudness.ts";
-import type { ConnectRemote, RemoteAccess } from "./registrationOptions.ts";
+import type { ConnectRemote, RemoteAccess } from "./cluster/registrationOptions.ts";
+import type { AdjustableIo } from "./commandLine/loudness.ts";
 
 interface Connections {
   readonly connect: Connect;

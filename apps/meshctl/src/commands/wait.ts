@@ -4,9 +4,9 @@ import { answered, type ManagementTarget } from "../cluster/managementCluster.ts
 import { parseTemplate } from "../output/jsonPath/parseTemplate.ts";
 import { PRINTED_KINDS } from "../plane/kinds.ts";
 import type { Awaited, WaitTarget } from "../plane/waitFor.ts";
+import { examples } from "./commandLine/helpText.ts";
 import { type CommandRuntime, inManagement } from "./commandRuntime.ts";
 import { durationOption } from "./duration.ts";
-import { examples } from "./helpText.ts";
 
 interface WaitOptions extends Omit<ManagementTarget, "namespace"> {
   readonly for: Awaited;

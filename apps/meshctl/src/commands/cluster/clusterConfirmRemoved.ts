@@ -1,10 +1,10 @@
 import { Mesh } from "@isthmus/api";
 import { UsageError } from "@isthmus/core";
 import { Command } from "commander";
-import { inManagementCluster, type ManagementTarget } from "../cluster/managementCluster.ts";
-import { type CommandRuntime, inManagement } from "./commandRuntime.ts";
-import { doneOrTried, dryRunOption } from "./dryRun.ts";
-import { examples } from "./helpText.ts";
+import { inManagementCluster, type ManagementTarget } from "../../cluster/managementCluster.ts";
+import { examples } from "../commandLine/helpText.ts";
+import { type CommandRuntime, inManagement } from "../commandRuntime.ts";
+import { doneOrTried, dryRunOption } from "../dryRun.ts";
 
 interface ConfirmOptions extends ManagementTarget {
   readonly dryRun?: true;
@@ -26,7 +26,7 @@ export function confirmRemovedCommand({ io, connect }: CommandRuntime): Command 
         );
       }
       const { setInRegistration } = await import("./setInRegistration.ts");
-      const { registeredCluster } = await import("../plane/describe/printCluster.ts");
+      const { registeredCluster } = await import("../../plane/describe/printCluster.ts");
       const { namespace } = place;
       const isDone = await doneOrTried(io, dryRun, (within) =>
         inManagementCluster(place, connect, async (cluster, signal) => {

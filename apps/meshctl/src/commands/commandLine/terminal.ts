@@ -1,4 +1,4 @@
-import { givenColumns } from "../io.ts";
+import { givenColumns } from "../../io.ts";
 
 /** How many columns there are for messages: of the terminal, as COLUMNS says, or no limit where the output goes elsewhere. */
 export function terminalColumns(): number {

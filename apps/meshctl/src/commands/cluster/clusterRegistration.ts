@@ -1,11 +1,11 @@
 import { UsageError } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
 import { Command, Option } from "commander";
-import { inManagementCluster } from "../cluster/managementCluster.ts";
-import { withChartValues } from "./chartValues.ts";
-import { confirmed, doneOrTried, dryRunOption, triedChanges, type Within } from "./dryRun.ts";
-import { durationOption } from "./duration.ts";
-import { WRITE_EXIT_CODES } from "./helpText.ts";
+import { inManagementCluster } from "../../cluster/managementCluster.ts";
+import { withChartValues } from "../chartValues.ts";
+import { WRITE_EXIT_CODES } from "../commandLine/helpText.ts";
+import { confirmed, doneOrTried, dryRunOption, triedChanges, type Within } from "../dryRun.ts";
+import { durationOption } from "../duration.ts";
 import {
   type ConnectRemote,
   givenPlaces,
@@ -121,12 +121,12 @@ export function registrationCommands(withAgent: WithAgent): readonly Command[] {
   ];
 
   async function registerStandard(clusterName: string, options: RegisterOptions): Promise<void> {
-    const { addressFor } = await import("../cluster/apiServerAddress.ts");
-    const { registerCluster } = await import("../cluster/registration.ts");
+    const { addressFor } = await import("../../cluster/apiServerAddress.ts");
+    const { registerCluster } = await import("../../cluster/registration.ts");
     const { systemClock } = await import("@isthmus/plane/clock");
-    const { hintsFor } = await import("../cluster/register/hints.ts");
-    const { namedCluster } = await import("../cluster/namedCluster.ts");
-    const { standardRegistrationProblems } = await import("../plane/precheck/registrationPrecheck.ts");
+    const { hintsFor } = await import("../../cluster/register/hints.ts");
+    const { namedCluster } = await import("../../cluster/namedCluster.ts");
+    const { standardRegistrationProblems } = await import("../../plane/precheck/registrationPrecheck.ts");
     const { cluster: remote, address, api } = await toRemote(remotePlace(options));
     const where = addressFor(address, options.apiServerAddress);
     const targets = precheckTargets({ clusterName, api, managementApi: await connectApiServer?.(managementPlace(options)) }, options);
@@ -159,8 +159,8 @@ export function registrationCommands(withAgent: WithAgent): readonly Command[] {
   }
 
   async function deregisterStandard(clusterName: string, options: DeregisterOptions, { within, say }: Deregistering): Promise<void> {
-    const { deregisterCluster } = await import("../cluster/standardDeregistration.ts");
-    const { namedCluster } = await import("../cluster/namedCluster.ts");
+    const { deregisterCluster } = await import("../../cluster/standardDeregistration.ts");
+    const { namedCluster } = await import("../../cluster/namedCluster.ts");
     const { systemClock } = await import("@isthmus/plane/clock");
     const remote =
       options.force === true ? undefined : namedCluster(within((await toRemote(remotePlace(options))).cluster), `cluster ${clusterName}`);

@@ -1,9 +1,9 @@
 import { UsageError } from "@isthmus/core";
 import { Command } from "commander";
-import { inManagementCluster, type ManagementTarget } from "../cluster/managementCluster.ts";
-import { type CommandRuntime, inManagement } from "./commandRuntime.ts";
-import { doneOrTried, dryRunOption } from "./dryRun.ts";
-import { examples } from "./helpText.ts";
+import { inManagementCluster, type ManagementTarget } from "../../cluster/managementCluster.ts";
+import { examples } from "../commandLine/helpText.ts";
+import { type CommandRuntime, inManagement } from "../commandRuntime.ts";
+import { doneOrTried, dryRunOption } from "../dryRun.ts";
 
 interface AcceptOptions extends ManagementTarget {
   readonly dryRun?: true;

@@ -1,15 +1,16 @@
 import { UsageError } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
-import type { ConnectApiServer } from "../cluster/apiServer.ts";
-import type { RunHelm } from "../cluster/charts/runHelm.ts";
-import type { CatchInterrupts } from "../cluster/interruption.ts";
-import { type Connect, inManagementCluster } from "../cluster/managementCluster.ts";
-import type { PrintedRegistration } from "../cluster/register/printed.ts";
-import type { RelayAddress } from "../cluster/register/relayAddress.ts";
-import type { Io } from "../io.ts";
-import { plainText } from "../output/plainText.ts";
-import { type ChartValuesOptions, givenChartValues } from "./chartValues.ts";
-import { doneOrTried, type Within } from "./dryRun.ts";
+import type { ConnectApiServer } from "../../cluster/apiServer.ts";
+import type { RunHelm } from "../../cluster/charts/runHelm.ts";
+import type { CatchInterrupts } from "../../cluster/interruption.ts";
+import { type Connect, inManagementCluster } from "../../cluster/managementCluster.ts";
+import type { PrintedRegistration } from "../../cluster/register/printed.ts";
+import type { RelayAddress } from "../../cluster/register/relayAddress.ts";
+import type { Io } from "../../io.ts";
+import { plainText } from "../../output/plainText.ts";
+import { type ChartValuesOptions, givenChartValues } from "../chartValues.ts";
+import { terminalColumns } from "../commandLine/terminal.ts";
+import { doneOrTried, type Within } from "../dryRun.ts";
 import {
   type ConnectRemote,
   givenPlaces,
@@ -18,7 +19,6 @@ import {
   precheckTargets,
   remotePlace,
 } from "./registrationOptions.ts";
-import { terminalColumns } from "./terminal.ts";
 
 export interface RegisterAgentOptions extends ChartValuesOptions {
   readonly clusterDomain?: string;
@@ -56,15 +56,15 @@ export async function registerWithAgent(
   const given = await givenChartValues(options, parts.runHelm);
   if (options.printJoin === true || options.printGitops === true)
     return printRegistration(parts, clusterName, { ...options, relay, values: given.values });
-  const { registerAgent } = await import("../cluster/register/registerAgent.ts");
-  const { gateText } = await import("../cluster/register/gateText.ts");
-  const { hintsFor } = await import("../cluster/register/hints.ts");
-  const { probeRelay } = await import("../cluster/register/probe.ts");
-  const { agentComplaint } = await import("../cluster/register/agentComplaint.ts");
+  const { registerAgent } = await import("../../cluster/register/registerAgent.ts");
+  const { gateText } = await import("../../cluster/register/gateText.ts");
+  const { hintsFor } = await import("../../cluster/register/hints.ts");
+  const { probeRelay } = await import("../../cluster/register/probe.ts");
+  const { agentComplaint } = await import("../../cluster/register/agentComplaint.ts");
   const { systemClock } = await import("@isthmus/plane/clock");
   const columns = terminalColumns();
-  const { namedCluster } = await import("../cluster/namedCluster.ts");
-  const { registrationProblems } = await import("../plane/precheck/registrationPrecheck.ts");
+  const { namedCluster } = await import("../../cluster/namedCluster.ts");
+  const { registrationProblems } = await import("../../plane/precheck/registrationPrecheck.ts");
   const { cluster, log, api } = await toRemote(remotePlace(options));
   const targets = precheckTargets({ clusterName, api, managementApi: await connectApiServer?.(managementPlace(options)) }, options);
   const remote = namedCluster(cluster, `cluster ${clusterName}`);
@@ -108,7 +108,7 @@ export async function registerWithAgent(
 
 /** Whether the management server has client certificates; undefined where nothing says so, as of one that runs elsewhere. */
 async function serverSetup(management: Cluster, namespace: string): Promise<boolean | undefined> {
-  const { DeploymentStates, hasClientCertificates } = await import("../plane/deployments.ts");
+  const { DeploymentStates, hasClientCertificates } = await import("../../plane/deployments.ts");
   const { ClusterError } = await import("@isthmus/plane/ports");
   try {
     return hasClientCertificates((await management.list(DeploymentStates, { namespace })).items);
@@ -136,8 +136,8 @@ export async function deregisterWithAgent(
     readonly say: (line: string) => void;
   },
 ): Promise<boolean> {
-  const { deregisterAgent } = await import("../cluster/register/deregisterAgent.ts");
-  const { namedCluster } = await import("../cluster/namedCluster.ts");
+  const { deregisterAgent } = await import("../../cluster/register/deregisterAgent.ts");
+  const { namedCluster } = await import("../../cluster/namedCluster.ts");
   const { systemClock } = await import("@isthmus/plane/clock");
   return inManagementCluster(managementPlace(options), connect, async (management) =>
     deregisterAgent({
@@ -159,7 +159,7 @@ export async function deregisterWithAgent(
 
 async function givenRelay({ relayServerAddress }: RegisterAgentOptions): Promise<Pick<RelayAddress, "host" | "port"> | undefined> {
   if (relayServerAddress === undefined) return undefined;
-  const { readAddress } = await import("../cluster/register/relayAddress.ts");
+  const { readAddress } = await import("../../cluster/register/relayAddress.ts");
   return readAddress(relayServerAddress);
 }
 
@@ -171,8 +171,8 @@ async function printRegistration(
 ): Promise<void> {
   if (options.printJoin === true && options.printGitops === true)
     throw new UsageError("--print-join and --print-gitops are mutually exclusive");
-  const { committedObjects, joinObjects } = await import("../cluster/register/printed.ts");
-  const { yamlText } = await import("../offline/yamlText.ts");
+  const { committedObjects, joinObjects } = await import("../../cluster/register/printed.ts");
+  const { yamlText } = await import("../../offline/yamlText.ts");
   const { systemClock } = await import("@isthmus/plane/clock");
   const documents = (objects: readonly object[]): string => objects.map((object) => `---\n${yamlText(object)}`).join("");
   const printed = (management: Cluster) => ({

@@ -1,12 +1,12 @@
 import { UsageError } from "@isthmus/core";
 import type { Cluster } from "@isthmus/plane/ports";
 import { Command, Option } from "commander";
-import type { Mode } from "../cluster/clusterMode.ts";
-import { inManagementCluster, type ManagementTarget, REQUEST_TIMEOUT_MS } from "../cluster/managementCluster.ts";
-import type { ExitCode } from "../io.ts";
-import { type CommandRuntime, inManagement } from "./commandRuntime.ts";
-import { doneOrTried, dryRunOption } from "./dryRun.ts";
-import { durationOption } from "./duration.ts";
+import type { Mode } from "../../cluster/clusterMode.ts";
+import { inManagementCluster, type ManagementTarget, REQUEST_TIMEOUT_MS } from "../../cluster/managementCluster.ts";
+import type { ExitCode } from "../../io.ts";
+import { type CommandRuntime, inManagement } from "../commandRuntime.ts";
+import { doneOrTried, dryRunOption } from "../dryRun.ts";
+import { durationOption } from "../duration.ts";
 
 interface ModeOptions extends ManagementTarget {
   readonly wait: boolean;
@@ -59,9 +59,9 @@ async function changeObjects(
   { io, connect }: CommandRuntime,
 ): Promise<void> {
   if (observe === true) throw new UsageError("--observe and --only are mutually exclusive: --only leaves the mode as it is");
-  const { managedObjectNamed, manageObjects, releaseObjects, textOf } = await import("../cluster/managedObjects.ts");
-  const { appliersOf } = await import("../cluster/clusterMode.ts");
-  const { registeredCluster } = await import("../plane/describe/printCluster.ts");
+  const { managedObjectNamed, manageObjects, releaseObjects, textOf } = await import("../../cluster/managedObjects.ts");
+  const { appliersOf } = await import("../../cluster/clusterMode.ts");
+  const { registeredCluster } = await import("../../plane/describe/printCluster.ts");
   const objects = only.map(managedObjectNamed);
   const { namespace } = place;
   const changing = (cluster: Cluster): Parameters<typeof manageObjects>[0] => ({ cluster, name, namespace });
@@ -97,9 +97,9 @@ async function changeMode(
   { wait, timeout, only: _, dryRun, ...place }: ModeOptions,
   { io, connect, finish }: CommandRuntime,
 ): Promise<void> {
-  const { acknowledgedMode, appliersOf, setMode } = await import("../cluster/clusterMode.ts");
-  const { acknowledgedText, pendingText, SET_TEXTS } = await import("../plane/modeText.ts");
-  const { registeredCluster } = await import("../plane/describe/printCluster.ts");
+  const { acknowledgedMode, appliersOf, setMode } = await import("../../cluster/clusterMode.ts");
+  const { acknowledgedText, pendingText, SET_TEXTS } = await import("../../plane/modeText.ts");
+  const { registeredCluster } = await import("../../plane/describe/printCluster.ts");
   const { systemClock: clock } = await import("@isthmus/plane/clock");
   const { namespace, requestTimeout = REQUEST_TIMEOUT_MS } = place;
   if (dryRun === true) {

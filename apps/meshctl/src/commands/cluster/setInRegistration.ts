@@ -1,9 +1,9 @@
 import type { KubernetesCluster } from "@isthmus/api";
 import type { Cluster } from "@isthmus/plane/ports";
-import { updateRegistration } from "../cluster/annotate.ts";
-import { appliersOf, type OwnedField } from "../cluster/clusterMode.ts";
-import type { Io } from "../io.ts";
-import { registeredCluster } from "../plane/describe/printCluster.ts";
+import { updateRegistration } from "../../cluster/annotate.ts";
+import { appliersOf, type OwnedField } from "../../cluster/clusterMode.ts";
+import type { Io } from "../../io.ts";
+import { registeredCluster } from "../../plane/describe/printCluster.ts";
 
 interface FieldOfRegistration {
   readonly io: Io;

@@ -1,15 +1,15 @@
 import type { Secret } from "@isthmus/api";
 import { UsageError } from "@isthmus/core";
 import { Command, Option } from "commander";
-import type { ConnectApiServer } from "../cluster/apiServer.ts";
-import type { RunHelm } from "../cluster/charts/runHelm.ts";
-import type { CatchInterrupts } from "../cluster/interruption.ts";
-import { type Connect, connectWithKubeconfig, inManagementCluster, type ManagementTarget } from "../cluster/managementCluster.ts";
-import type { Io } from "../io.ts";
+import type { ConnectApiServer } from "../../cluster/apiServer.ts";
+import type { RunHelm } from "../../cluster/charts/runHelm.ts";
+import type { CatchInterrupts } from "../../cluster/interruption.ts";
+import { type Connect, connectWithKubeconfig, inManagementCluster, type ManagementTarget } from "../../cluster/managementCluster.ts";
+import type { Io } from "../../io.ts";
+import { READ_EXIT_CODES, WRITE_EXIT_CODES } from "../commandLine/helpText.ts";
+import { durationMs, inManagement } from "../commandRuntime.ts";
+import { doneOrTried, dryRunOption } from "../dryRun.ts";
 import { type ConnectRemote, connectRemote, registrationCommands } from "./clusterRegistration.ts";
-import { durationMs, inManagement } from "./commandRuntime.ts";
-import { doneOrTried, dryRunOption } from "./dryRun.ts";
-import { READ_EXIT_CODES, WRITE_EXIT_CODES } from "./helpText.ts";
 
 interface ClusterOptions {
   readonly connectApiServer?: ConnectApiServer;
@@ -86,7 +86,7 @@ function agentNamespaceOption(): Option {
 
 async function manifestOf(secrets: readonly Secret[], format: "yaml" | "json" = "yaml"): Promise<string> {
   if (format === "json") return `${JSON.stringify({ apiVersion: "v1", kind: "List", items: secrets }, undefined, 2)}\n`;
-  const { yamlText } = await import("../offline/yamlText.ts");
+  const { yamlText } = await import("../../offline/yamlText.ts");
   return secrets.map((secret) => `---\n${yamlText(secret)}`).join("");
 }
 
@@ -126,7 +126,7 @@ function revokeCommand(io: Io, connect: Connect): Command {
       if (undo && rotateToken)
         throw new UsageError("--undo and --rotate-token are mutually exclusive: a replaced shared token cannot be restored");
       const { REVOKED_BEFORE, rotateSharedToken } = await import("@isthmus/plane/installation");
-      const { annotateCluster } = await import("../cluster/annotate.ts");
+      const { annotateCluster } = await import("../../cluster/annotate.ts");
       const { namespace } = place;
       const say = (text: string): void => {
         if (dryRun !== true) io.note(text);
@@ -165,7 +165,7 @@ function replaceCommand(io: Io, connect: Connect): Command {
     .addHelpText("after", REPLACE_HELP)
     .action(async (name: string, { dryRun, ...place }: ManagementTarget & { readonly dryRun?: true }) => {
       const { REPLACE } = await import("@isthmus/plane/installation");
-      const { annotateCluster } = await import("../cluster/annotate.ts");
+      const { annotateCluster } = await import("../../cluster/annotate.ts");
       const isDone = await doneOrTried(io, dryRun, (within) =>
         inManagementCluster(place, connect, (cluster) =>
           annotateCluster(within(cluster), { name, namespace: place.namespace }, () => ({ [REPLACE]: new Date().toISOString() })),

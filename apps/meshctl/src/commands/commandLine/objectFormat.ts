@@ -1,7 +1,7 @@
 import { UsageError } from "@isthmus/core";
 import { InvalidArgumentError, Option } from "commander";
-import { parseTemplate } from "../output/jsonPath/parseTemplate.ts";
-import type { Format } from "../plane/printObjects.ts";
+import { parseTemplate } from "../../output/jsonPath/parseTemplate.ts";
+import type { Format } from "../../plane/printObjects.ts";
 
 /** `-o` of commands that print objects, with the formats of `kubectl get`. */
 export function objectFormatOption(): Option {

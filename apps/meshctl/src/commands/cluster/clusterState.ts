@@ -1,9 +1,9 @@
 import { Command, Option } from "commander";
-import { inManagementCluster, type ManagementTarget } from "../cluster/managementCluster.ts";
-import { PRINTED_KINDS } from "../plane/kinds.ts";
-import { type CommandRuntime, inManagement } from "./commandRuntime.ts";
-import { getKindCommand } from "./get.ts";
-import { examples, READ_EXIT_CODES } from "./helpText.ts";
+import { inManagementCluster, type ManagementTarget } from "../../cluster/managementCluster.ts";
+import { PRINTED_KINDS } from "../../plane/kinds.ts";
+import { examples, READ_EXIT_CODES } from "../commandLine/helpText.ts";
+import { type CommandRuntime, inManagement } from "../commandRuntime.ts";
+import { getKindCommand } from "../get.ts";
 
 /** `meshctl cluster list`, `describe` and `diagnose`: how the registered clusters are. */
 export function clusterStateCommands(runtime: CommandRuntime): readonly Command[] {
@@ -23,7 +23,7 @@ function describeClusterCommand({ io, connect, now }: CommandRuntime): Command {
     .addOption(textOrData("the KubernetesCluster and how much was discovered"))
     .addHelpText("after", DESCRIBE_HELP)
     .action(async (name: string, { output, ...place }: StateOptions) => {
-      const { printCluster } = await import("../plane/describe/printCluster.ts");
+      const { printCluster } = await import("../../plane/describe/printCluster.ts");
       await inManagementCluster(place, connect, (cluster, signal) =>
         printCluster({ io, cluster, name, namespace: place.namespace, now: now(), format: output }, signal),
       );
@@ -38,7 +38,7 @@ function diagnoseCommand({ io, connect, now, finish }: CommandRuntime): Command 
     .addOption(textOrData("the steps"))
     .addHelpText("after", DIAGNOSE_HELP)
     .action(async (name: string, { output, ...place }: StateOptions) => {
-      const { printDiagnosis } = await import("../plane/diagnosis.ts");
+      const { printDiagnosis } = await import("../../plane/diagnosis.ts");
       const { namespace } = place;
       finish(
         await inManagementCluster(place, connect, (cluster, signal) =>

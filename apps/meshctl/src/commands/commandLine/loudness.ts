@@ -1,5 +1,5 @@
-import type { Io } from "../io.ts";
-import { plainText } from "../output/plainText.ts";
+import type { Io } from "../../io.ts";
+import { plainText } from "../../output/plainText.ts";
 
 /** How much a user wants to see beside the data, and in which form. */
 export interface Loudness {

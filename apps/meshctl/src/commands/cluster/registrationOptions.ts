@@ -1,12 +1,12 @@
 import { UsageError } from "@isthmus/core";
 import type { ApiServer } from "@isthmus/kubernetes";
 import { type Command, Option } from "commander";
-import type { GivenAddress } from "../cluster/apiServerAddress.ts";
-import type { Connect } from "../cluster/managementCluster.ts";
-import type { GivenPlaces } from "../cluster/register/hints.ts";
-import type { RegistrationTargets } from "../plane/precheck/registrationPrecheck.ts";
-import { type RefusedFlag, withRefusedFlags } from "./publishedFlags.ts";
-import { withClusterContext, withUserDefaults } from "./userDefaults.ts";
+import type { GivenAddress } from "../../cluster/apiServerAddress.ts";
+import type { Connect } from "../../cluster/managementCluster.ts";
+import type { GivenPlaces } from "../../cluster/register/hints.ts";
+import type { RegistrationTargets } from "../../plane/precheck/registrationPrecheck.ts";
+import { type RefusedFlag, withRefusedFlags } from "../commandLine/publishedFlags.ts";
+import { withClusterContext, withUserDefaults } from "../userDefaults.ts";
 
 /** Gives access to the cluster that is registered, and says how it is reached. */
 export type ConnectRemote = (place: { readonly kubeconfig?: string; readonly context?: string }) => Promise<RemoteAccess>;
