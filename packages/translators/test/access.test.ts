@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { accessEvaluator } from "../src/effect/access.ts";
 import type { AccessQuery } from "../src/meshes/access.ts";
-import { ruleMatch } from "../src/meshes/istio/ruleMatches.ts";
+import { ruleMatch } from "../src/meshes/istio/routes/ruleMatches.ts";
 
 const FLEET = `
 apiVersion: discovery.mesh.gloo.solo.io/v1

@@ -408,7 +408,7 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
     "new RegExp(\n  `^(?:${HOST}/)?${COMPONENT}(?:/${COMPONENT})*(?::(?<tag>\\\\w[\\\\w.-]{0,127}))?(?:@(?<algorithm>[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*):(?<hex>[0-9a-fA-F]{32,}))?$`,\n)":
       { bound: OBJECT, worst: ended("a.a-a/", "!") },
   },
-  "packages/translators/src/meshes/istio/authorizationPolicies.ts": { "/[{}]/": { bound: OBJECT, worst: filled("a") } },
+  "packages/translators/src/meshes/istio/access/authorizationPolicies.ts": { "/[{}]/": { bound: OBJECT, worst: filled("a") } },
   "packages/translators/src/policy/limits.ts": {
     "/^[!#$%&'*+\\-.^_`|~0-9A-Za-z]+$/": { bound: OBJECT, worst: ended("a", " ") },
     "/^[^\\u0000-\\u0008\\u000a-\\u001f\\u007f]*$/": { bound: OBJECT, worst: ended("a", "\u0000") },
@@ -424,7 +424,7 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
     "new RegExp(`^(?:${QUALIFIED})?$`)": { bound: OBJECT, worst: ended("a", "!") },
     "new RegExp(`^${DNS_LABEL}$`)": { bound: 63, worst: ended("a", "-") },
   },
-  "packages/translators/src/meshes/istio/ruleMatches.ts": {
+  "packages/translators/src/meshes/istio/routes/ruleMatches.ts": {
     "/[?#]/": { bound: OBJECT, worst: filled("a") },
     "/^not[A-Z]/": { bound: OBJECT, worst: filled("n") },
   },

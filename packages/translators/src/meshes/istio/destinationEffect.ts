@@ -4,14 +4,14 @@ import { hostnameFrom } from "../../policy/hostnames.ts";
 import { portsOf } from "../../policy/serviceRefs.ts";
 import type { DestinationEffect, EffectValue, RouteEffect, SourceEffect } from "../effect.ts";
 import type { DestinationInputs } from "../inputs.ts";
-import { connectionRoutesOf, isOfRequests } from "./connectionRoutes.ts";
 import type { Writes } from "./features/feature.ts";
 import { defaultConnectionPolicy } from "./features/mtls.ts";
-import { matchesFrom } from "./matches.ts";
 import { connectionFields, policyPathOf, routeFields, type SourceContext } from "./policyFields.ts";
-import { policyRoutes } from "./policyRoutes.ts";
 import { portFamily } from "./portProtocol.ts";
-import { referencesOf, routeContext } from "./routeContext.ts";
+import { connectionRoutesOf, isOfRequests } from "./routes/connectionRoutes.ts";
+import { matchesFrom } from "./routes/matches.ts";
+import { policyRoutes } from "./routes/policyRoutes.ts";
+import { referencesOf, routeContext } from "./routes/routeContext.ts";
 import { type Source, sourcesOf } from "./source.ts";
 
 /** What `virtualServiceSpec` and `destinationRuleSpec` say of a Destination, each value with the policy that it is from. */

@@ -4,9 +4,9 @@ import { hostnameFrom } from "../../policy/hostnames.ts";
 import type { DestinationInputs } from "../inputs.ts";
 import { withKeepalive } from "./features/connectionPoolSettings.ts";
 import { defaultConnectionPolicy } from "./features/mtls.ts";
-import { matchesFrom } from "./matches.ts";
 import { connectionFields } from "./policyFields.ts";
-import { referencesOf, routeContext } from "./routeContext.ts";
+import { matchesFrom } from "./routes/matches.ts";
+import { referencesOf, routeContext } from "./routes/routeContext.ts";
 import type { Source } from "./source.ts";
 import { subsetsOf } from "./subsets.ts";
 

@@ -3,7 +3,7 @@ import { type DestinationInputs, emptyTranslation, type TargetTranslation } from
 import { type OutputOrigin, outputOf } from "../outputMetadata.ts";
 import type { WorkloadFields } from "./features/feature.ts";
 import { workloadFields } from "./policyFields.ts";
-import { allowsHeaderOperators } from "./routeContext.ts";
+import { allowsHeaderOperators } from "./routes/routeContext.ts";
 
 /**
  * The filters that TrafficPolicies put before a Destination's workloads. Attachment refuses such policies where there are no labels to

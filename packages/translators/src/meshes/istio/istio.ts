@@ -1,6 +1,6 @@
 import { type DestinationInputs, emptyTranslation, mergeTranslations, type TargetTranslation } from "../inputs.ts";
 import { originOf } from "../outputMetadata.ts";
-import { authorizationPolicyFor } from "./authorizationPolicies.ts";
+import { authorizationPolicyFor } from "./access/authorizationPolicies.ts";
 import { envoyFilterFor } from "./envoyFilters.ts";
 import { withFailover } from "./failover/failover.ts";
 import { podsOutsideMesh } from "./podsOutsideMesh.ts";

@@ -1,7 +1,7 @@
 import { type PeerAuthentication, rootNamespaceOf } from "@isthmus/api";
 import type { DestinationInputs } from "../inputs.ts";
-import { peerTlsMode } from "./peerAuthentications.ts";
-import { podsWithProxy } from "./rulesOnPods.ts";
+import { peerTlsMode } from "./access/peerAuthentications.ts";
+import { podsWithProxy } from "./access/rulesOnPods.ts";
 
 /** The PeerAuthentication by which all pods of a Destination take plain text alone; undefined where none is known. What is about some ports alone is not judged. */
 export function plainTextAlone(inputs: DestinationInputs): PeerAuthentication | undefined {

@@ -4,8 +4,8 @@ import { reportOf, warningFinding } from "../../findings.ts";
 import type { DestinationInputs } from "../inputs.ts";
 import { connectionPolicyFrom } from "./destinationRules.ts";
 import { MUTUAL } from "./features/mtls.ts";
-import { matchesFrom } from "./matches.ts";
 import { plainTextAlone } from "./plainTextAlone.ts";
+import { matchesFrom } from "./routes/matches.ts";
 import { localSource } from "./source.ts";
 
 /**

@@ -3,13 +3,13 @@ import type { Output } from "@isthmus/core";
 import { isSame } from "../../incremental/rows.ts";
 import type { DestinationInputs } from "../inputs.ts";
 import { type OutputOrigin, outputOf } from "../outputMetadata.ts";
+import { canBeCarried, usersRulesInForce, withUsersRules } from "./access/usersRules.ts";
 import { destinationRuleSpec } from "./destinationRules.ts";
-import { type Matches, matchesFrom } from "./matches.ts";
 import { asksContext } from "./policyFields.ts";
+import { type Matches, matchesFrom } from "./routes/matches.ts";
+import { virtualServiceSpec } from "./routes/virtualServices.ts";
 import { objectNameFor, type Source } from "./source.ts";
 import { userConflict } from "./userObjects.ts";
-import { canBeCarried, usersRulesInForce, withUsersRules } from "./usersRules.ts";
-import { virtualServiceSpec } from "./virtualServices.ts";
 import { forAllNamespaces } from "./visibility.ts";
 
 /**

@@ -2,7 +2,7 @@ import type { AccessPolicy, CiliumEndpointSelector, CiliumInstallation, Mesh, Wo
 import { keyOfResource } from "@isthmus/core";
 import { meshCluster } from "../../../policy/policyScope.ts";
 import type { DestinationInputs } from "../../inputs.ts";
-import { trustDomainOf } from "../trustDomainOf.ts";
+import { trustDomainOf } from "../access/trustDomainOf.ts";
 
 // Labels that Cilium gives to pods. Source: docs.cilium.io, Kubernetes constructs in policy.
 const NAMESPACE = "k8s:io.kubernetes.pod.namespace";

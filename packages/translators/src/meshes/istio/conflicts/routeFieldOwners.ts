@@ -3,14 +3,14 @@ import { equalJson, formatRef, keyOf, type Resource, refOf } from "@isthmus/core
 import { type Finding, warningFinding } from "../../../findings.ts";
 import { type PolicyScope, policyScopeFrom } from "../../../policy/policyScope.ts";
 import type { PolicyTarget } from "../../meshTranslator.ts";
+import { canBeCarried, usersRulesInForce } from "../access/usersRules.ts";
 import { defaultConnectionPolicy } from "../features/mtls.ts";
-import { bySources, covers, equalMatches, type Matches, matchesFrom } from "../matches.ts";
 import { connectionFields, routeFields, type SourceContext } from "../policyFields.ts";
-import { referencesIn, routeContext } from "../routeContext.ts";
+import { bySources, covers, equalMatches, type Matches, matchesFrom } from "../routes/matches.ts";
+import { referencesIn, routeContext } from "../routes/routeContext.ts";
 import type { Source } from "../source.ts";
 import { asksForSubsetsOf } from "../subsets.ts";
 import { ROUTES_BEFORE_OURS, userConflict, userConflictFinding } from "../userObjects.ts";
-import { canBeCarried, usersRulesInForce } from "../usersRules.ts";
 import { FieldOwners } from "./fieldOwners.ts";
 
 /** What policies are about: a Destination, or the host of a VirtualDestination. */

@@ -3,7 +3,7 @@ import { formatRef, refOf } from "@isthmus/core";
 import { type Finding, invalidFinding, warningFinding } from "../../../findings.ts";
 import type { PolicyTarget } from "../../meshTranslator.ts";
 import { policyPathOf, workloadFields } from "../policyFields.ts";
-import { type References, referencesIn } from "../routeContext.ts";
+import { type References, referencesIn } from "../routes/routeContext.ts";
 import { FieldOwners } from "./fieldOwners.ts";
 
 /** What policies in force have set for the workloads of a Destination, no matter who calls them. */

@@ -1,7 +1,7 @@
 import type { Destination, Mesh, ServiceEntryPort } from "@isthmus/api";
 import type { DestinationInputs, FailoverPeer } from "../../inputs.ts";
+import { identitiesOf, spiffeIds } from "../access/identities.ts";
 import { familiesOf, gatewaysFor } from "../addressFamilies.ts";
-import { identitiesOf, spiffeIds } from "../identities.ts";
 import { hasAddress, labelling, resolutionOf, TLS_MODE_LABEL } from "../virtualMesh/endpoints.ts";
 import { federatedPorts, portName } from "../virtualMesh/ports.ts";
 

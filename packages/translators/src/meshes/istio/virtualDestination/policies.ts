@@ -1,10 +1,10 @@
 import type { DestinationRule, Mesh, VirtualService } from "@isthmus/api";
 import type { VirtualDestinationInputs } from "../../inputs.ts";
-import { matchesFrom } from "../matches.ts";
 import { connectionFields, type SourceContext } from "../policyFields.ts";
-import { referencesIn, routeContext } from "../routeContext.ts";
+import { matchesFrom } from "../routes/matches.ts";
+import { referencesIn, routeContext } from "../routes/routeContext.ts";
+import { routesOf } from "../routes/virtualServices.ts";
 import { remoteSource } from "../source.ts";
-import { routesOf } from "../virtualServices.ts";
 
 type Inputs = Pick<VirtualDestinationInputs, "trafficPolicies" | "translationContext">;
 

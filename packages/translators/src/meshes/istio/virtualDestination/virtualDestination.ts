@@ -13,8 +13,8 @@ import { type Finding, invalidFinding, reportOf, warningFinding } from "../../..
 import { userNameOf } from "../../../policy/userResources.ts";
 import { emptyTranslation, type MeshWithGateways, type TargetTranslation, type VirtualDestinationInputs } from "../../inputs.ts";
 import { type OutputOrigin, originOf, outputOf } from "../../outputMetadata.ts";
+import { identitiesOf, subjectAltNames } from "../access/identities.ts";
 import { familiesOf, virtualIpsIn } from "../addressFamilies.ts";
-import { identitiesOf, subjectAltNames } from "../identities.ts";
 import { passthrough } from "../virtualMesh/eastWestGateways.ts";
 import { atMostEndpoints, MOST_ENDPOINTS, resolutionOf } from "../virtualMesh/endpoints.ts";
 import { lacksDnsProxying, needsDnsProxying } from "../virtualMesh/federationRefusals.ts";

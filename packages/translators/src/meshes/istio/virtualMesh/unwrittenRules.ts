@@ -3,10 +3,10 @@ import { formatRef, keyOf, refOf } from "@isthmus/core";
 import { type Finding, warningFinding } from "../../../findings.ts";
 import { policyScopeFrom } from "../../../policy/policyScope.ts";
 import type { DestinationInputs } from "../../inputs.ts";
+import { usersRulesInForce } from "../access/usersRules.ts";
 import { passesGateways } from "../features/mtls.ts";
 import { objectNameFor, remoteSource } from "../source.ts";
 import { userConflict } from "../userObjects.ts";
-import { usersRulesInForce } from "../usersRules.ts";
 import type { FederatedService } from "./federatedService.ts";
 
 /**

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { TrustDomain } from "../../policy/trustDomain.ts";
+import type { TrustDomain } from "../../../policy/trustDomain.ts";
 import { callersOf } from "./callers.ts";
 import type { TrustReading } from "./trustReading.ts";
 

@@ -1,9 +1,9 @@
 import { AuthorizationPolicy, CiliumNetworkPolicy, DestinationRule, TrafficPolicy } from "@isthmus/api";
 import type { ResourceRef } from "@isthmus/core";
-import { policyRefOf } from "../../policy/userResources.ts";
-import { effectiveAccessPolicies } from "../enforcedAccess.ts";
-import type { DestinationInputs } from "../inputs.ts";
-import { policiesWriting } from "./policyFields.ts";
+import { policyRefOf } from "../../../policy/userResources.ts";
+import { effectiveAccessPolicies } from "../../enforcedAccess.ts";
+import type { DestinationInputs } from "../../inputs.ts";
+import { policiesWriting } from "../policyFields.ts";
 
 /** The policies that have a say in a Destination's outputs of one kind; undefined for kinds that name their reasons as parents. */
 export function policiesBehind(inputs: DestinationInputs, kind: string): readonly ResourceRef[] | undefined {

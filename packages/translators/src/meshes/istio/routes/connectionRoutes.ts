@@ -1,14 +1,14 @@
 import type { ConnectionRoute, Destination, HttpMatchRequest, KubeServicePort, TrafficPolicy, TrafficPolicyRules } from "@isthmus/api";
 import { keyOf } from "@isthmus/core";
-import { type Finding, warningFinding } from "../../findings.ts";
-import { selectsDestination } from "../../policy/selectors.ts";
-import { portsOf, serviceOf } from "../../policy/serviceRefs.ts";
-import { isSilent } from "../../policy/silentRules.ts";
-import type { ReferenceLookup } from "../meshTranslator.ts";
-import { features } from "./features/index.ts";
-import type { SourceContext } from "./policyFields.ts";
+import { type Finding, warningFinding } from "../../../findings.ts";
+import { selectsDestination } from "../../../policy/selectors.ts";
+import { portsOf, serviceOf } from "../../../policy/serviceRefs.ts";
+import { isSilent } from "../../../policy/silentRules.ts";
+import type { ReferenceLookup } from "../../meshTranslator.ts";
+import { features } from "../features/index.ts";
+import type { SourceContext } from "../policyFields.ts";
+import { type PortFamily, portFamily } from "../portProtocol.ts";
 import { mergedRouteFields, policyRoutes } from "./policyRoutes.ts";
-import { type PortFamily, portFamily } from "./portProtocol.ts";
 
 /** Whether what passes a port may be requests, which have routes of HTTP. */
 export function isOfRequests(family: PortFamily | undefined): boolean {

@@ -1,7 +1,7 @@
 import type { AuthorizationSource, IdentitySelector } from "@isthmus/api";
 import { intern } from "@isthmus/core";
-import { type Finding, invalidFinding, warningFinding } from "../../findings.ts";
-import type { TrustDomain } from "../../policy/trustDomain.ts";
+import { type Finding, invalidFinding, warningFinding } from "../../../findings.ts";
+import type { TrustDomain } from "../../../policy/trustDomain.ts";
 import { domainVerdict, type TrustReading } from "./trustReading.ts";
 
 /** The callers that one entry of an AccessPolicy's sourceSelector stands for. */

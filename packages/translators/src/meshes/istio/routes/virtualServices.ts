@@ -1,17 +1,17 @@
 import type { HttpRoute, TrafficPolicy, VirtualService } from "@isthmus/api";
 import { merged } from "@isthmus/core";
-import { hostnameFrom } from "../../policy/hostnames.ts";
-import { portsOf } from "../../policy/serviceRefs.ts";
-import type { DestinationInputs } from "../inputs.ts";
+import { hostnameFrom } from "../../../policy/hostnames.ts";
+import { portsOf } from "../../../policy/serviceRefs.ts";
+import type { DestinationInputs } from "../../inputs.ts";
+import { NO_FAULT } from "../features/faultInjection.ts";
+import type { RouteFields } from "../features/feature.ts";
+import { NO_LIMIT } from "../features/requestTimeout.ts";
+import type { SourceContext } from "../policyFields.ts";
+import { portFamily } from "../portProtocol.ts";
+import type { Source } from "../source.ts";
 import { connectionRoutesOf, isOfRequests } from "./connectionRoutes.ts";
-import { NO_FAULT } from "./features/faultInjection.ts";
-import type { RouteFields } from "./features/feature.ts";
-import { NO_LIMIT } from "./features/requestTimeout.ts";
-import type { SourceContext } from "./policyFields.ts";
 import { mergedRouteFields, policyRoutes } from "./policyRoutes.ts";
-import { portFamily } from "./portProtocol.ts";
 import { referencesOf, routeContext } from "./routeContext.ts";
-import type { Source } from "./source.ts";
 import { bySpecificity } from "./specificity.ts";
 
 type VirtualServiceSpec = NonNullable<VirtualService["spec"]>;

@@ -1,7 +1,7 @@
 import type { Mesh } from "@isthmus/api";
-import { type Finding, invalidFinding, warningFinding } from "../../findings.ts";
-import type { TrustDomain } from "../../policy/trustDomain.ts";
-import type { DestinationInputs } from "../inputs.ts";
+import { type Finding, invalidFinding, warningFinding } from "../../../findings.ts";
+import type { TrustDomain } from "../../../policy/trustDomain.ts";
+import type { DestinationInputs } from "../../inputs.ts";
 import { LOCAL_TRUST_DOMAIN } from "./principalPatterns.ts";
 import { trustDomainOf } from "./trustDomainOf.ts";
 

@@ -1,8 +1,8 @@
 import type { HttpMatchRequest, TrafficPolicy } from "@isthmus/api";
-import type { RouteFields } from "./features/feature.ts";
+import type { RouteFields } from "../features/feature.ts";
+import { routeFields, type SourceContext } from "../policyFields.ts";
 import { implies } from "./impliedMatches.ts";
 import { matchRequests } from "./matches.ts";
-import { routeFields, type SourceContext } from "./policyFields.ts";
 import { type PolicyGroup, policyGroups } from "./policyGroups.ts";
 import { bySpecificity } from "./specificity.ts";
 

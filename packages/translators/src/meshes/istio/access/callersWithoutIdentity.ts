@@ -1,10 +1,10 @@
 import type { AccessPolicy, AuthorizationRule } from "@isthmus/api";
 import { formatRef, type Report, refOf } from "@isthmus/core";
-import { reportOf, warningFinding } from "../../findings.ts";
-import type { DestinationInputs } from "../inputs.ts";
-import { connectionPolicyFrom } from "./destinationRules.ts";
-import { MUTUAL } from "./features/mtls.ts";
-import { localSource } from "./source.ts";
+import { reportOf, warningFinding } from "../../../findings.ts";
+import type { DestinationInputs } from "../../inputs.ts";
+import { connectionPolicyFrom } from "../destinationRules.ts";
+import { MUTUAL } from "../features/mtls.ts";
+import { localSource } from "../source.ts";
 
 /** An AccessPolicy and what is written of it. */
 interface Enforced {

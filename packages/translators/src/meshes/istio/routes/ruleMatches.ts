@@ -1,5 +1,5 @@
-import type { AccessQuery } from "../access.ts";
-import { expandedPrincipals } from "./principalPatterns.ts";
+import type { AccessQuery } from "../../access.ts";
+import { expandedPrincipals } from "../access/principalPatterns.ts";
 
 /** Whether something matches: `some`: depending on what the question leaves open; `unknown`: on what nobody here can say. */
 export type Match = "yes" | "some" | "unknown" | "no";

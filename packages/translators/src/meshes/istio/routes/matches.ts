@@ -8,7 +8,7 @@ import {
   type WorkloadSelector,
 } from "@isthmus/api";
 import { equalJson, merged } from "@isthmus/core";
-import { memoizeRow } from "../../incremental/memoizeRow.ts";
+import { memoizeRow } from "../../../incremental/memoizeRow.ts";
 
 /** The part of a match that says where requests come from. */
 type SourceMatch = Pick<HttpMatchRequest, "sourceNamespace" | "sourceLabels">;

@@ -1,7 +1,7 @@
 import { type ConnectionPolicy, DestinationRule, rootNamespaceOf, type Subset } from "@isthmus/api";
-import type { DestinationInputs } from "../inputs.ts";
-import { objectNameFor, type Source } from "./source.ts";
-import { hostsOf, userConflicts } from "./userObjects.ts";
+import type { DestinationInputs } from "../../inputs.ts";
+import { objectNameFor, type Source } from "../source.ts";
+import { hostsOf, userConflicts } from "../userObjects.ts";
 
 type Spec = NonNullable<DestinationRule["spec"]>;
 type Inputs = Pick<DestinationInputs, "destination" | "mesh" | "userObjects" | "translationContext">;

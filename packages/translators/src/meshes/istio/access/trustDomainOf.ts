@@ -1,5 +1,5 @@
 import type { Mesh } from "@isthmus/api";
-import { isTrustDomain, type TrustDomain } from "../../policy/trustDomain.ts";
+import { isTrustDomain, type TrustDomain } from "../../../policy/trustDomain.ts";
 
 /** Undefined for a mesh that names none, or what is no trust domain: a principal with a star could be anybody. */
 export function trustDomainOf({ spec }: Mesh): TrustDomain | undefined {

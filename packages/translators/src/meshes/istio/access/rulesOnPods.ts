@@ -1,6 +1,6 @@
 import { AuthorizationPolicy, PeerAuthentication, rootNamespaceOf } from "@isthmus/api";
 import { kindKeyOf, matchesLabels, type Resource } from "@isthmus/core";
-import type { DestinationInputs } from "../inputs.ts";
+import type { DestinationInputs } from "../../inputs.ts";
 import { trustDomainOf } from "./trustDomainOf.ts";
 
 /** Labels of pods. */

@@ -1,6 +1,6 @@
 import type { HttpMatcher, TrafficPolicySpec } from "@isthmus/api";
-import { type Finding, invalidFinding } from "../../findings.ts";
-import { labelFindings, matchedHeaderFindings, namespaceFindings, regexFindings } from "../../policy/limits.ts";
+import { type Finding, invalidFinding } from "../../../findings.ts";
+import { labelFindings, matchedHeaderFindings, namespaceFindings, regexFindings } from "../../../policy/limits.ts";
 
 /** What Istio would refuse in how a TrafficPolicy says which requests it is for. */
 export function requestFindings({ sourceSelector = [], httpRequestMatchers = [] }: TrafficPolicySpec): readonly Finding[] {

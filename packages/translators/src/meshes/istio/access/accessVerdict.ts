@@ -1,14 +1,14 @@
 import { type AuthorizationPolicy, rootNamespaceOf } from "@isthmus/api";
 import { isOwnedBy, keyOf, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
-import { memoizeRow } from "../../incremental/memoizeRow.ts";
-import type { AccessFacts, AccessQuery, AccessVerdict, DecidedAt, Verdict } from "../access.ts";
-import { networkingOwner } from "../outputMetadata.ts";
-import { type AskedPort, askedPorts } from "./askedPorts.ts";
+import { memoizeRow } from "../../../incremental/memoizeRow.ts";
+import type { AccessFacts, AccessQuery, AccessVerdict, DecidedAt, Verdict } from "../../access.ts";
+import { networkingOwner } from "../../outputMetadata.ts";
+import { type AskedPort, askedPorts } from "../askedPorts.ts";
+import { istioDestinationEffect } from "../destinationEffect.ts";
+import { MUTUAL } from "../features/mtls.ts";
+import { all, any, type Identity, type Match, ruleMatch } from "../routes/ruleMatches.ts";
 import { accessRules } from "./authorizationPolicies.ts";
-import { istioDestinationEffect } from "./destinationEffect.ts";
-import { MUTUAL } from "./features/mtls.ts";
 import { peerTlsMode } from "./peerAuthentications.ts";
-import { all, any, type Identity, type Match, ruleMatch } from "./ruleMatches.ts";
 import {
   isAboutPods,
   isAmbient,

@@ -1,12 +1,12 @@
 import { type AccessPolicy, type AuthorizationPolicy, type AuthorizationRule, rootNamespaceOf } from "@isthmus/api";
 import { formatRef, type Report, type Resource, refOf } from "@isthmus/core";
-import { type Finding, reportOf, warningFinding } from "../../findings.ts";
-import type { AccessQuery } from "../access.ts";
-import type { DestinationInputs } from "../inputs.ts";
-import { type AskedPort, askedPorts } from "./askedPorts.ts";
+import { type Finding, reportOf, warningFinding } from "../../../findings.ts";
+import type { AccessQuery } from "../../access.ts";
+import type { DestinationInputs } from "../../inputs.ts";
+import { type AskedPort, askedPorts } from "../askedPorts.ts";
+import { any, type Identity, ruleMatch } from "../routes/ruleMatches.ts";
 import { peerTlsMode } from "./peerAuthentications.ts";
 import { expandedPrincipals } from "./principalPatterns.ts";
-import { any, type Identity, ruleMatch } from "./ruleMatches.ts";
 import {
   isAboutPods,
   isAmbient,
