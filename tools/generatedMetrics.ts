@@ -5,7 +5,7 @@ import type { GeneratedFiles } from "./generatedFiles.ts";
 import { readSourceTree } from "./sourceTree.ts";
 
 const FILE = "docs/reference/metrics.md";
-const CATALOGUE = "packages/core/src/metrics.ts";
+const CATALOGUE = "packages/core/src/signals/metrics.ts";
 
 /** The reference page of metrics, from the catalogue and from what the programs really expose. A metric of the catalogue that no program ever sets is refused. */
 export const generatedMetrics: GeneratedFiles = {

@@ -87,6 +87,20 @@ export const folderTable: Readonly<Record<string, Readonly<Record<string, Folder
     },
     "index.ts": { holds: "What other packages may use.", imports: "any" },
   },
+  core: {
+    text: { holds: "Texts of others, bounded and shown: hidden characters, secrets, near names, wildcards.", imports: [] },
+    signals: { holds: "Counts and rates of requests, and the metrics of all programs.", imports: [] },
+    ".": { holds: "Resources, references, collections, clocks and errors.", imports: ["text"] },
+    "index.ts": { holds: "What other packages may use.", imports: "any" },
+  },
+  dataplane: {
+    ".": { holds: "What proxies send and count, as text and as numbers.", imports: [] },
+    accessLogs: { holds: "Access logs: from the streams of proxies to answers.", imports: ["."] },
+    traffic: { holds: "Traffic by what proxies have counted: scraped, summed up, kept by time.", imports: ["."] },
+    wasm: { holds: "Filters for proxies: modules, configuration, and who asked for them.", imports: [".", "accessLogs", "traffic"] },
+    gen: { holds: "Envoy's messages, generated.", imports: [] },
+    "index.ts": { holds: "What other packages may use.", imports: "any" },
+  },
   insights: {
     "insight.ts": { holds: "What an insight is, and commands that remedy it.", imports: [] },
     catalogue: {

@@ -1,4 +1,4 @@
-import { keptText } from "./keptText.ts";
+import { keptText } from "./text/keptText.ts";
 /** One mistake in an object. */
 export interface Problem {
   /** The offending field, such as `spec.policy.requestTimeout`; "" when the object as a whole is wrong. */

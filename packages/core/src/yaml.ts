@@ -12,8 +12,8 @@ import {
   visit,
   YAMLParseError,
 } from "yaml";
-import { keptText } from "./keptText.ts";
 import { MAX_DEPTH } from "./limits.ts";
+import { keptText } from "./text/keptText.ts";
 
 export type YamlOptions = ParseOptions & DocumentOptions & SchemaOptions;
 

@@ -1,14 +1,14 @@
 import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { Client, type ClientDuplexStream, credentials } from "@grpc/grpc-js";
 import type { Clock } from "@isthmus/core";
-import { type DiscoveryLimits, type ExtensionConfigs, extensionConfigs } from "../src/extensionConfigService.ts";
-import type { ExtensionConfig } from "../src/extensionConfigStream.ts";
 import {
   DiscoveryRequestSchema,
   type DiscoveryResponse,
   DiscoveryResponseSchema,
 } from "../src/gen/envoy/service/discovery/v3/discovery_pb.ts";
 import { type AccessLogSink, type PodsAt, startAccessLogSink } from "../src/index.ts";
+import { type DiscoveryLimits, type ExtensionConfigs, extensionConfigs } from "../src/wasm/extensionConfigService.ts";
+import type { ExtensionConfig } from "../src/wasm/extensionConfigStream.ts";
 import type { WorkloadService } from "../src/workloadPort.ts";
 import { asBuffer, silent, wallClock } from "./wallClock.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type EntryLimits, entryStore, type StoredEntry } from "../src/entryStore.ts";
+import { type EntryLimits, entryStore, type StoredEntry } from "../src/accessLogs/entryStore.ts";
 
 function entry(podName: string, bytes: number, verified = true): StoredEntry {
   const proxy = { podName, namespace: "bookinfo", workloadName: podName, address: "" };

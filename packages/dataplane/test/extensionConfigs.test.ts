@@ -1,10 +1,10 @@
 import { Client, credentials } from "@grpc/grpc-js";
 import { eventually } from "@isthmus/testing/eventually";
 import { afterEach, describe, expect, it } from "vitest";
-import type { ExtensionConfig } from "../src/extensionConfigStream.ts";
-import { TYPE_URL } from "../src/extensionConfigStream.ts";
 import type { PodsAt } from "../src/index.ts";
-import { wasmFilterConfig } from "../src/wasmFilter.ts";
+import type { ExtensionConfig } from "../src/wasm/extensionConfigStream.ts";
+import { TYPE_URL } from "../src/wasm/extensionConfigStream.ts";
+import { wasmFilterConfig } from "../src/wasm/wasmFilter.ts";
 import { type ProxyStream, type RunningConfigs, serveConfigs } from "./discoveryRequests.ts";
 import { inbound, introduction, message } from "./messages.ts";
 

@@ -1,10 +1,10 @@
 import { CODE_CLASSES, noSignals, OTHER_EDGES, SIGNAL_AT } from "@isthmus/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fleetTraffic } from "../src/fleetTraffic.ts";
-import type { EdgeCounts, TrafficAnswer } from "../src/trafficAnswer.ts";
-import { clusterReport } from "../src/trafficReport.ts";
-import { trafficText } from "../src/trafficText.ts";
+import { fleetTraffic } from "../src/traffic/fleetTraffic.ts";
+import type { EdgeCounts, TrafficAnswer } from "../src/traffic/trafficAnswer.ts";
+import { clusterReport } from "../src/traffic/trafficReport.ts";
+import { trafficText } from "../src/traffic/trafficText.ts";
 
 const MINUTE = 60_000;
 const START = 1_000_000 * MINUTE;

@@ -2,15 +2,15 @@ import { create } from "@bufbuild/protobuf";
 import { edgeKey, noSignals, SIGNAL_AT, type TrafficEdge } from "@isthmus/core";
 import { heldBy, longText, MEBIBYTE } from "@isthmus/testing";
 import { expect, test } from "vitest";
-import { accessLogStream } from "../src/accessLogStream.ts";
+import { accessLogStream } from "../src/accessLogs/accessLogStream.ts";
+import { entryStore } from "../src/accessLogs/entryStore.ts";
 import { CONTROL_PLANE_COUNTERS } from "../src/controlPlaneSignals.ts";
-import { entryStore } from "../src/entryStore.ts";
 import { expositionParser } from "../src/exposition.ts";
-import { extensionConfigStream } from "../src/extensionConfigStream.ts";
-import { fleetTraffic } from "../src/fleetTraffic.ts";
 import { DiscoveryRequestSchema } from "../src/gen/envoy/service/discovery/v3/discovery_pb.ts";
 import { PROXY_METRICS, proxySignals } from "../src/proxySignals.ts";
-import { trafficCounter } from "../src/trafficCounter.ts";
+import { fleetTraffic } from "../src/traffic/fleetTraffic.ts";
+import { trafficCounter } from "../src/traffic/trafficCounter.ts";
+import { extensionConfigStream } from "../src/wasm/extensionConfigStream.ts";
 import { introduction, message } from "./messages.ts";
 
 /** What a name of Kubernetes may have. */

@@ -10,8 +10,8 @@ import {
   type ScrapeLimits,
   type ScrapeTarget,
   startMeshScrape,
-} from "../src/meshScrape.ts";
-import { parseTrafficAnswer } from "../src/trafficAnswer.ts";
+} from "../src/traffic/meshScrape.ts";
+import { parseTrafficAnswer } from "../src/traffic/trafficAnswer.ts";
 import { silent, wallClock } from "./wallClock.ts";
 
 const servers: Server[] = [];

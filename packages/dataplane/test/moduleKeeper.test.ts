@@ -1,8 +1,8 @@
 import { getEventListeners } from "node:events";
 import { virtualClock } from "@isthmus/simulator";
 import { afterEach, describe, expect, it } from "vitest";
-import { type DesiredModule, type KeptLimits, type ModuleKeeper, moduleKeeper } from "../src/moduleKeeper.ts";
-import { ModuleUnavailable } from "../src/moduleRequest.ts";
+import { type DesiredModule, type KeptLimits, type ModuleKeeper, moduleKeeper } from "../src/wasm/moduleKeeper.ts";
+import { ModuleUnavailable } from "../src/wasm/moduleRequest.ts";
 
 const clock = virtualClock();
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };

@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { addressProblem } from "../src/moduleAddress.ts";
-import { fetchHttpModule } from "../src/modules.ts";
+import { fetchHttpModule } from "../src/wasm/modules.ts";
 
 const MODULE = new Uint8Array([0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");

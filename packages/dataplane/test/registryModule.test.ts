@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { imageReferenceOf } from "../src/imageReference.ts";
-import { fetchRegistryModule, type RegistryUser } from "../src/registryModule.ts";
+import { imageReferenceOf } from "../src/wasm/imageReference.ts";
+import { fetchRegistryModule, type RegistryUser } from "../src/wasm/registryModule.ts";
 
 const MODULE = new Uint8Array([0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);
 const WASM = "application/vnd.module.wasm.content.layer.v1+wasm";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { registryUserIn } from "../src/registryUsers.ts";
+import { registryUserIn } from "../src/wasm/registryUsers.ts";
 
 const config = (auths: object) => JSON.stringify({ auths });
 const auth = (text: string) => ({ auth: Buffer.from(text).toString("base64") });

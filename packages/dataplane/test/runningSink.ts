@@ -1,7 +1,7 @@
 import { Client, type ClientWritableStream, credentials } from "@grpc/grpc-js";
 import type { Clock, Log, Metric } from "@isthmus/core";
-import type { StreamLimits } from "../src/accessLogSink.ts";
-import type { EntryLimits } from "../src/entryStore.ts";
+import type { StreamLimits } from "../src/accessLogs/accessLogSink.ts";
+import type { EntryLimits } from "../src/accessLogs/entryStore.ts";
 import { type AccessLogSink, type PodsAt, startAccessLogSink } from "../src/index.ts";
 import type { WorkloadPortLimits } from "../src/workloadPort.ts";
 import { asBuffer, silent, wallClock } from "./wallClock.ts";

@@ -1,8 +1,8 @@
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { eventually } from "@isthmus/testing/eventually";
 import { afterEach, expect, it } from "vitest";
-import { askModule } from "../src/moduleRequest.ts";
 import { scrapeOnce } from "../src/scrapeRequest.ts";
+import { askModule } from "../src/wasm/moduleRequest.ts";
 
 const servers: Server[] = [];
 const sockets = new Set<Socket>();

@@ -1,8 +1,8 @@
 import { CODE_CLASSES, edgeKey, noSignals, OTHER_EDGES, SIGNAL_AT, type TrafficEdge } from "@isthmus/core";
 import { describe, expect, it } from "vitest";
 import type { EdgeSignals, ProxyTraffic } from "../src/proxySignals.ts";
-import { MOST_ANSWER_BYTES, parseTrafficAnswer, trafficAnswerText } from "../src/trafficAnswer.ts";
-import { type TrafficCounter, trafficCounter } from "../src/trafficCounter.ts";
+import { MOST_ANSWER_BYTES, parseTrafficAnswer, trafficAnswerText } from "../src/traffic/trafficAnswer.ts";
+import { type TrafficCounter, trafficCounter } from "../src/traffic/trafficCounter.ts";
 
 const OK = SIGNAL_AT.codes + CODE_CLASSES.indexOf("2xx");
 const EDGE: TrafficEdge = {

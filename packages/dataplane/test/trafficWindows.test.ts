@@ -1,7 +1,7 @@
 import { noSignals, OTHER_EDGES, SIGNAL_AT } from "@isthmus/core";
 import { expect, it } from "vitest";
-import type { FleetEdge, FleetTraffic } from "../src/fleetTraffic.ts";
-import { windowsOf } from "../src/trafficWindows.ts";
+import type { FleetEdge, FleetTraffic } from "../src/traffic/fleetTraffic.ts";
+import { windowsOf } from "../src/traffic/trafficWindows.ts";
 
 const edge = (service: string, requests: number, bytes = 0): FleetEdge => {
   const signals = noSignals();

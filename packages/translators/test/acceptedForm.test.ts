@@ -1,6 +1,6 @@
 import { WasmDeployment, type WasmDeploymentSpec } from "@isthmus/api";
 import { expect, it } from "vitest";
-import { wasmDeploymentFormOf } from "../src/policy/wasmDeploymentForm.ts";
+import { wasmDeploymentFormOf } from "../src/policy/forms/wasmDeploymentForm.ts";
 import { acceptedForm } from "../src/statuses/acceptedForm.ts";
 
 /** A WasmDeployment of as many letters as a configuration may have, each of which JSON escapes. */

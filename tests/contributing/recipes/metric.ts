@@ -8,7 +8,7 @@ export const metric: Recipe = {
   names: { package: "plane", component: "apply/applier" },
   edits: [
     insertBefore(
-      "packages/core/src/metrics.ts",
+      "packages/core/src/signals/metrics.ts",
       "  resource_write_fails_total: {",
       `  gloo_mesh_deletes_total: {
     type: "counter",

@@ -21,7 +21,7 @@ const ended = (text: string, end: string) => (length: number) => filled(text)(le
 const label = (text: string): Sees => ({ bound: OBJECT, worst: filled(text) });
 const flag: Sees = { trusted: "a flag or setting of whoever runs the program" };
 
-/** What is kept of an access log entry (packages/dataplane/src/accessLogFrame.ts). */
+/** What is kept of an access log entry (packages/dataplane/src/accessLogs/accessLogFrame.ts). */
 const LOG_ENTRY = 16 * 1024;
 /** A line of what a proxy exposes (packages/dataplane/src/exposition.ts). */
 const METRIC_LINE = 16 * 1024;
@@ -59,12 +59,12 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
     "/^[A-Z]{2,3}(?:\\d{4}|\\d{0,3}\\*)$/": { bound: OBJECT, worst: ended("RTE1", "!") },
     "/^\\d{4}-\\d{2}-\\d{2}$/": { bound: OBJECT, worst: filled("2027-01-31") },
   },
-  "packages/dataplane/src/accessLog.ts": { "/:\\d+$/": { bound: LOG_ENTRY, worst: ended(":1", "!") } },
-  "packages/dataplane/src/accessLogQuery.ts": {
+  "packages/dataplane/src/accessLogs/accessLog.ts": { "/:\\d+$/": { bound: LOG_ENTRY, worst: ended(":1", "!") } },
+  "packages/dataplane/src/accessLogs/accessLogQuery.ts": {
     "/^[1-5](\\d\\d|xx)$/": { bound: HEADERS, worst: filled("5") },
     "/\\/ns\\/([^/]+)\\/sa\\/([^/]+)$/": { bound: LOG_ENTRY, worst: ended("/ns/a/sa/a", "/") },
   },
-  "packages/dataplane/src/accessLogStream.ts": {
+  "packages/dataplane/src/accessLogs/accessLogStream.ts": {
     "/^\\[|\\]$/g": { trusted: "the address of a connection" },
     "/^::ffff:(?=\\d+\\.)/": { trusted: "the address of a connection" },
   },
@@ -72,15 +72,15 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
     "/[ \\t]/": { bound: METRIC_LINE, worst: filled("1") },
     "/\\\\(.)/gs": { bound: METRIC_LINE, worst: filled("\\") },
   },
-  "packages/dataplane/src/extensionConfigStream.ts": {
+  "packages/dataplane/src/wasm/extensionConfigStream.ts": {
     "/[\\p{L}\\p{N}\\p{P}\\p{S} ]/u": { bound: 2, worst: filled("\\n") },
   },
-  "packages/core/src/goldenSignals.ts": { "/^[A-Za-z0-9*][A-Za-z0-9._:*-]*$/": { bound: 253, worst: ended("a", "!") } },
-  "packages/core/src/secretHeaders.ts": {
+  "packages/core/src/signals/goldenSignals.ts": { "/^[A-Za-z0-9*][A-Za-z0-9._:*-]*$/": { bound: 253, worst: ended("a", "!") } },
+  "packages/core/src/text/secretHeaders.ts": {
     "/authori[sz]ation|authenticat|cookie|token|secret|password|passwd|session|credential|(?:^|[-_.])(?:auth|key|apikey|pwd|sid|jwt|csrf|xsrf)(?:$|[-_.])/i":
       { bound: OBJECT, worst: filled("x-auth") },
   },
-  "packages/dataplane/src/imageReference.ts": {
+  "packages/dataplane/src/wasm/imageReference.ts": {
     "/^[a-zA-Z0-9][a-zA-Z0-9.-]*(:\\d{1,5})?$/": { bound: 512, worst: ended("a", "!") },
     "/^[a-z0-9][a-z0-9._-]*$/": { bound: 512, worst: ended("a", "!") },
     "/^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}$/": { bound: 512, worst: ended("a", "!") },
@@ -348,17 +348,17 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
     "/^annotation/": label("annotation"),
     "/^etcd_node/": label("etcd_node"),
   },
-  "packages/translators/src/policy/virtualDestinationFindings.ts": {
+  "packages/translators/src/policy/virtualDestinations/virtualDestinationFindings.ts": {
     "/^spec\\.localized\\.failoverDirectives\\[\\d+\\]\\.(?:from|to\\[\\d+\\])\\./": {
       bound: OBJECT,
       worst: (length) => `spec.localized.failoverDirectives[${filled("1")(length)}].x`,
     },
   },
-  "packages/translators/src/policy/accessLogRecordForm.ts": {
+  "packages/translators/src/policy/forms/accessLogRecordForm.ts": {
     "/^[\\u0021-\\u007e]+$/": { bound: 256, worst: ended("a", " ") },
   },
   "packages/translators/src/pipeline/faultReport.ts": { "/\\s+/g": { bound: 1_000, worst: filled("a  ") } },
-  "packages/translators/src/policy/agentAddress.ts": {
+  "packages/translators/src/policy/hosts/agentAddress.ts": {
     "/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/i": { bound: 260, worst: ended("a", "-") },
     "/^([^:]{1,253})(?::(\\d{1,5}))?$/": { bound: 260, worst: ended("a", ":") },
   },
@@ -376,7 +376,7 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
   "packages/translators/src/policy/policyFilterName.ts": {
     "/[^a-z0-9]+$/": { bound: 30, worst: ended(".", "a") },
   },
-  "packages/translators/src/policy/wasmDeploymentForm.ts": {
+  "packages/translators/src/policy/forms/wasmDeploymentForm.ts": {
     "/^\\/[\\x21-\\x7e]+$/": { bound: 1024, worst: (length) => `/${ended("a", " ")(length)}` },
     "/^[a-zA-Z0-9_.-]+$/": { bound: 256, worst: ended("a", " ") },
     "/^[0-9a-fA-F]{64}$/": { bound: OBJECT, worst: ended("a", " ") },

@@ -16,7 +16,7 @@ import { entriesOf, type MapEntry } from "../incremental/lookupTable.ts";
 import type { DestinationInputs, FailoverPeer, MeshInputs, TranslationContext, VirtualMeshInputs } from "../meshes/inputs.ts";
 import { meshTranslators } from "../meshes/meshTranslators.ts";
 import { generatedRootName } from "../policy/generatedRoots.ts";
-import { serviceKeyOf } from "../policy/hostnames.ts";
+import { serviceKeyOf } from "../policy/hosts/hostnames.ts";
 import { byMesh, byPodLabel, bySelector, byService, destinationsByCluster } from "../policy/indexes.ts";
 import { podNetworkOf } from "../policy/podNetwork.ts";
 import { meshCluster, type PolicyLimit, policyScopeFrom } from "../policy/policyScope.ts";

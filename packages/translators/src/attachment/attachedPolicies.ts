@@ -19,11 +19,11 @@ import type { TranslationContext, UserObject } from "../meshes/inputs.ts";
 import type { PolicyEvaluation, PolicyTarget, ReferenceLookup } from "../meshes/meshTranslator.ts";
 import { translatorOf } from "../meshes/meshTranslators.ts";
 import type { AccessPolicyFallback } from "../policy/accessPolicyEffect.ts";
-import { serviceKeyOf } from "../policy/hostnames.ts";
+import { serviceKeyOf } from "../policy/hosts/hostnames.ts";
 import { byMesh, byService, byServiceName, destinationsByCluster } from "../policy/indexes.ts";
 import { destinationLocation, isWithinLimit, meshCluster, type PolicyScope, policyScopeFrom } from "../policy/policyScope.ts";
 import { selectsDestination } from "../policy/selectors.ts";
-import { firstOf } from "../policy/virtualDestinationRefs.ts";
+import { firstOf } from "../policy/virtualDestinations/virtualDestinationRefs.ts";
 import { byFederatedTo } from "./federation/policyDestinations.ts";
 import type { AttachedMesh } from "./meshes.ts";
 import {

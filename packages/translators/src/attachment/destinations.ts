@@ -1,7 +1,7 @@
 import type { AccessPolicy, Destination, DestinationStatus, TrafficPolicy, VirtualDestination } from "@isthmus/api";
 import { equalJson, keyOf, withoutUndefined } from "@isthmus/core";
 import { memoizeRow } from "../incremental/memoizeRow.ts";
-import { localHostname } from "../policy/hostnames.ts";
+import { localHostname } from "../policy/hosts/hostnames.ts";
 import { publishedSpec } from "../policy/publishedSpec.ts";
 import { creationOf, userRefOf } from "../policy/userResources.ts";
 import { virtualSelectionKeys } from "../policy/virtualSelection.ts";

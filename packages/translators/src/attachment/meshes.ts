@@ -6,7 +6,7 @@ import { entriesOf } from "../incremental/lookupTable.ts";
 import { isSame, reuseIfEqual } from "../incremental/rows.ts";
 import type { IngressGatewayRef } from "../meshes/inputs.ts";
 import { translatorOf } from "../meshes/meshTranslators.ts";
-import { serviceKeyOf } from "../policy/hostnames.ts";
+import { serviceKeyOf } from "../policy/hosts/hostnames.ts";
 import { byMesh, byService } from "../policy/indexes.ts";
 import { LastKnownMesh } from "../policy/lastKnownMesh.ts";
 import { publishedSpec } from "../policy/publishedSpec.ts";

@@ -16,6 +16,8 @@ import {
   selectorsOf,
 } from "../policy/accessPolicyEffect.ts";
 import { doubtfulAccess, doubtfulTraffic } from "../policy/doubtfulValues.ts";
+import { trafficFormsOf, trafficPolicyForms } from "../policy/forms/trafficPolicyForms.ts";
+import { serviceOf } from "../policy/hosts/serviceRefs.ts";
 import { byService } from "../policy/indexes.ts";
 import { accessFindings, ineffectiveFindings } from "../policy/ineffective.ts";
 import {
@@ -30,8 +32,6 @@ import { type AgeSource, precedence } from "../policy/precedence.ts";
 import { selectorFindings } from "../policy/references.ts";
 import { selectingDestinations, selectionKeys } from "../policy/selection.ts";
 import { selectsDestination } from "../policy/selectors.ts";
-import { serviceOf } from "../policy/serviceRefs.ts";
-import { trafficFormsOf, trafficPolicyForms } from "../policy/trafficPolicyForms.ts";
 import { selectedUnder, virtualSelectionFindings, virtualSelectionKeys } from "../policy/virtualSelection.ts";
 import { backingSelectors } from "./backingSelectors.ts";
 

@@ -3,7 +3,7 @@ import { type ClusterObjectRef, keyOf } from "@isthmus/core";
 import { memoizeRow } from "../incremental/memoizeRow.ts";
 import type { PolicyReference } from "../meshes/meshTranslator.ts";
 import { meshTranslators } from "../meshes/meshTranslators.ts";
-import { virtualDestinationKeys } from "../policy/virtualDestinationRefs.ts";
+import { virtualDestinationKeys } from "../policy/virtualDestinations/virtualDestinationRefs.ts";
 import type { CheckedPolicy } from "./policies.ts";
 
 const referencesOf = memoizeRow((rules: TrafficPolicyRules): readonly PolicyReference[] =>

@@ -5,7 +5,7 @@ import type { TranslationContext, UserObject } from "../meshes/inputs.ts";
 import type { UserObjects } from "../meshes/meshTranslator.ts";
 import { meshTranslators } from "../meshes/meshTranslators.ts";
 import { NETWORKING_OWNER_LABEL } from "../meshes/outputMetadata.ts";
-import { hostnameFrom } from "../policy/hostnames.ts";
+import { hostnameFrom } from "../policy/hosts/hostnames.ts";
 import type { AttachmentStep } from "./attachment.ts";
 
 /** An object of a mesh that this product did not write, and the hosts that it is about. */

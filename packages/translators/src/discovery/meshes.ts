@@ -1,7 +1,7 @@
 import { type DaemonSet, type Deployment, type KubernetesCluster, Mesh, type MeshAgentInfo } from "@isthmus/api";
 import { clusterRefOf, discoveredName, keyOfResource, refOf } from "@isthmus/core";
 import type { RowSources } from "../incremental/derived.ts";
-import { AGENT_PORT, AGENT_SERVICE, LEGACY_AGENT } from "../policy/agentAddress.ts";
+import { AGENT_PORT, AGENT_SERVICE, LEGACY_AGENT } from "../policy/hosts/agentAddress.ts";
 import type { LastKnownMesh } from "../policy/lastKnownMesh.ts";
 import { namespaceLocationOf } from "../policy/podIndexes.ts";
 import { isTrustDomain } from "../policy/trustDomain.ts";

@@ -1,6 +1,6 @@
 import type { Pod, Service } from "@isthmus/api";
 import { type Report, refOf } from "@isthmus/core";
-import { isDnsName } from "../policy/givenHosts.ts";
+import { isDnsName } from "../policy/hosts/givenHosts.ts";
 import { isDnsLabel } from "../policy/limits.ts";
 import { isOtherController, managingOwnerOf, WATCHED_CONTROLLERS } from "./controllerKinds.ts";
 import { sidecarDetectors } from "./detectors/index.ts";

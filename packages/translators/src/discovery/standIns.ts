@@ -1,7 +1,7 @@
 import { areRevisions, type Mesh, VirtualMesh } from "@isthmus/api";
 import { equalJson, keyOf, keyOfResource } from "@isthmus/core";
 import { inputKind, type JoinSource, join } from "../incremental/join.ts";
-import { virtualMeshForms } from "../policy/virtualMeshForms.ts";
+import { virtualMeshForms } from "../policy/forms/virtualMeshForms.ts";
 import type { DiscoverySources } from "./sources.ts";
 
 const NONE: readonly never[] = [];

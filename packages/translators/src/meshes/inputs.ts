@@ -20,10 +20,10 @@ import type {
 } from "@isthmus/api";
 import type { Output, Report, Resource } from "@isthmus/core";
 import type { AccessPolicyFallback } from "../policy/accessPolicyEffect.ts";
+import type { VirtualIp } from "../policy/hosts/virtualIpAddresses.ts";
 import type { PodNetwork } from "../policy/podNetwork.ts";
 import type { AgeSource } from "../policy/precedence.ts";
 import type { TrustDomain } from "../policy/trustDomain.ts";
-import type { VirtualIp } from "../policy/virtualIpAddresses.ts";
 
 /** A target's translation is a pure function of one of these flat records: nothing else may be read, so equal inputs need no new translation. */
 

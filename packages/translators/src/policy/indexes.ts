@@ -1,7 +1,7 @@
 import { Destination, type KubeService, Workload } from "@isthmus/api";
 import { type CooperativeTask, keyOf, type ObjectRef, type Snapshot } from "@isthmus/core";
 import { memoizeLast, memoizeRow } from "../incremental/memoizeRow.ts";
-import { serviceKeyOf } from "./hostnames.ts";
+import { serviceKeyOf } from "./hosts/hostnames.ts";
 import { keyIn } from "./indexKeys.ts";
 
 /** Destinations by the key of their Service. */

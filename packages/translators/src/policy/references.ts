@@ -1,10 +1,10 @@
 import type { DestinationSelector } from "@isthmus/api";
 import { displayName, keyOf } from "@isthmus/core";
 import { type Finding, invalidFinding, warningFinding } from "../findings.ts";
+import { serviceOf } from "./hosts/serviceRefs.ts";
 import { missingMembers } from "./missingMembers.ts";
 import { isWithinLimit, type PolicyLimit } from "./policyScope.ts";
 import { namesNothing } from "./selectors.ts";
-import { serviceOf } from "./serviceRefs.ts";
 
 /** What the services of a destination selector are looked up in. */
 export interface SelectorSources {

@@ -2,10 +2,10 @@ import type { Destination, DestinationSelector } from "@isthmus/api";
 import { type Index, keyOf } from "@isthmus/core";
 import type { LookupTable } from "../incremental/lookupTable.ts";
 import type { Matching } from "../incremental/matching.ts";
-import { serviceKeyOf } from "./hostnames.ts";
+import { serviceKeyOf } from "./hosts/hostnames.ts";
+import { serviceOf } from "./hosts/serviceRefs.ts";
 import { byLabel, byNamespace, byService, destinationsByCluster, labelKey } from "./indexes.ts";
 import { entrySelects } from "./selectors.ts";
-import { serviceOf } from "./serviceRefs.ts";
 
 /**
  * Where to look for a Destination by a list of selectors, and for lists of selectors by a Destination: each entry stands under

@@ -10,7 +10,7 @@ import {
 } from "@isthmus/api";
 import { matchesLabels } from "@isthmus/core";
 import { memoizeRow } from "../incremental/memoizeRow.ts";
-import { serviceOf } from "./serviceRefs.ts";
+import { serviceOf } from "./hosts/serviceRefs.ts";
 
 const { destinationSelector, sourceSelector } = TrafficPolicy.definition.fields.spec.properties;
 const identitySelector = AccessPolicy.definition.fields.spec.properties.sourceSelector;

@@ -2,7 +2,7 @@ import { Destination, Mesh, type VirtualMesh } from "@isthmus/api";
 import { keyOfResource, type Report } from "@isthmus/core";
 import { acceptedByKey, type Memberships, meshKeysOf } from "../attachment/federation/virtualMeshes.ts";
 import { observedMetadata } from "../attachment/meshes.ts";
-import { MISSING } from "../policy/virtualMeshForms.ts";
+import { MISSING } from "../policy/forms/virtualMeshForms.ts";
 import { acceptedForm } from "./acceptedForm.ts";
 import { conditionsOf, type DeliveryProgress, messagesOf, publishedState } from "./approval.ts";
 import { approvals } from "./policies.ts";

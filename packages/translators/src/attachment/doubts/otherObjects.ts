@@ -15,8 +15,8 @@ import { type Finding, reportOf, warningFinding } from "../../findings.ts";
 import { type Derived, derived, updated } from "../../incremental/derived.ts";
 import { inputKind } from "../../incremental/join.ts";
 import type { Transition } from "../../incremental/transition.ts";
-import { addressFindings } from "../../policy/agentAddress.ts";
-import { hostSuffixFindings } from "../../policy/givenHosts.ts";
+import { addressFindings } from "../../policy/hosts/agentAddress.ts";
+import { hostSuffixFindings } from "../../policy/hosts/givenHosts.ts";
 import { ineffectiveFindings, registrationFindings, suppressionFindings } from "../../policy/ineffective.ts";
 import type { InputTables } from "../policies.ts";
 

@@ -4,7 +4,7 @@ import { memoizeRow } from "../../incremental/memoizeRow.ts";
 import { isSame } from "../../incremental/rows.ts";
 import type { FailoverPeer } from "../../meshes/inputs.ts";
 import { byMesh, byServiceName } from "../../policy/indexes.ts";
-import { isFederatedTo } from "../../policy/virtualDestinationTargets.ts";
+import { isFederatedTo } from "../../policy/virtualDestinations/virtualDestinationTargets.ts";
 import type { AttachedMesh } from "../meshes.ts";
 
 /** Destinations that fail over, by the name and namespace of their Service, which are those of what they fail over to. */

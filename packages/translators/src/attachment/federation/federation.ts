@@ -1,7 +1,7 @@
 import type { Destination, DestinationStatus, VirtualMesh } from "@isthmus/api";
 import { equalJson, type ObjectRef } from "@isthmus/core";
 import { memoizeRow } from "../../incremental/memoizeRow.ts";
-import { federatedHostname } from "../../policy/hostnames.ts";
+import { federatedHostname } from "../../policy/hosts/hostnames.ts";
 import { isMisspeltSelector } from "../../policy/ineffective.ts";
 import { selectingCandidates, selectionKeys } from "../../policy/selection.ts";
 import { selectsDestination } from "../../policy/selectors.ts";

@@ -2,7 +2,6 @@ import { type Destination, Service, VirtualDestination } from "@isthmus/api";
 import { type ClusterObjectRef, type CooperativeTask, type EntryChange, FIRST_SEEN, type Snapshot, type Table } from "@isthmus/core";
 import { versionsOf } from "../../incremental/changes.ts";
 import { reuseIfEqual } from "../../incremental/rows.ts";
-import { type Age, type AgeSource, ageOf } from "../../policy/precedence.ts";
 import {
   isReserved,
   losingVirtualIps,
@@ -10,7 +9,8 @@ import {
   plainVirtualIp,
   type VirtualIp,
   type VirtualIpCandidate,
-} from "../../policy/virtualIpAddresses.ts";
+} from "../../policy/hosts/virtualIpAddresses.ts";
+import { type Age, type AgeSource, ageOf } from "../../policy/precedence.ts";
 import type { AttachmentStep } from "../attachment.ts";
 
 /** The addresses of federated services and of VirtualDestinations. */

@@ -4,14 +4,14 @@ import { type Finding, invalidFinding, reportOf, warningFinding } from "../../fi
 import { memoizeRow } from "../../incremental/memoizeRow.ts";
 import { meshTranslators } from "../../meshes/meshTranslators.ts";
 import { doubtfulVirtualMesh } from "../../policy/doubtfulValues.ts";
-import { hostnameSuffixFindings, withoutFederation } from "../../policy/hostnameSuffix.ts";
+import { virtualMeshForms, virtualMeshInForce } from "../../policy/forms/virtualMeshForms.ts";
+import { hostnameSuffixFindings, withoutFederation } from "../../policy/hosts/hostnameSuffix.ts";
 import { byService } from "../../policy/indexes.ts";
 import { ineffectiveFindings } from "../../policy/ineffective.ts";
 import { missingMembers } from "../../policy/missingMembers.ts";
 import { meshCluster, meshOutOfScope, policyScopeFrom, virtualMeshOutOfScope } from "../../policy/policyScope.ts";
 import { precedence } from "../../policy/precedence.ts";
 import { selectorFindings } from "../../policy/references.ts";
-import { virtualMeshForms, virtualMeshInForce } from "../../policy/virtualMeshForms.ts";
 import type { AttachmentStep } from "../attachment.ts";
 
 /** Which VirtualMesh each mesh belongs to. */

@@ -4,7 +4,7 @@ import type { Finding } from "../../findings.ts";
 import { memoizeRow } from "../../incremental/memoizeRow.ts";
 import { meshTranslators } from "../../meshes/meshTranslators.ts";
 import { selectionKeys } from "../../policy/selection.ts";
-import { targetSelectorsOf, virtualDestinationFindings } from "../../policy/virtualDestinationFindings.ts";
+import { targetSelectorsOf, virtualDestinationFindings } from "../../policy/virtualDestinations/virtualDestinationFindings.ts";
 
 /** What may be in force of a VirtualDestination. */
 export interface VirtualDestinationForm {

@@ -1,6 +1,6 @@
 import { VirtualDestination } from "@isthmus/api";
 import { formatRef, refOf } from "@isthmus/core";
-import { givenHostFindings } from "../../policy/givenHosts.ts";
+import { givenHostFindings } from "../../policy/hosts/givenHosts.ts";
 import { precedence } from "../../policy/precedence.ts";
 import type { AttachmentStep } from "../attachment.ts";
 import { possibleHosts } from "./forms.ts";

@@ -2,7 +2,7 @@ import { type Destination, meshInstallationOf, type VirtualDestinationSpec } fro
 import { keptText } from "@isthmus/core";
 import { type Finding, warningFinding } from "../../findings.ts";
 import type { MeshWithGateways } from "../../meshes/inputs.ts";
-import { isStatic } from "../../policy/virtualDestinationFindings.ts";
+import { isStatic } from "../../policy/virtualDestinations/virtualDestinationFindings.ts";
 
 /** Failover directives that are about no mesh, or name regions without a destination: most likely misspelt. */
 export function regionFindings(

@@ -1,7 +1,7 @@
 import type { TrafficPolicy } from "@isthmus/api";
 import { equalJson, refOf } from "@isthmus/core";
-import { hostnameFrom } from "../../policy/hostnames.ts";
-import { portsOf } from "../../policy/serviceRefs.ts";
+import { hostnameFrom } from "../../policy/hosts/hostnames.ts";
+import { portsOf } from "../../policy/hosts/serviceRefs.ts";
 import type { DestinationEffect, EffectValue, RouteEffect, SourceEffect } from "../effect.ts";
 import type { DestinationInputs } from "../inputs.ts";
 import type { Writes } from "./features/feature.ts";

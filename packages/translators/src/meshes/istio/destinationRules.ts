@@ -1,6 +1,6 @@
 import type { ConnectionPolicy, DestinationRule } from "@isthmus/api";
 import { merged } from "@isthmus/core";
-import { hostnameFrom } from "../../policy/hostnames.ts";
+import { hostnameFrom } from "../../policy/hosts/hostnames.ts";
 import type { DestinationInputs } from "../inputs.ts";
 import { withKeepalive } from "./features/connectionPoolSettings.ts";
 import { defaultConnectionPolicy } from "./features/mtls.ts";

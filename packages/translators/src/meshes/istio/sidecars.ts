@@ -1,9 +1,9 @@
 import { type Destination, type ServiceDependency, Sidecar } from "@isthmus/api";
 import { formatRef, matchesLabels, refOf } from "@isthmus/core";
 import { type Finding, invalidFinding, reportOf, warningFinding } from "../../findings.ts";
-import { clusterDomainOf, localHostname } from "../../policy/hostnames.ts";
+import { clusterDomainOf, localHostname } from "../../policy/hosts/hostnames.ts";
 import { dependencyFormOf } from "../../policy/serviceDependencyFindings.ts";
-import { isFederatedTo } from "../../policy/virtualDestinationTargets.ts";
+import { isFederatedTo } from "../../policy/virtualDestinations/virtualDestinationTargets.ts";
 import { emptyTranslation, type SelectedWorkloadInputs, type TargetTranslation } from "../inputs.ts";
 import { originOf, outputOf } from "../outputMetadata.ts";
 

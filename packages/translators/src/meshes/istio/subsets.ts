@@ -1,7 +1,7 @@
 import type { Destination, Subset, TrafficPolicyRules } from "@isthmus/api";
 import { compareKeys, equalJson, keyOf, md5Hex, sanitizedName } from "@isthmus/core";
+import { serviceOf } from "../../policy/hosts/serviceRefs.ts";
 import { isDnsLabel } from "../../policy/limits.ts";
-import { serviceOf } from "../../policy/serviceRefs.ts";
 
 type TrafficShift = NonNullable<TrafficPolicyRules["trafficShift"]>;
 

@@ -1,7 +1,7 @@
 import { DestinationRule, type GatewayApiRoute, GRPCRoute, HTTPRoute, VirtualService } from "@isthmus/api";
 import { formatRef, refOf } from "@isthmus/core";
 import { type Finding, invalidFinding, warningFinding } from "../../findings.ts";
-import { clusterDomainOf, hostnameFrom } from "../../policy/hostnames.ts";
+import { clusterDomainOf, hostnameFrom } from "../../policy/hosts/hostnames.ts";
 import type { DestinationInputs, UserObject } from "../inputs.ts";
 import type { Source } from "./source.ts";
 

@@ -1,7 +1,7 @@
 import type { Workload, WorkloadSelector } from "@isthmus/api";
 import { formatRef, type Resource, refOf } from "@isthmus/core";
 import { type Finding, invalidFinding } from "../../findings.ts";
-import { agentAddress } from "../../policy/agentAddress.ts";
+import { agentAddress } from "../../policy/hosts/agentAddress.ts";
 import { isWithinLimit, policyScopeFrom, workloadLocation } from "../../policy/policyScope.ts";
 import { selectsWorkload } from "../../policy/selectors.ts";
 import type { SelectedWorkloadInputs } from "../inputs.ts";

@@ -1,5 +1,5 @@
 import { AccessLogRecord } from "@isthmus/api";
-import { accessLogRecordFormOf } from "../../../policy/accessLogRecordForm.ts";
+import { accessLogRecordFormOf } from "../../../policy/forms/accessLogRecordForm.ts";
 import { workloadPolicyChecks } from "../workloadPolicyChecks.ts";
 import { firstLogging } from "./matching.ts";
 

@@ -1,6 +1,6 @@
 import { type AccessLogRecord, type Mesh, meshClusters } from "@isthmus/api";
 import type { Matching } from "../../../incremental/matching.ts";
-import { accessLogRecordFormOf } from "../../../policy/accessLogRecordForm.ts";
+import { accessLogRecordFormOf } from "../../../policy/forms/accessLogRecordForm.ts";
 import { uniqueInKeyOrder, workloadMatching } from "../workloadMatching.ts";
 
 /** AccessLogRecords and the Workloads that they select. */

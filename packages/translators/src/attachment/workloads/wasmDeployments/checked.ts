@@ -1,5 +1,5 @@
 import { WasmDeployment } from "@isthmus/api";
-import { wasmDeploymentFormOf } from "../../../policy/wasmDeploymentForm.ts";
+import { wasmDeploymentFormOf } from "../../../policy/forms/wasmDeploymentForm.ts";
 import { workloadPolicyChecks } from "../workloadPolicyChecks.ts";
 import { firstExtended } from "./matching.ts";
 

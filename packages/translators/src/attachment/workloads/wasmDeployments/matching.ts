@@ -1,7 +1,7 @@
 import type { WasmDeployment } from "@isthmus/api";
 import { exactly } from "@isthmus/core";
+import { wasmDeploymentFormOf } from "../../../policy/forms/wasmDeploymentForm.ts";
 import { type AgeSource, precedence } from "../../../policy/precedence.ts";
-import { wasmDeploymentFormOf } from "../../../policy/wasmDeploymentForm.ts";
 import { workloadMatching } from "../workloadMatching.ts";
 
 /** WasmDeployments and the Workloads that they select. */

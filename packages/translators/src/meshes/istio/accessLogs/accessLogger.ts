@@ -1,6 +1,6 @@
 import { type AccessLogFilter, type AccessLogger, type AccessLogRecord, type AccessLogRecordSpec, AGENT_CLUSTER } from "@isthmus/api";
 import { isSecretHeader } from "@isthmus/core";
-import { accessLogRecordFormOf } from "../../../policy/accessLogRecordForm.ts";
+import { accessLogRecordFormOf } from "../../../policy/forms/accessLogRecordForm.ts";
 
 type LogFilter = NonNullable<AccessLogRecordSpec["filters"]>[number];
 type OneFilter = Pick<AccessLogFilter, "status_code_filter" | "header_filter">;

@@ -1,7 +1,7 @@
 import { type AccessLogPatch, type AccessLogRecord, EnvoyFilter } from "@isthmus/api";
 import { refOf } from "@isthmus/core";
 import { reportOf } from "../../../findings.ts";
-import { accessLogRecordFormOf } from "../../../policy/accessLogRecordForm.ts";
+import { accessLogRecordFormOf } from "../../../policy/forms/accessLogRecordForm.ts";
 import { policyFilterName } from "../../../policy/policyFilterName.ts";
 import { emptyTranslation, type SelectedWorkloadInputs, type TargetTranslation } from "../../inputs.ts";
 import { originOf, outputOf } from "../../outputMetadata.ts";

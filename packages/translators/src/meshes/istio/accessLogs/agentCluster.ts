@@ -1,5 +1,5 @@
 import { AGENT_CLUSTER, type AgentClusterPatch, EnvoyFilter, rootNamespaceOf } from "@isthmus/api";
-import { agentAddress } from "../../../policy/agentAddress.ts";
+import { agentAddress } from "../../../policy/hosts/agentAddress.ts";
 import { meshCluster } from "../../../policy/policyScope.ts";
 import { emptyTranslation, type MeshInputs, type TargetTranslation } from "../../inputs.ts";
 import { originOf, outputOf } from "../../outputMetadata.ts";

@@ -1,6 +1,6 @@
 import { GATEWAY_API_ROUTES, Gateway, ReferenceGrant } from "@isthmus/api";
 import { groupOf, kindKeyOf, type Resource } from "@isthmus/core";
-import { localHostname } from "../../../policy/hostnames.ts";
+import { localHostname } from "../../../policy/hosts/hostnames.ts";
 import type { DestinationInputs } from "../../inputs.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { type ConnectionPolicy, DestinationRule, ServiceEntry, type ServiceEntryPort, type ServiceEntrySpec } from "@isthmus/api";
 import { formatRef, type Output, type Resource, refOf } from "@isthmus/core";
 import { type Finding, reportOf, warningFinding } from "../../../findings.ts";
-import { failoverHostname, localHostname } from "../../../policy/hostnames.ts";
+import { failoverHostname, localHostname } from "../../../policy/hosts/hostnames.ts";
 import type { DestinationInputs, TargetTranslation } from "../../inputs.ts";
 import { originOf, outputOf } from "../../outputMetadata.ts";
 import { MUTUAL } from "../features/mtls.ts";

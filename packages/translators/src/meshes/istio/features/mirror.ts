@@ -1,6 +1,6 @@
 import { displayName } from "@isthmus/core";
 import { type Finding, invalidFinding, warningFinding } from "../../../findings.ts";
-import { portFindings, portsOf, serviceNotFound, serviceOf, unfederatedServiceFindings } from "../../../policy/serviceRefs.ts";
+import { portFindings, portsOf, serviceNotFound, serviceOf, unfederatedServiceFindings } from "../../../policy/hosts/serviceRefs.ts";
 import { shareFindings, shareOf } from "../percentage.ts";
 import { virtualHostFindings } from "../virtualDestination/virtualHostFindings.ts";
 import { defineReferringFeature, type RouteContext } from "./feature.ts";

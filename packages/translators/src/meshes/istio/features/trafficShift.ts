@@ -1,7 +1,6 @@
 import type { HttpRoute, WeightedDestination } from "@isthmus/api";
 import { displayName } from "@isthmus/core";
 import { type Finding, invalidFinding } from "../../../findings.ts";
-import { labelFindings } from "../../../policy/limits.ts";
 import {
   portFindings,
   portsOf,
@@ -9,7 +8,8 @@ import {
   serviceOf,
   subsetLabelFindings,
   unfederatedServiceFindings,
-} from "../../../policy/serviceRefs.ts";
+} from "../../../policy/hosts/serviceRefs.ts";
+import { labelFindings } from "../../../policy/limits.ts";
 import type { PolicyReference } from "../../meshTranslator.ts";
 import { subsetNameOf } from "../subsets.ts";
 import { virtualHostFindings } from "../virtualDestination/virtualHostFindings.ts";

@@ -1,8 +1,8 @@
 import type { ConnectionRoute, Destination, HttpMatchRequest, KubeServicePort, TrafficPolicy, TrafficPolicyRules } from "@isthmus/api";
 import { keyOf } from "@isthmus/core";
 import { type Finding, warningFinding } from "../../../findings.ts";
+import { portsOf, serviceOf } from "../../../policy/hosts/serviceRefs.ts";
 import { selectsDestination } from "../../../policy/selectors.ts";
-import { portsOf, serviceOf } from "../../../policy/serviceRefs.ts";
 import { isSilent } from "../../../policy/silentRules.ts";
 import type { ReferenceLookup } from "../../meshTranslator.ts";
 import { features } from "../features/index.ts";

@@ -1,8 +1,8 @@
 import type { Destination } from "@isthmus/api";
 import { keyOf, keyOfResource, type ObjectRef } from "@isthmus/core";
 import { memoizeRow } from "../../../incremental/memoizeRow.ts";
-import { hostnameFrom, serviceKeyOf } from "../../../policy/hostnames.ts";
-import { firstOf } from "../../../policy/virtualDestinationRefs.ts";
+import { hostnameFrom, serviceKeyOf } from "../../../policy/hosts/hostnames.ts";
+import { firstOf } from "../../../policy/virtualDestinations/virtualDestinationRefs.ts";
 import type { DestinationInputs, TranslationContext } from "../../inputs.ts";
 import type { ReferenceLookup } from "../../meshTranslator.ts";
 import type { SourceContext } from "../policyFields.ts";

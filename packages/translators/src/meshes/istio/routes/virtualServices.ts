@@ -1,7 +1,7 @@
 import type { HttpRoute, TrafficPolicy, VirtualService } from "@isthmus/api";
 import { merged } from "@isthmus/core";
-import { hostnameFrom } from "../../../policy/hostnames.ts";
-import { portsOf } from "../../../policy/serviceRefs.ts";
+import { hostnameFrom } from "../../../policy/hosts/hostnames.ts";
+import { portsOf } from "../../../policy/hosts/serviceRefs.ts";
 import type { DestinationInputs } from "../../inputs.ts";
 import { NO_FAULT } from "../features/faultInjection.ts";
 import type { RouteFields } from "../features/feature.ts";

@@ -1,5 +1,5 @@
 import type { Destination, Endpoint, Subset, VirtualDestinationSpec, Workload, WorkloadEntry } from "@isthmus/api";
-import { servicePortOf } from "../../../policy/virtualDestinationTargets.ts";
+import { servicePortOf } from "../../../policy/virtualDestinations/virtualDestinationTargets.ts";
 import { type AddressFamilies, gatewaysFor } from "../addressFamilies.ts";
 import { hasAddress, type Labels, labelling, TLS_MODE_LABEL } from "../virtualMesh/endpoints.ts";
 import { portName } from "../virtualMesh/ports.ts";

@@ -1,7 +1,7 @@
 import type { Subset, TrafficPolicy, VirtualDestination } from "@isthmus/api";
 import { equalJson, formatRef, keyOf, matchesLabels, type Report, refOf } from "@isthmus/core";
 import { reportOf, warningFinding } from "../../../findings.ts";
-import { serviceOf } from "../../../policy/serviceRefs.ts";
+import { serviceOf } from "../../../policy/hosts/serviceRefs.ts";
 import type { VirtualDestinationInputs } from "../../inputs.ts";
 import { subsetNameOf } from "../subsets.ts";
 import type { Labels } from "../virtualMesh/endpoints.ts";

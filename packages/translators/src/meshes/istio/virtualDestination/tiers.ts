@@ -1,6 +1,6 @@
 import type { Destination, Mesh } from "@isthmus/api";
-import { isStatic } from "../../../policy/virtualDestinationFindings.ts";
-import { isFederatedTo } from "../../../policy/virtualDestinationTargets.ts";
+import { isStatic } from "../../../policy/virtualDestinations/virtualDestinationFindings.ts";
+import { isFederatedTo } from "../../../policy/virtualDestinations/virtualDestinationTargets.ts";
 import type { MeshWithGateways, VirtualDestinationInputs } from "../../inputs.ts";
 
 /** A mesh of another cluster, which is called through its gateways, with the Destinations behind them. */

@@ -1,7 +1,7 @@
 import type { VirtualDestination } from "@isthmus/api";
 import { formatRef, refOf } from "@isthmus/core";
 import { type Finding, invalidFinding, warningFinding } from "../../../findings.ts";
-import { virtualDestinationFindings } from "../../../policy/virtualDestinationFindings.ts";
+import { virtualDestinationFindings } from "../../../policy/virtualDestinations/virtualDestinationFindings.ts";
 
 /** What to know of a VirtualDestination that a policy sends traffic to. */
 export function virtualHostFindings(path: string, virtualDestination: VirtualDestination): readonly Finding[] {

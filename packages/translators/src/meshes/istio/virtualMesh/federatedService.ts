@@ -1,6 +1,6 @@
 import type { Destination, Mesh, ServiceEntryPort, WorkloadEntry } from "@isthmus/api";
 import type { Resource } from "@isthmus/core";
-import type { VirtualIp } from "../../../policy/virtualIpAddresses.ts";
+import type { VirtualIp } from "../../../policy/hosts/virtualIpAddresses.ts";
 import type { DestinationInputs } from "../../inputs.ts";
 import { type AddressFamilies, gatewaysFor } from "../addressFamilies.ts";
 import { atMostEndpoints, gatewayEndpoints, localEndpoints, resolutionOf } from "./endpoints.ts";

@@ -1,7 +1,7 @@
 import { type Destination, DestinationRule, type Mesh, ServiceEntry, type ServiceEntryPort, type ServiceEntrySpec } from "@isthmus/api";
 import { merged, type Output, type Resource, refOf, withoutUndefined } from "@isthmus/core";
 import { reportOf } from "../../../findings.ts";
-import { failoverHostname } from "../../../policy/hostnames.ts";
+import { failoverHostname } from "../../../policy/hosts/hostnames.ts";
 import { type DestinationInputs, emptyTranslation, type TargetTranslation } from "../../inputs.ts";
 import type { AppliedFederation } from "../../meshTranslator.ts";
 import { originOf, outputOf } from "../../outputMetadata.ts";

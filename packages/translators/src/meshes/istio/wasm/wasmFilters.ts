@@ -1,9 +1,9 @@
 import { EnvoyFilter, WASM_ANNOTATION, WASM_REVISION_ANNOTATION, type WasmDeployment, type WasmFilterOrder } from "@isthmus/api";
 import { type Output, refOf } from "@isthmus/core";
 import { reportOf } from "../../../findings.ts";
-import { agentAddress } from "../../../policy/agentAddress.ts";
+import { configurationOf, type DeployedFilter, wasmDeploymentFormOf } from "../../../policy/forms/wasmDeploymentForm.ts";
+import { agentAddress } from "../../../policy/hosts/agentAddress.ts";
 import { policyFilterName, wasmFilterName } from "../../../policy/policyFilterName.ts";
-import { configurationOf, type DeployedFilter, wasmDeploymentFormOf } from "../../../policy/wasmDeploymentForm.ts";
 import { emptyTranslation, type SelectedWorkloadInputs, type TargetTranslation } from "../../inputs.ts";
 import { originOf, outputOf } from "../../outputMetadata.ts";
 import { coveringWorkload, workloadProblem } from "../workloadFilters.ts";

@@ -1,6 +1,6 @@
 import { RBAC_FILTER, WASM_FILTER, type WasmPatch } from "@isthmus/api";
-import type { AgentAddress } from "../../../policy/agentAddress.ts";
-import type { DeployedFilter } from "../../../policy/wasmDeploymentForm.ts";
+import type { DeployedFilter } from "../../../policy/forms/wasmDeploymentForm.ts";
+import type { AgentAddress } from "../../../policy/hosts/agentAddress.ts";
 
 const ROUTER = "envoy.filters.http.router";
 
