@@ -1,8 +1,8 @@
 import { createRootRoute, createRoute, createRouter, Link, lazyRouteComponent, retainSearchParams } from "@tanstack/react-router";
 import { Empty } from "./components/Empty.tsx";
+import { Shell } from "./components/frame/Shell.tsx";
+import { readPageSearch } from "./components/frame/usePageSearch.ts";
 import { Loading } from "./components/Loading.tsx";
-import { Shell } from "./components/Shell.tsx";
-import { readPageSearch } from "./components/usePageSearch.ts";
 import { CertificatesPage } from "./pages/CertificatesPage.tsx";
 import { CiliumPage } from "./pages/CiliumPage.tsx";
 import { ClustersPage } from "./pages/ClustersPage.tsx";

@@ -45,15 +45,15 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
   "apps/meshctl/src/commands/accessLogs.ts": { "/^[1-5](\\d\\d|xx)$/": flag },
   "apps/meshctl/src/output/jsonPath/parseTemplate.ts": { "/-?\\d{1,15}/y": flag, "/[+-]?\\d{1,15}(\\.\\d{1,15})?/y": flag },
   "apps/ui/client/access/allowingPolicy.ts": { "/[^a-z0-9]+$/": { bound: 253, worst: ended("-", "a") } },
-  "apps/ui/client/model/insightIndex.ts": {
+  "apps/ui/client/model/insights/insightIndex.ts": {
     "/^(?:is|are|has|have|does|do|names|selects|federates|matches|sets|ends|allows|denies) /": { bound: OBJECT, worst: filled("is") },
   },
   "apps/ui/client/model/commands.ts": { "/[\\w.,:/@=-]/": { bound: 1, worst: filled("!") } },
   "apps/ui/client/translation/schemaValidator.ts": {
     'new RegExp(pattern, "u")': { trusted: "the pattern of a schema of ours, which are judged where they are written" },
   },
-  "apps/ui/client/model/visibleText.ts": { "/[\\p{Cc}\\p{Cf}\\u2028\\u2029]/gu": { bound: OBJECT, worst: filled("a\u202E") } },
-  "apps/ui/client/model/yamlLines.ts": { "/^[A-Za-z_/][\\w./-]*$/": { bound: OBJECT, worst: ended("a", "!") } },
+  "apps/ui/client/model/lines/visibleText.ts": { "/[\\p{Cc}\\p{Cf}\\u2028\\u2029]/gu": { bound: OBJECT, worst: filled("a\u202E") } },
+  "apps/ui/client/model/lines/yamlLines.ts": { "/^[A-Za-z_/][\\w./-]*$/": { bound: OBJECT, worst: ended("a", "!") } },
   "packages/api/src/cilium/ciliumPolicyReport.ts": { "/\\s+/g": { bound: OBJECT, worst: filled("a  ") } },
   "packages/api/src/settings/suppressions.ts": {
     "/^[A-Z]{2,3}(?:\\d{4}|\\d{0,3}\\*)$/": { bound: OBJECT, worst: ended("RTE1", "!") },

@@ -1,10 +1,10 @@
 import type { AccessEvaluator } from "@isthmus/translators";
 import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
+import { usePageSearch } from "../components/frame/usePageSearch.ts";
 import { Name } from "../components/Name.tsx";
 import { StatusMark } from "../components/StatusMark.tsx";
-import { usePageSearch } from "../components/usePageSearch.ts";
-import { formatFilter } from "../model/tokens.ts";
+import { formatFilter } from "../model/lines/tokens.ts";
 import { t } from "../strings.ts";
 import { type AccessAxes, type CellVerdict, cellVerdict, otherCallersVerdict } from "./accessMatrix.ts";
 import { verdictStatus } from "./verdictStatus.ts";

@@ -1,9 +1,9 @@
 import type { Verdict } from "@isthmus/translators";
 import { Link } from "@tanstack/react-router";
+import type { PageSearch } from "../components/frame/usePageSearch.ts";
 import { Name } from "../components/Name.tsx";
 import { StatusMark } from "../components/StatusMark.tsx";
-import type { PageSearch } from "../components/usePageSearch.ts";
-import { formatFilter } from "../model/tokens.ts";
+import { formatFilter } from "../model/lines/tokens.ts";
 import { t } from "../strings.ts";
 import type { ClosedTargets, VerdictGroups } from "./accessCounts.ts";
 import { verdictStatus } from "./verdictStatus.ts";

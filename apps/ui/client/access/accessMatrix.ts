@@ -2,8 +2,8 @@ import { type ResourceRef, refOf } from "@isthmus/core";
 import type { AccessCaller, AccessEvaluator, Verdict } from "@isthmus/translators";
 import type { Fleet } from "../data/fleet.ts";
 import { Destination, Workload } from "../data/kinds.ts";
+import { type Filter, matchesFilter } from "../model/lines/tokens.ts";
 import { isInScope, type Scope } from "../model/scope.ts";
-import { type Filter, matchesFilter } from "../model/tokens.ts";
 
 /** Who calls: a service account, or those of a namespace. */
 export interface CallerRow {

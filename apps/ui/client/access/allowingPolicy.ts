@@ -1,6 +1,6 @@
 import type { AccessCaller, AccessQuery } from "@isthmus/translators";
 import { AccessPolicy } from "../data/kinds.ts";
-import { yamlText } from "../model/yamlLines.ts";
+import { yamlText } from "../model/lines/yamlLines.ts";
 
 /** A Service, as Destinations name it. */
 export interface NamedService {

@@ -1,4 +1,4 @@
-import type { AgentSkew } from "../model/agentSkew.ts";
+import type { AgentSkew } from "../model/clusters/agentSkew.ts";
 import { t } from "../strings.ts";
 import { Name } from "./Name.tsx";
 import { ToneShape } from "./StatusMark.tsx";

@@ -1,7 +1,7 @@
 import type { Resource } from "@isthmus/core";
 import { Menu } from "@mantine/core";
 import { copiesOf } from "../model/copies.ts";
-import { yamlText } from "../model/yamlLines.ts";
+import { yamlText } from "../model/lines/yamlLines.ts";
 import { t } from "../strings.ts";
 import { useCopy } from "./CopyButton.tsx";
 

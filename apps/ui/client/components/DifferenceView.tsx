@@ -1,8 +1,8 @@
 import { useMemo } from "react";
-import { lineDifference, sideBySide } from "../model/lineDifference.ts";
-import { yamlText } from "../model/yamlLines.ts";
+import { lineDifference, sideBySide } from "../model/lines/lineDifference.ts";
+import { yamlText } from "../model/lines/yamlLines.ts";
 import { t } from "../strings.ts";
-import { usePageSearch } from "./usePageSearch.ts";
+import { usePageSearch } from "./frame/usePageSearch.ts";
 
 // What a browser lays out without a wait.
 const MOST_LINES = 2_000;

@@ -2,7 +2,7 @@ import type { ResourceRef } from "@isthmus/core";
 import { Link } from "@tanstack/react-router";
 import { useId, useMemo, useState } from "react";
 import { useFleet } from "../data/store.ts";
-import { excerptOf, fieldLines } from "../model/fieldLines.ts";
+import { excerptOf, fieldLines } from "../model/lines/fieldLines.ts";
 import { paramsOf } from "../model/objectPath.ts";
 import { t } from "../strings.ts";
 import { objectOf } from "./ObjectLink.tsx";

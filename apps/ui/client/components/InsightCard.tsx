@@ -1,6 +1,6 @@
 import type { ConsoleInsight } from "@isthmus/console/wire";
 import { Link } from "@tanstack/react-router";
-import { findingText } from "../model/insightIndex.ts";
+import { findingText } from "../model/insights/insightIndex.ts";
 import { t } from "../strings.ts";
 import { Command } from "./Command.tsx";
 import { Evidence } from "./Evidence.tsx";

@@ -1,5 +1,5 @@
 import { millisecondsOf, spanText } from "../model/age.ts";
-import type { ClusterLag } from "../model/clusterRows.ts";
+import type { ClusterLag } from "../model/clusters/clusterRows.ts";
 import { t } from "../strings.ts";
 import { StatusMark } from "./StatusMark.tsx";
 import { useServerNow } from "./Times.tsx";

@@ -1,4 +1,4 @@
-import { visibleText } from "../model/visibleText.ts";
+import { visibleText } from "../model/lines/visibleText.ts";
 
 // More is in the title.
 const LONGEST = 200;

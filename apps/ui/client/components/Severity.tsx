@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import type { SeverityCounts } from "../model/insightIndex.ts";
+import type { SeverityCounts } from "../model/insights/insightIndex.ts";
 import type { Status } from "../model/status.ts";
 import { t } from "../strings.ts";
 import { StatusMark, ToneShape } from "./StatusMark.tsx";

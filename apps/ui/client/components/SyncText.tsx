@@ -1,5 +1,5 @@
 import type { ConsoleActivity } from "@isthmus/console/wire";
-import { isOldActivity, secondsText, syncSpans, syncTimes } from "../model/syncTimes.ts";
+import { isOldActivity, secondsText, syncSpans, syncTimes } from "../model/clusters/syncTimes.ts";
 import { t } from "../strings.ts";
 import { When } from "./Times.tsx";
 

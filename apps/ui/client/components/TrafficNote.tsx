@@ -1,6 +1,6 @@
 import { useFleet } from "../data/store.ts";
 import { millisecondsOf, spanText, timeText } from "../model/age.ts";
-import { type TrafficMinutes, trafficState } from "../model/traffic.ts";
+import { type TrafficMinutes, trafficState } from "../model/topology/traffic.ts";
 import { t } from "../strings.ts";
 import { Name } from "./Name.tsx";
 import { useServerNow } from "./Times.tsx";

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef } from "react";
-import { type FieldLines, fieldLines } from "../model/fieldLines.ts";
-import { yamlLines, yamlText } from "../model/yamlLines.ts";
+import { type FieldLines, fieldLines } from "../model/lines/fieldLines.ts";
+import { yamlLines, yamlText } from "../model/lines/yamlLines.ts";
 import { t } from "../strings.ts";
 import { CopyButton } from "./CopyButton.tsx";
 import { YamlLineText } from "./YamlLineText.tsx";

@@ -9,8 +9,8 @@ import {
 } from "@isthmus/translators";
 import { Name } from "../components/Name.tsx";
 import { ObjectLink } from "../components/ObjectLink.tsx";
-import { PlainTable } from "../components/PlainTable.tsx";
 import { Section } from "../components/Section.tsx";
+import { PlainTable } from "../components/table/PlainTable.tsx";
 import type { Destination } from "../data/kinds.ts";
 import { remembering } from "../model/memo.ts";
 import { t } from "../strings.ts";

@@ -1,12 +1,12 @@
 import { useState } from "react";
 import { Loading } from "../components/Loading.tsx";
-import { MoreRows } from "../components/MoreRows.tsx";
 import { Name } from "../components/Name.tsx";
 import { NameList } from "../components/NameList.tsx";
-import { PlainTable } from "../components/PlainTable.tsx";
 import { StatusMark } from "../components/StatusMark.tsx";
+import { MoreRows } from "../components/table/MoreRows.tsx";
+import { PlainTable } from "../components/table/PlainTable.tsx";
 import { useFleet } from "../data/store.ts";
-import { affectedHosts, isInDoubt } from "../model/clusterImpact.ts";
+import { affectedHosts, isInDoubt } from "../model/clusters/clusterImpact.ts";
 import { t } from "../strings.ts";
 import { useFleetTranslation } from "../translation/useFleetTranslation.ts";
 import { hostsOf } from "./DestinationEffect.tsx";

@@ -3,7 +3,7 @@ import type { Fleet } from "../data/fleet.ts";
 import { IssuedCertificate } from "../data/kinds.ts";
 import { t } from "../strings.ts";
 import { millisecondsOf } from "./age.ts";
-import { registrationsIn } from "./registrations.ts";
+import { registrationsIn } from "./clusters/registrations.ts";
 import { type Status, titled } from "./status.ts";
 
 /** What is known of certificates, and whether that is by the word of a server, or only what agents report. */

@@ -2,9 +2,9 @@ import { equalJson, formatRef, keyOfResource, kindKeyOf, type Resource, refOf, t
 import type { Fleet } from "../data/fleet.ts";
 import { AccessPolicy, CiliumNetworkPolicy, CiliumPolicyReport, Destination, POLICY_KINDS, TrafficPolicy } from "../data/kinds.ts";
 import { t } from "../strings.ts";
+import { registrationOf } from "./clusters/registrations.ts";
 import { remembering } from "./memo.ts";
 import { parentsOf } from "./parents.ts";
-import { registrationOf } from "./registrations.ts";
 import { approvalStatus, conditionsOf, type Status } from "./status.ts";
 
 /** What is known of a generated object in its cluster. */

@@ -4,7 +4,7 @@ import { Destination, type Mesh, type VirtualMesh } from "../data/kinds.ts";
 import { millisecondsOf } from "./age.ts";
 import { targetsOf } from "./policyTargets.ts";
 import { workloadsBehind } from "./selection.ts";
-import { countedEdges, TRAFFIC_MINUTES, type TrafficMinutes, trafficEnds } from "./traffic.ts";
+import { countedEdges, TRAFFIC_MINUTES, type TrafficMinutes, trafficEnds } from "./topology/traffic.ts";
 
 /** A gateway through which other meshes reach one. */
 export interface MemberGateway {

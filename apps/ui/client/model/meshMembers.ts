@@ -1,7 +1,7 @@
 import { type Index, keyOf, keyOfResource } from "@isthmus/core";
 import type { Fleet } from "../data/fleet.ts";
 import { Destination, IssuedCertificate, type Mesh, Workload } from "../data/kinds.ts";
-import { clusterOf } from "./clusterOf.ts";
+import { clusterOf } from "./clusters/clusterOf.ts";
 
 /** What a mesh brings into a VirtualMesh. */
 export interface MeshMember {

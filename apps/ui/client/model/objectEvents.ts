@@ -2,7 +2,7 @@ import type { ConsoleEndedInsight } from "@isthmus/console/wire";
 import { type Resource, refOf, resourceKeyOf } from "@isthmus/core";
 import type { Fleet } from "../data/fleet.ts";
 import { t } from "../strings.ts";
-import { findingText } from "./insightIndex.ts";
+import { findingText } from "./insights/insightIndex.ts";
 import { conditionStatus, conditionsOf, type Tone } from "./status.ts";
 
 /** Something that happened to an object. */

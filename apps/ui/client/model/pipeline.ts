@@ -1,5 +1,5 @@
 import type { Fleet } from "../data/fleet.ts";
-import { type ClusterRow, clusterRows } from "./clusterRows.ts";
+import { type ClusterRow, clusterRows } from "./clusters/clusterRows.ts";
 import { objectCounts } from "./objectCounts.ts";
 import { isInScope, NO_SCOPE, type Scope } from "./scope.ts";
 

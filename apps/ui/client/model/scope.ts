@@ -1,10 +1,10 @@
 import type { Resource } from "@isthmus/core";
 import type { Fleet } from "../data/fleet.ts";
-import { clusterOf } from "./clusterOf.ts";
+import { clusterOf } from "./clusters/clusterOf.ts";
+import { registrationsIn } from "./clusters/registrations.ts";
 import { remembering } from "./memo.ts";
 import { objectCounts } from "./objectCounts.ts";
 import { targetsOf } from "./policyTargets.ts";
-import { registrationsIn } from "./registrations.ts";
 
 /** Names of the clusters to which all lists keep; none: they keep to nothing. */
 export type Scope = ReadonlySet<string>;

@@ -11,8 +11,8 @@ import {
   VirtualMesh,
   Workload,
 } from "../data/kinds.ts";
-import { clusterOf } from "./clusterOf.ts";
-import { insightIndexOf } from "./insightIndex.ts";
+import { clusterOf } from "./clusters/clusterOf.ts";
+import { insightIndexOf } from "./insights/insightIndex.ts";
 import { objectPath } from "./objectPath.ts";
 
 /** Something whose name is like what was typed. */

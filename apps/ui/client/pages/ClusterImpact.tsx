@@ -1,20 +1,20 @@
 import { lazy, Suspense, useState } from "react";
 import { ErrorBoundary } from "../components/ErrorBoundary.tsx";
 import { Loading } from "../components/Loading.tsx";
-import { MoreRows } from "../components/MoreRows.tsx";
 import { Name } from "../components/Name.tsx";
 import { NameList } from "../components/NameList.tsx";
 import { ObjectLink } from "../components/ObjectLink.tsx";
 import { PartialNote } from "../components/PartialNote.tsx";
-import { PlainTable } from "../components/PlainTable.tsx";
 import { Section } from "../components/Section.tsx";
 import { SeverityTotals } from "../components/Severity.tsx";
 import { Until, useServerNow } from "../components/Times.tsx";
+import { MoreRows } from "../components/table/MoreRows.tsx";
+import { PlainTable } from "../components/table/PlainTable.tsx";
 import type { KubernetesCluster } from "../data/kinds.ts";
 import { useFleet } from "../data/store.ts";
-import { endingCertificates, sendersTo } from "../model/clusterImpact.ts";
-import { insightIndexOf, NO_COUNTS } from "../model/insightIndex.ts";
-import { formatFilter } from "../model/tokens.ts";
+import { endingCertificates, sendersTo } from "../model/clusters/clusterImpact.ts";
+import { insightIndexOf, NO_COUNTS } from "../model/insights/insightIndex.ts";
+import { formatFilter } from "../model/lines/tokens.ts";
 import { t } from "../strings.ts";
 
 // With the translators.

@@ -1,10 +1,10 @@
 import { useMemo } from "react";
 import { Command } from "../components/Command.tsx";
 import { Empty } from "../components/Empty.tsx";
-import { Page } from "../components/Page.tsx";
-import { ServersNote } from "../components/ServersNote.tsx";
+import { Page } from "../components/frame/Page.tsx";
+import { ServersNote } from "../components/frame/ServersNote.tsx";
 import { useFleet } from "../data/store.ts";
-import { type ClusterRow, clusterRows, freeName } from "../model/clusterRows.ts";
+import { type ClusterRow, clusterRows, freeName } from "../model/clusters/clusterRows.ts";
 import { t } from "../strings.ts";
 import { CLUSTER_COLUMNS } from "./clusterColumns.tsx";
 import { ObjectTable } from "./ObjectTable.tsx";

@@ -1,11 +1,11 @@
 import { Command } from "../components/Command.tsx";
+import { useScope } from "../components/frame/useScope.ts";
 import { LagText } from "../components/LagText.tsx";
 import { Name } from "../components/Name.tsx";
-import { PlainTable } from "../components/PlainTable.tsx";
 import { Section } from "../components/Section.tsx";
 import { StatusMark } from "../components/StatusMark.tsx";
 import { When } from "../components/Times.tsx";
-import { useScope } from "../components/useScope.ts";
+import { PlainTable } from "../components/table/PlainTable.tsx";
 import { useFleet } from "../data/store.ts";
 import { pipelineOf } from "../model/pipeline.ts";
 import { t } from "../strings.ts";

@@ -1,8 +1,8 @@
 import { Command } from "../components/Command.tsx";
-import { PlainTable } from "../components/PlainTable.tsx";
+import { SessionEvents } from "../components/frame/SessionEvents.tsx";
+import { useScope } from "../components/frame/useScope.ts";
 import { Section } from "../components/Section.tsx";
-import { SessionEvents } from "../components/SessionEvents.tsx";
-import { useScope } from "../components/useScope.ts";
+import { PlainTable } from "../components/table/PlainTable.tsx";
 import { useFleet } from "../data/store.ts";
 import { logCommands } from "../model/commands.ts";
 import { clusterNames, isInScope } from "../model/scope.ts";

@@ -1,19 +1,19 @@
 import { messageOf } from "@isthmus/core";
 import { Link } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
+import { useScope } from "../components/frame/useScope.ts";
 import { Name } from "../components/Name.tsx";
 import { PartialNote } from "../components/PartialNote.tsx";
-import { PlainTable } from "../components/PlainTable.tsx";
 import { Section } from "../components/Section.tsx";
 import { save } from "../components/save.ts";
 import { useServerNow } from "../components/Times.tsx";
+import { PlainTable } from "../components/table/PlainTable.tsx";
 import { useAnswer } from "../components/useAnswer.ts";
-import { useScope } from "../components/useScope.ts";
 import { readChanges, readPast } from "../data/past.ts";
 import { useFleetState } from "../data/store.ts";
 import { timeText } from "../model/age.ts";
-import { momentGrid, shadeOf } from "../model/momentGrid.ts";
-import { savedFleet } from "../model/savedFleet.ts";
+import { momentGrid, shadeOf } from "../model/history/momentGrid.ts";
+import { savedFleet } from "../model/history/savedFleet.ts";
 import { t } from "../strings.ts";
 
 // As many as fit beside each other.

@@ -1,8 +1,8 @@
 import { refOf } from "@isthmus/core";
 import { Empty } from "../components/Empty.tsx";
+import { Page } from "../components/frame/Page.tsx";
 import { ObjectLink } from "../components/ObjectLink.tsx";
-import { Page } from "../components/Page.tsx";
-import type { Column } from "../components/tableColumns.ts";
+import type { Column } from "../components/table/tableColumns.ts";
 import { Destination } from "../data/kinds.ts";
 import { t } from "../strings.ts";
 import { clusterColumn, type DiscoveredRow, insightsColumn, rowClusters, rowKey, textColumn } from "./discoveredColumns.tsx";

@@ -1,13 +1,13 @@
 import { Link, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useMemo } from "react";
 import { Name } from "../components/Name.tsx";
-import { ResourceTable } from "../components/ResourceTable.tsx";
 import { SeverityTotals } from "../components/Severity.tsx";
 import { When } from "../components/Times.tsx";
-import type { Column } from "../components/tableColumns.ts";
+import { ResourceTable } from "../components/table/ResourceTable.tsx";
+import type { Column } from "../components/table/tableColumns.ts";
 import { useFleet } from "../data/store.ts";
-import { type InsightGroup, type InsightGrouping, insightGroups } from "../model/insightGroups.ts";
-import type { CodeInsights } from "../model/insightIndex.ts";
+import { type InsightGroup, type InsightGrouping, insightGroups } from "../model/insights/insightGroups.ts";
+import type { CodeInsights } from "../model/insights/insightIndex.ts";
 import { t } from "../strings.ts";
 
 const keyOf = ({ name }: InsightGroup) => name;

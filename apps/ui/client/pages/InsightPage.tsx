@@ -1,13 +1,13 @@
 import { explainedCode } from "@isthmus/insights/catalogue";
 import { Link, useParams } from "@tanstack/react-router";
+import { ScopeNote } from "../components/frame/ScopeNote.tsx";
+import { usePageTitle } from "../components/frame/usePageTitle.ts";
+import { useScope } from "../components/frame/useScope.ts";
 import { InsightCard } from "../components/InsightCard.tsx";
 import { Name } from "../components/Name.tsx";
-import { ScopeNote } from "../components/ScopeNote.tsx";
 import { Section } from "../components/Section.tsx";
-import { usePageTitle } from "../components/usePageTitle.ts";
-import { useScope } from "../components/useScope.ts";
 import { useFleet } from "../data/store.ts";
-import { insightIndexOf } from "../model/insightIndex.ts";
+import { insightIndexOf } from "../model/insights/insightIndex.ts";
 import { t } from "../strings.ts";
 import { CodeMeaning } from "./CodeMeaning.tsx";
 

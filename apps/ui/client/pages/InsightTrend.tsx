@@ -1,11 +1,11 @@
 import { useMemo } from "react";
-import { PlainTable } from "../components/PlainTable.tsx";
+import { useScope } from "../components/frame/useScope.ts";
 import { Section } from "../components/Section.tsx";
 import { useServerNow } from "../components/Times.tsx";
-import { useScope } from "../components/useScope.ts";
+import { PlainTable } from "../components/table/PlainTable.tsx";
 import { useFleet } from "../data/store.ts";
 import { spanText, timeText } from "../model/age.ts";
-import { insightRecord, insightTrend, type TrendPoint } from "../model/insightRecord.ts";
+import { insightRecord, insightTrend, type TrendPoint } from "../model/insights/insightRecord.ts";
 import { t } from "../strings.ts";
 
 const WEEK_MS = 7 * 24 * 3_600_000;

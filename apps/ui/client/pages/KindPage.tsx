@@ -2,12 +2,12 @@ import { fullKeyOf, type Resource, refOf } from "@isthmus/core";
 import { Link, useParams } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { Empty } from "../components/Empty.tsx";
+import { usePageTitle } from "../components/frame/usePageTitle.ts";
 import { Name } from "../components/Name.tsx";
 import { ObjectLink } from "../components/ObjectLink.tsx";
-import type { Column } from "../components/tableColumns.ts";
-import { usePageTitle } from "../components/usePageTitle.ts";
+import type { Column } from "../components/table/tableColumns.ts";
 import { useFleet } from "../data/store.ts";
-import { clusterOf as clusterAbout } from "../model/clusterOf.ts";
+import { clusterOf as clusterAbout } from "../model/clusters/clusterOf.ts";
 import { t } from "../strings.ts";
 import { ObjectTable } from "./ObjectTable.tsx";
 

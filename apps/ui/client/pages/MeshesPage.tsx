@@ -1,11 +1,11 @@
 import { refOf } from "@isthmus/core";
 import { Link } from "@tanstack/react-router";
 import { Empty } from "../components/Empty.tsx";
+import { Page } from "../components/frame/Page.tsx";
+import { useScope } from "../components/frame/useScope.ts";
 import { ObjectLink } from "../components/ObjectLink.tsx";
-import { Page } from "../components/Page.tsx";
 import { Section } from "../components/Section.tsx";
 import { StatusMark } from "../components/StatusMark.tsx";
-import { useScope } from "../components/useScope.ts";
 import { Mesh, VirtualMesh } from "../data/kinds.ts";
 import { useFleet } from "../data/store.ts";
 import { isInScope, policyClusters } from "../model/scope.ts";

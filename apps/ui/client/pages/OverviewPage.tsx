@@ -1,13 +1,13 @@
 import { explainedCode } from "@isthmus/insights/catalogue";
 import { Link } from "@tanstack/react-router";
+import { Page } from "../components/frame/Page.tsx";
+import { useScope } from "../components/frame/useScope.ts";
 import { Name } from "../components/Name.tsx";
 import { ObjectLink } from "../components/ObjectLink.tsx";
-import { Page } from "../components/Page.tsx";
 import { Section } from "../components/Section.tsx";
 import { Severity } from "../components/Severity.tsx";
-import { useScope } from "../components/useScope.ts";
 import { useFleet } from "../data/store.ts";
-import { findingText, insightIndexOf } from "../model/insightIndex.ts";
+import { findingText, insightIndexOf } from "../model/insights/insightIndex.ts";
 import { t } from "../strings.ts";
 import { InsightTrend } from "./InsightTrend.tsx";
 import { OverviewTiles } from "./OverviewTiles.tsx";

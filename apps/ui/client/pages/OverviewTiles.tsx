@@ -1,24 +1,24 @@
 import type { Resource } from "@isthmus/core";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import type { PageSearch } from "../components/frame/usePageSearch.ts";
+import { useScope } from "../components/frame/useScope.ts";
 import { SeverityTotals } from "../components/Severity.tsx";
 import { StatusMark, ToneShape } from "../components/StatusMark.tsx";
 import { useServerNow } from "../components/Times.tsx";
-import type { PageSearch } from "../components/usePageSearch.ts";
-import { useScope } from "../components/useScope.ts";
 import type { Fleet } from "../data/fleet.ts";
 import { Destination, Mesh, POLICY_KINDS, VirtualMesh, Workload } from "../data/kinds.ts";
 import { useFleet } from "../data/store.ts";
 import { millisecondsOf, spanText } from "../model/age.ts";
 import { certificateStatus, certificateUse, firstToEnd } from "../model/certificateRows.ts";
-import { clusterOf } from "../model/clusterOf.ts";
-import { clusterRows } from "../model/clusterRows.ts";
-import { insightIndexOf, type SeverityCounts } from "../model/insightIndex.ts";
+import { clusterOf } from "../model/clusters/clusterOf.ts";
+import { clusterRows } from "../model/clusters/clusterRows.ts";
+import { fleetSync, secondsText } from "../model/clusters/syncTimes.ts";
+import { insightIndexOf, type SeverityCounts } from "../model/insights/insightIndex.ts";
+import { formatFilter } from "../model/lines/tokens.ts";
 import { meshFacts } from "../model/meshFacts.ts";
 import { isInScope, policyClusters } from "../model/scope.ts";
 import { approvalOf, type Status } from "../model/status.ts";
-import { fleetSync, secondsText } from "../model/syncTimes.ts";
-import { formatFilter } from "../model/tokens.ts";
 import { t } from "../strings.ts";
 
 /** Totals of the fleet: each leads to the list that it counts. */

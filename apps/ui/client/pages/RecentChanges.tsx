@@ -1,14 +1,14 @@
 import { fullKeyOf, refOf } from "@isthmus/core";
 import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
+import { useScope } from "../components/frame/useScope.ts";
 import { Name } from "../components/Name.tsx";
 import { ObjectLink } from "../components/ObjectLink.tsx";
 import { Section } from "../components/Section.tsx";
 import { ToneShape } from "../components/StatusMark.tsx";
 import { When } from "../components/Times.tsx";
-import { useScope } from "../components/useScope.ts";
 import { useFleet } from "../data/store.ts";
-import { recentChanges } from "../model/recentChanges.ts";
+import { recentChanges } from "../model/history/recentChanges.ts";
 import { isInScope, policyClusters } from "../model/scope.ts";
 import { conditionStatus } from "../model/status.ts";
 import { t } from "../strings.ts";

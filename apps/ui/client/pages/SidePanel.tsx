@@ -9,7 +9,7 @@ import { Name } from "../components/Name.tsx";
 import { ClusterChip, generatedOf, objectOf } from "../components/ObjectLink.tsx";
 import { ObjectState } from "../components/ObjectState.tsx";
 import { useFleet } from "../data/store.ts";
-import { clusterOf } from "../model/clusterOf.ts";
+import { clusterOf } from "../model/clusters/clusterOf.ts";
 import { paramsOf } from "../model/objectPath.ts";
 import { t } from "../strings.ts";
 import { Summary } from "../summaries/Summary.tsx";

@@ -1,9 +1,9 @@
 import { refOf } from "@isthmus/core";
 import { Empty } from "../components/Empty.tsx";
+import { Page } from "../components/frame/Page.tsx";
 import { Name } from "../components/Name.tsx";
 import { ObjectLink } from "../components/ObjectLink.tsx";
-import { Page } from "../components/Page.tsx";
-import type { Column } from "../components/tableColumns.ts";
+import type { Column } from "../components/table/tableColumns.ts";
 import { useFleet } from "../data/store.ts";
 import { canTellOutside, type OutsideReason } from "../model/outsideMesh.ts";
 import { t } from "../strings.ts";

@@ -6,12 +6,12 @@ import { ObjectLink } from "../components/ObjectLink.tsx";
 import { SeverityTotals } from "../components/Severity.tsx";
 import { StatusMark } from "../components/StatusMark.tsx";
 import { Until, When } from "../components/Times.tsx";
-import type { Column } from "../components/tableColumns.ts";
+import type { Column } from "../components/table/tableColumns.ts";
 import { KubernetesCluster } from "../data/kinds.ts";
 import { millisecondsOf } from "../model/age.ts";
-import type { ClusterRow } from "../model/clusterRows.ts";
-import { secondsText } from "../model/syncTimes.ts";
-import { formatFilter } from "../model/tokens.ts";
+import type { ClusterRow } from "../model/clusters/clusterRows.ts";
+import { secondsText } from "../model/clusters/syncTimes.ts";
+import { formatFilter } from "../model/lines/tokens.ts";
 import { t } from "../strings.ts";
 
 /** The registration of a cluster, whether or not there is one. */

@@ -2,8 +2,8 @@ import { keyOfResource, type Resource } from "@isthmus/core";
 import { Name } from "../components/Name.tsx";
 import { ClusterChip } from "../components/ObjectLink.tsx";
 import { SeverityTotals } from "../components/Severity.tsx";
-import type { Column } from "../components/tableColumns.ts";
-import type { SeverityCounts } from "../model/insightIndex.ts";
+import type { Column } from "../components/table/tableColumns.ts";
+import type { SeverityCounts } from "../model/insights/insightIndex.ts";
 import { t } from "../strings.ts";
 
 /** A row of what discovery found: the object, the cluster that it is of, and the insights about it. */

@@ -1,6 +1,6 @@
 import { refOf } from "@isthmus/core";
 import { ObjectLink } from "../components/ObjectLink.tsx";
-import type { Column } from "../components/tableColumns.ts";
+import type { Column } from "../components/table/tableColumns.ts";
 import type { Mesh } from "../data/kinds.ts";
 import { meshFacts } from "../model/meshFacts.ts";
 import { t } from "../strings.ts";

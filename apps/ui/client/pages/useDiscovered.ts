@@ -1,8 +1,8 @@
 import { type Kind, type Resource, refOf, resourceKeyOf } from "@isthmus/core";
 import { useMemo } from "react";
 import { useFleet } from "../data/store.ts";
-import { clusterOf } from "../model/clusterOf.ts";
-import { insightCountsAbout } from "../model/insightIndex.ts";
+import { clusterOf } from "../model/clusters/clusterOf.ts";
+import { insightCountsAbout } from "../model/insights/insightIndex.ts";
 import type { DiscoveredRow } from "./discoveredColumns.tsx";
 
 /** A row for each object of a kind; computed again when these objects, or insights, change. */

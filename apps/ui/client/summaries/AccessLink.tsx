@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
-import type { PageSearch } from "../components/usePageSearch.ts";
-import { formatFilter } from "../model/tokens.ts";
+import type { PageSearch } from "../components/frame/usePageSearch.ts";
+import { formatFilter } from "../model/lines/tokens.ts";
 import { t } from "../strings.ts";
 
 export interface AccessLinkProps {

@@ -1,7 +1,7 @@
 import { Name } from "../components/Name.tsx";
 import { ObjectLink } from "../components/ObjectLink.tsx";
-import { PlainTable } from "../components/PlainTable.tsx";
 import { Section } from "../components/Section.tsx";
+import { PlainTable } from "../components/table/PlainTable.tsx";
 import { AccessPolicy, type Destination } from "../data/kinds.ts";
 import { allowedCallers } from "../model/callers.ts";
 import { t } from "../strings.ts";

@@ -8,7 +8,7 @@ import { type Destination, Mesh, VirtualMesh } from "../data/kinds.ts";
 import { useFleet } from "../data/store.ts";
 import { policiesOn } from "../model/policyTargets.ts";
 import { workloadsBehind } from "../model/selection.ts";
-import { isFederated } from "../model/topology.ts";
+import { isFederated } from "../model/topology/topology.ts";
 import { t } from "../strings.ts";
 import { AllowedCallersTable } from "./AllowedCallersTable.tsx";
 import { EffectiveRouting } from "./EffectiveRouting.tsx";

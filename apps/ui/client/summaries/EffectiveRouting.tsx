@@ -1,8 +1,8 @@
 import { keyOfResource } from "@isthmus/core";
 import { Name } from "../components/Name.tsx";
 import { ObjectLink } from "../components/ObjectLink.tsx";
-import { PlainTable } from "../components/PlainTable.tsx";
 import { Section } from "../components/Section.tsx";
+import { PlainTable } from "../components/table/PlainTable.tsx";
 import { type Destination, TrafficPolicy } from "../data/kinds.ts";
 import { useFleet } from "../data/store.ts";
 import { effectiveRouting } from "../model/effect.ts";

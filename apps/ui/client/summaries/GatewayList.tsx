@@ -7,7 +7,7 @@ import { useServerNow } from "../components/Times.tsx";
 import type { VirtualMesh } from "../data/kinds.ts";
 import { useFleet } from "../data/store.ts";
 import { millisecondsOf, spanText } from "../model/age.ts";
-import { clusterOf } from "../model/clusterOf.ts";
+import { clusterOf } from "../model/clusters/clusterOf.ts";
 import { type MemberGateway, type MeshGateways, meshGateways } from "../model/memberGateways.ts";
 import { meshFacts } from "../model/meshFacts.ts";
 import { t } from "../strings.ts";

@@ -1,12 +1,12 @@
 import { keyOfResource, type Resource, refOf } from "@isthmus/core";
+import { usePageSearch } from "../components/frame/usePageSearch.ts";
 import { Name } from "../components/Name.tsx";
 import { ObjectLink } from "../components/ObjectLink.tsx";
-import { PlainTable } from "../components/PlainTable.tsx";
 import { Section } from "../components/Section.tsx";
 import { StatusMark } from "../components/StatusMark.tsx";
-import { usePageSearch } from "../components/usePageSearch.ts";
+import { PlainTable } from "../components/table/PlainTable.tsx";
 import { type Destination, TrafficPolicy } from "../data/kinds.ts";
-import { comparedFields } from "../model/comparison.ts";
+import { comparedFields } from "../model/lines/comparison.ts";
 import type { PolicyOnDestination } from "../model/policyTargets.ts";
 import { t } from "../strings.ts";
 import { Problems } from "./ObjectErrors.tsx";

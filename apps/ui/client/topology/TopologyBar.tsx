@@ -1,10 +1,10 @@
 import { useId } from "react";
 import { Choices } from "../components/Choices.tsx";
 import { useCopy } from "../components/CopyButton.tsx";
-import { usePageSearch } from "../components/usePageSearch.ts";
+import { usePageSearch } from "../components/frame/usePageSearch.ts";
 import { useTyped } from "../components/useTyped.ts";
-import { parseFilter, unknownKeyOf } from "../model/tokens.ts";
-import { BOXES, boxesOf, GRAPH_KEYS, PARTS, partsOf, withPart } from "../model/topologyParts.ts";
+import { parseFilter, unknownKeyOf } from "../model/lines/tokens.ts";
+import { BOXES, boxesOf, GRAPH_KEYS, PARTS, partsOf, withPart } from "../model/topology/topologyParts.ts";
 import { t } from "../strings.ts";
 
 const VIEWS = ["graph", "table"] as const;

@@ -1,5 +1,5 @@
-import type { TopologyNode } from "../model/topology.ts";
-import type { Boxes } from "../model/topologyParts.ts";
+import type { TopologyNode } from "../model/topology/topology.ts";
+import type { Boxes } from "../model/topology/topologyParts.ts";
 import { t } from "../strings.ts";
 import type { BoxData } from "./drawing.ts";
 

@@ -1,6 +1,6 @@
 import type { Edge, Node } from "@xyflow/react";
-import type { SeverityCounts } from "../model/insightIndex.ts";
-import type { TopologyNode } from "../model/topology.ts";
+import type { SeverityCounts } from "../model/insights/insightIndex.ts";
+import type { TopologyNode } from "../model/topology/topology.ts";
 
 /** Nodes and edges with their places, as the graph draws them. */
 export interface Drawing {

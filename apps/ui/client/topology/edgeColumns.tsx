@@ -2,11 +2,11 @@ import { refOf, type SignalRates } from "@isthmus/core";
 import { Name } from "../components/Name.tsx";
 import { ClusterChip, ObjectLink } from "../components/ObjectLink.tsx";
 import { SeverityTotals } from "../components/Severity.tsx";
-import type { Column } from "../components/tableColumns.ts";
-import { NO_COUNTS } from "../model/insightIndex.ts";
-import type { Topology, TopologyEdge, TopologyNode } from "../model/topology.ts";
-import { endValues, insightValues, policyValues, type TopologyInsights } from "../model/topologyParts.ts";
-import { trafficTexts } from "../model/trafficText.ts";
+import type { Column } from "../components/table/tableColumns.ts";
+import { NO_COUNTS } from "../model/insights/insightIndex.ts";
+import type { Topology, TopologyEdge, TopologyNode } from "../model/topology/topology.ts";
+import { endValues, insightValues, policyValues, type TopologyInsights } from "../model/topology/topologyParts.ts";
+import { trafficTexts } from "../model/topology/trafficText.ts";
 import { t } from "../strings.ts";
 
 /** A row of the graph as a table: an edge, or a node without one. */

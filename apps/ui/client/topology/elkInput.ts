@@ -1,5 +1,5 @@
 import type { ElkNode } from "elkjs/lib/elk-api.js";
-import type { TopologyEdge } from "../model/topology.ts";
+import type { TopologyEdge } from "../model/topology/topology.ts";
 import type { BoxTree } from "./boxes.ts";
 
 /** How large a service is drawn. */

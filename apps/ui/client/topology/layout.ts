@@ -1,8 +1,8 @@
 import { type Edge, MarkerType, type Node } from "@xyflow/react";
 import ELK, { type ElkNode } from "elkjs/lib/elk-api.js";
 import workerUrl from "elkjs/lib/elk-worker.min.js";
-import type { Topology, TopologyEdge } from "../model/topology.ts";
-import type { Boxes } from "../model/topologyParts.ts";
+import type { Topology, TopologyEdge } from "../model/topology/topology.ts";
+import type { Boxes } from "../model/topology/topologyParts.ts";
 import { type BoxTree, boxTree, clusterBoxId } from "./boxes.ts";
 import type { Drawing } from "./drawing.ts";
 import { linesOf, NODE, optionsOf, PADDING, rootOf } from "./elkInput.ts";

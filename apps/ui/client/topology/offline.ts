@@ -1,7 +1,7 @@
 import type { Edge, Node } from "@xyflow/react";
 import type { Fleet } from "../data/fleet.ts";
 import { timeText } from "../model/age.ts";
-import { frozenSince, isGone } from "../model/freshness.ts";
+import { frozenSince, isGone } from "../model/clusters/freshness.ts";
 import { t } from "../strings.ts";
 import type { BoxData, ServiceData } from "./drawing.ts";
 

@@ -1,4 +1,4 @@
-import { visibleText } from "../model/visibleText.ts";
+import { visibleText } from "../model/lines/visibleText.ts";
 import { t } from "../strings.ts";
 import { aboutNode, boxName } from "./boxes.ts";
 import type { BoxData, Drawing, ServiceData } from "./drawing.ts";

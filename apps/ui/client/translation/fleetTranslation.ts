@@ -11,7 +11,7 @@ import {
 import { computeStatuses, type Statuses, type Translation, translatedFieldsOf, translateInSteps } from "@isthmus/translators";
 import type { Fleet } from "../data/fleet.ts";
 import type { KubernetesCluster } from "../data/kinds.ts";
-import { registrationsIn } from "../model/registrations.ts";
+import { registrationsIn } from "../model/clusters/registrations.ts";
 import { conditionsOf } from "../model/status.ts";
 
 /** What follows from the fleet as the browser has it, by the translators of the server. */

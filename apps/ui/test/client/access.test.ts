@@ -6,7 +6,7 @@ import { allowingPolicy } from "../../client/access/allowingPolicy.ts";
 import { nearCallers } from "../../client/access/unknownCaller.ts";
 import { emptyFleet } from "../../client/data/fleet.ts";
 import { Destination, Workload } from "../../client/data/kinds.ts";
-import { parseFilter } from "../../client/model/tokens.ts";
+import { parseFilter } from "../../client/model/lines/tokens.ts";
 import { pastedObjects } from "../../client/translation/pastedObjects.ts";
 
 const workload = (name: string, namespace: string, serviceAccountName: string): Workload => ({

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { agentSkew, serversText } from "../../client/model/agentSkew.ts";
+import { agentSkew, serversText } from "../../client/model/clusters/agentSkew.ts";
 
 const one = [{ version: "1.4.0", replicas: 2 }];
 const mixed = [{ version: "1.4.0", replicas: 1 }, { version: "1.5.1", replicas: 2 }, { replicas: 1 }];

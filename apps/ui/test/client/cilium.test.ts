@@ -1,7 +1,7 @@
 import { type Resource, snapshotOf } from "@isthmus/core";
 import { expect, it } from "vitest";
 import { emptyFleet, type Fleet } from "../../client/data/fleet.ts";
-import { ciliumClusters, ciliumPolicyRows } from "../../client/model/ciliumRows.ts";
+import { ciliumClusters, ciliumPolicyRows } from "../../client/model/clusters/ciliumRows.ts";
 import { settingsPatch } from "../../client/model/commands.ts";
 import { planeSettings } from "../../client/model/planeSettings.ts";
 

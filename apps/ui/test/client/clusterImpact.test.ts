@@ -4,7 +4,7 @@ import type { ReachableHost } from "@isthmus/translators";
 import { expect, it } from "vitest";
 import { emptyFleet, type Fleet } from "../../client/data/fleet.ts";
 import type { KubernetesCluster } from "../../client/data/kinds.ts";
-import { affectedHosts, endingCertificates, isInDoubt, sendersTo } from "../../client/model/clusterImpact.ts";
+import { affectedHosts, endingCertificates, isInDoubt, sendersTo } from "../../client/model/clusters/clusterImpact.ts";
 
 const NOW = Date.parse("2026-01-01T00:00:00Z");
 const service = (name: string, clusterName: string) => ({ name, namespace: "shop", clusterName });

@@ -3,7 +3,7 @@ import { snapshotOf } from "@isthmus/core";
 import { expect, it } from "vitest";
 import { emptyFleet, type Fleet } from "../../client/data/fleet.ts";
 import { KubernetesCluster } from "../../client/data/kinds.ts";
-import { clusterRows, freeName } from "../../client/model/clusterRows.ts";
+import { clusterRows, freeName } from "../../client/model/clusters/clusterRows.ts";
 
 const NOW = "2026-01-01T12:00:00.000Z";
 const SINCE = "2026-01-01T11:59:22.000Z";

@@ -2,9 +2,9 @@ import type { ConsoleSource } from "@isthmus/console/wire";
 import { METRICS, type Resource, snapshotOf } from "@isthmus/core";
 import { describe, expect, it } from "vitest";
 import { emptyFleet, type Fleet } from "../../client/data/fleet.ts";
-import { momentGrid, shadeOf } from "../../client/model/momentGrid.ts";
+import { momentGrid, shadeOf } from "../../client/model/history/momentGrid.ts";
+import { savedFleet } from "../../client/model/history/savedFleet.ts";
 import { pipelineOf } from "../../client/model/pipeline.ts";
-import { savedFleet } from "../../client/model/savedFleet.ts";
 import { NO_SCOPE, scopeOf } from "../../client/model/scope.ts";
 import { debugStrings } from "../../client/strings/debug.ts";
 

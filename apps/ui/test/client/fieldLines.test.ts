@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { excerptOf, fieldLines } from "../../client/model/fieldLines.ts";
+import { excerptOf, fieldLines } from "../../client/model/lines/fieldLines.ts";
 
 const object = {
   kind: "TrafficPolicy",

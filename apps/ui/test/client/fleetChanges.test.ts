@@ -1,7 +1,7 @@
 import { type Resource, runToCompletion, snapshotOf } from "@isthmus/core";
 import { expect, it } from "vitest";
 import { emptyFleet, type Fleet } from "../../client/data/fleet.ts";
-import { fleetChanges } from "../../client/model/fleetChanges.ts";
+import { fleetChanges } from "../../client/model/history/fleetChanges.ts";
 
 function service(name: string, spec: object, metadata: object = {}): Resource {
   return { apiVersion: "v1", kind: "Service", metadata: { name, namespace: "a", clusterName: "c", ...metadata }, spec } as Resource;

@@ -2,7 +2,7 @@ import { type Resource, snapshotOf } from "@isthmus/core";
 import { expect, it } from "vitest";
 import { emptyFleet, type Fleet } from "../../client/data/fleet.ts";
 import { heldFleet } from "../../client/data/heldFleet.ts";
-import { freshnessOf } from "../../client/model/freshness.ts";
+import { freshnessOf } from "../../client/model/clusters/freshness.ts";
 
 const service = (name: string): Resource => ({ apiVersion: "v1", kind: "Service", metadata: { name, namespace: "a", clusterName: "c" } });
 const AT = "2026-01-01T12:00:00.000Z";

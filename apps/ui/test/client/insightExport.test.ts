@@ -2,7 +2,7 @@ import type { ConsoleInsight } from "@isthmus/console/wire";
 import { resourceKeyOf } from "@isthmus/core";
 import { expect, it } from "vitest";
 import { emptyFleet, type Fleet } from "../../client/data/fleet.ts";
-import { insightFile } from "../../client/model/insightExport.ts";
+import { insightFile } from "../../client/model/insights/insightExport.ts";
 import { scopeOf } from "../../client/model/scope.ts";
 
 function found(name: string, cluster: string, more: Partial<ConsoleInsight> = {}): ConsoleInsight {

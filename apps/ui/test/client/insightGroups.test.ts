@@ -1,11 +1,11 @@
 import type { ConsoleInsight } from "@isthmus/console/wire";
 import { resourceKeyOf } from "@isthmus/core";
 import { expect, it } from "vitest";
-import { matchesRow } from "../../client/components/tableColumns.ts";
+import { matchesRow } from "../../client/components/table/tableColumns.ts";
 import { emptyFleet, type Fleet } from "../../client/data/fleet.ts";
-import { clustersOfCode, insightGroups, namespacesOfCode, severitiesOfCode } from "../../client/model/insightGroups.ts";
-import { type CodeInsights, findingText, insightIndexOf, insightsOfCluster } from "../../client/model/insightIndex.ts";
-import { parseFilter } from "../../client/model/tokens.ts";
+import { clustersOfCode, insightGroups, namespacesOfCode, severitiesOfCode } from "../../client/model/insights/insightGroups.ts";
+import { type CodeInsights, findingText, insightIndexOf, insightsOfCluster } from "../../client/model/insights/insightIndex.ts";
+import { parseFilter } from "../../client/model/lines/tokens.ts";
 
 function found(code: ConsoleInsight["code"], namespace: string, clusterName: string, more: Partial<ConsoleInsight> = {}): ConsoleInsight {
   const object = { apiVersion: "v1", kind: "Service", name: `${code}-${namespace}`, namespace, clusterName };

@@ -3,7 +3,7 @@ import { type ResourceRef, resourceKeyOf } from "@isthmus/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { emptyFleet, type Fleet } from "../../client/data/fleet.ts";
-import { changesBetween, changesSince, insightRecord, insightTrend } from "../../client/model/insightRecord.ts";
+import { changesBetween, changesSince, insightRecord, insightTrend } from "../../client/model/insights/insightRecord.ts";
 import { scopeOf } from "../../client/model/scope.ts";
 
 const T0 = Date.parse("2026-01-01T00:00:00Z");

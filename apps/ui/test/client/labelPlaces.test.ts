@@ -1,6 +1,6 @@
 import ELK, { type ElkNode } from "elkjs/lib/elk.bundled.js";
 import { expect, it } from "vitest";
-import type { TopologyEdge } from "../../client/model/topology.ts";
+import type { TopologyEdge } from "../../client/model/topology/topology.ts";
 import type { Drawing } from "../../client/topology/drawing.ts";
 import { NODE, rootOf } from "../../client/topology/elkInput.ts";
 import { absoluteBoxes, curveBetween, pointOn } from "../../client/topology/geometry.ts";

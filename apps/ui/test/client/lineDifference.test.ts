@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { lineDifference, sideBySide } from "../../client/model/lineDifference.ts";
+import { lineDifference, sideBySide } from "../../client/model/lines/lineDifference.ts";
 
 const lines = fc.array(fc.constantFrom("a", "b", "c", "d"), { maxLength: 14 });
 const textsOf = (all: ReturnType<typeof lineDifference>, sign: "+" | "-") =>

@@ -2,7 +2,7 @@ import { type Resource, snapshotOf } from "@isthmus/core";
 import { expect, it } from "vitest";
 import { emptyFleet, type Fleet } from "../../client/data/fleet.ts";
 import type { Destination, Mesh, TrafficPolicy, Workload } from "../../client/data/kinds.ts";
-import { comparedFields } from "../../client/model/comparison.ts";
+import { comparedFields } from "../../client/model/lines/comparison.ts";
 import { meshMember, shortFingerprint } from "../../client/model/meshMembers.ts";
 import { workloadFacts } from "../../client/model/workloadFacts.ts";
 

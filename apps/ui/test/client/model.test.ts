@@ -2,14 +2,14 @@ import { type Resource, snapshotOf } from "@isthmus/core";
 import { expect, it } from "vitest";
 import { emptyFleet, type Fleet } from "../../client/data/fleet.ts";
 import { type Destination, KubernetesCluster, type TrafficPolicy } from "../../client/data/kinds.ts";
+import { freshnessOf } from "../../client/model/clusters/freshness.ts";
 import { effectiveRouting, selectorText, valueText } from "../../client/model/effect.ts";
-import { freshnessOf } from "../../client/model/freshness.ts";
 import { generatedObjectsOf } from "../../client/model/generatedObjects.ts";
 import { parentsOf } from "../../client/model/parents.ts";
 import { policiesOn, targetsOf } from "../../client/model/policyTargets.ts";
 import { searchFleet } from "../../client/model/searchFleet.ts";
 import { approvalOf } from "../../client/model/status.ts";
-import { topologyOf } from "../../client/model/topology.ts";
+import { topologyOf } from "../../client/model/topology/topology.ts";
 
 const NETWORKING = "networking.mesh.gloo.solo.io/v1";
 const policy: TrafficPolicy = {

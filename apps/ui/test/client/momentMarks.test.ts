@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { changedAt, heightsOf } from "../../client/model/momentMarks.ts";
+import { changedAt, heightsOf } from "../../client/model/history/momentMarks.ts";
 
 const [first, second, third] = ["2026-11-30T08:00:00Z", "2026-11-30T08:01:00Z", "2026-11-30T08:02:00Z"];
 const changed = changedAt({

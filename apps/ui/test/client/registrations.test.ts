@@ -2,8 +2,8 @@ import { type Resource, snapshotOf } from "@isthmus/core";
 import { expect, it } from "vitest";
 import { emptyFleet, type Fleet } from "../../client/data/fleet.ts";
 import { knownCertificates } from "../../client/model/certificateRows.ts";
-import { clusterRows } from "../../client/model/clusterRows.ts";
-import { registrationOf } from "../../client/model/registrations.ts";
+import { clusterRows } from "../../client/model/clusters/clusterRows.ts";
+import { registrationOf } from "../../client/model/clusters/registrations.ts";
 
 function registration(namespace: string, state: string): Resource {
   return {

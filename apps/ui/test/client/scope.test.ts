@@ -3,7 +3,7 @@ import { type Resource, type ResourceRef, refOf, resourceKeyOf, snapshotOf } fro
 import { expect, it } from "vitest";
 import { accessAxes, scopedAxes } from "../../client/access/accessMatrix.ts";
 import { emptyFleet, type Fleet } from "../../client/data/fleet.ts";
-import { insightIndexOf } from "../../client/model/insightIndex.ts";
+import { insightIndexOf } from "../../client/model/insights/insightIndex.ts";
 import { kindRows } from "../../client/model/kindRows.ts";
 import { clusterNames, isInScope, NO_SCOPE, policyClusters, scopeOf, scopeText } from "../../client/model/scope.ts";
 

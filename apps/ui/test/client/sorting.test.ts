@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { type Column, sortedRows } from "../../client/components/tableColumns.ts";
+import { type Column, sortedRows } from "../../client/components/table/tableColumns.ts";
 import { formatSorting, nextSorting, parseSorting } from "../../client/model/sorting.ts";
 
 interface Row {

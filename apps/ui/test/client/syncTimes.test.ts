@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { syncSpans } from "../../client/model/syncTimes.ts";
+import { syncSpans } from "../../client/model/clusters/syncTimes.ts";
 
 const syncBounds = [0.1, 0.5, 1, 5];
 

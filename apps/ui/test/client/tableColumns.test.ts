@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { ALL_COLUMNS, type Column, gridOf, sparedIds } from "../../client/components/tableColumns.ts";
+import { ALL_COLUMNS, type Column, gridOf, sparedIds } from "../../client/components/table/tableColumns.ts";
 
 const column = (id: string, rem: number, spare?: number): Column<string> => ({
   id,

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { parse } from "yaml";
-import { csvText } from "../../client/model/csv.ts";
+import { csvText } from "../../client/model/lines/csv.ts";
+import { visibleText } from "../../client/model/lines/visibleText.ts";
+import { yamlText } from "../../client/model/lines/yamlLines.ts";
 import { objectPath, refOfParams } from "../../client/model/objectPath.ts";
-import { visibleText } from "../../client/model/visibleText.ts";
-import { yamlText } from "../../client/model/yamlLines.ts";
 
 it("writes any JSON as YAML that means the same", () => {
   fc.assert(

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { readPageSearch } from "../../client/components/usePageSearch.ts";
-import { formatFilter, matchesFilter, parseFilter } from "../../client/model/tokens.ts";
+import { readPageSearch } from "../../client/components/frame/usePageSearch.ts";
+import { formatFilter, matchesFilter, parseFilter } from "../../client/model/lines/tokens.ts";
 
 const text = fc.string({ minLength: 1, maxLength: 12, unit: "grapheme" });
 const anyToken = fc.record(

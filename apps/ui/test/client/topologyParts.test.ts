@@ -3,8 +3,8 @@ import { type Resource, refOf, resourceKeyOf, snapshotOf } from "@isthmus/core";
 import { expect, it } from "vitest";
 import { emptyFleet, type Fleet } from "../../client/data/fleet.ts";
 import type { Destination } from "../../client/data/kinds.ts";
-import { parseFilter } from "../../client/model/tokens.ts";
-import { type Topology, topologyOf } from "../../client/model/topology.ts";
+import { parseFilter } from "../../client/model/lines/tokens.ts";
+import { type Topology, topologyOf } from "../../client/model/topology/topology.ts";
 import {
   boxesOf,
   foundIn,
@@ -15,7 +15,7 @@ import {
   withoutParts,
   withPart,
   withParts,
-} from "../../client/model/topologyParts.ts";
+} from "../../client/model/topology/topologyParts.ts";
 import { boxTree, placeText } from "../../client/topology/boxes.ts";
 
 function destination(name: string, namespace: string, clusterName: string, status: Destination["status"] = {}): Destination {

@@ -4,12 +4,12 @@ import { describe, expect, it } from "vitest";
 import { emptyFleet, type Fleet } from "../../client/data/fleet.ts";
 import { folded, NO_STREAM } from "../../client/data/fold.ts";
 import type { Destination, Workload } from "../../client/data/kinds.ts";
+import { fleetSync, syncTimes } from "../../client/model/clusters/syncTimes.ts";
 import { scopeOf } from "../../client/model/scope.ts";
-import { fleetSync, syncTimes } from "../../client/model/syncTimes.ts";
-import { topologyOf } from "../../client/model/topology.ts";
-import { withTraffic } from "../../client/model/topologyTraffic.ts";
-import { countedEdges, trafficEnds, trafficState } from "../../client/model/traffic.ts";
-import { trafficRows } from "../../client/model/trafficRows.ts";
+import { topologyOf } from "../../client/model/topology/topology.ts";
+import { withTraffic } from "../../client/model/topology/topologyTraffic.ts";
+import { countedEdges, trafficEnds, trafficState } from "../../client/model/topology/traffic.ts";
+import { trafficRows } from "../../client/model/topology/trafficRows.ts";
 
 const AT = "2026-01-01T12:00:00.000Z";
 const now = Date.parse(AT);
