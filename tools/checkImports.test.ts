@@ -178,12 +178,12 @@ describe("checkImports", () => {
 
   it("refuses a package with folders and without a table of them, once", () => {
     const text = "export const x = 1;";
-    const flat = { "packages/core/src/a.ts": text, "packages/core/src/gen.test/b.test.ts": text, "packages/core/test/c/d.ts": text };
+    const flat = { "packages/store/src/a.ts": text, "packages/store/src/gen.test/b.test.ts": text, "packages/store/test/c/d.ts": text };
     expect(problemsIn(flat)).toEqual([]);
     const problem = "and no table of folders: add it to folderTable of tools/packageTable.ts, and its section to ARCHITECTURE.md";
     expect(
-      problemsIn({ "packages/core/src/deep/a.ts": text, "packages/core/src/other/b.ts": text, "apps/agent/src/x/y.ts": text }),
-    ).toEqual([`packages/core has the folder src/deep ${problem}`, `apps/agent has the folder src/x ${problem}`]);
+      problemsIn({ "packages/store/src/deep/a.ts": text, "packages/store/src/other/b.ts": text, "apps/agent/src/x/y.ts": text }),
+    ).toEqual([`packages/store has the folder src/deep ${problem}`, `apps/agent has the folder src/x ${problem}`]);
   });
 
   it("refuses a table of folders that lists an import which no file makes, or one of a folder above", () => {

@@ -7,9 +7,9 @@ function problemsIn(files: Readonly<Record<string, string>>): readonly string[] 
   return checkSizes(new Map(Object.entries(files))).problems;
 }
 
-/** `count` files of `size` lines. */
+/** `count` files of `size` lines, spread over ten folders. */
 function files(count: number, size: number): Record<string, string> {
-  return Object.fromEntries(Array.from({ length: count }, (_, i) => [`packages/core/src/file${i}.ts`, lines(size)]));
+  return Object.fromEntries(Array.from({ length: count }, (_, i) => [`packages/core/src/folder${i % 10}/file${i}.ts`, lines(size)]));
 }
 
 describe("checkSizes", () => {
@@ -24,6 +24,15 @@ describe("checkSizes", () => {
     expect(problemsIn(tail)).toEqual([expect.stringContaining("one file in twenty has 351 lines")]);
     expect(problemsIn({ ...files(40, 10), "packages/core/src/long.ts": lines(501) })).toEqual([
       "packages/core/src/long.ts: 501 lines, above 500: its stage is cut wrongly",
+    ]);
+  });
+
+  it("refuses more than 40 files in a folder, not counting those of folders below", () => {
+    const flat = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, i) => [`apps/ui/client/model/file${i}.ts`, lines(1)]));
+    expect(problemsIn({ ...flat(40), ...files(400, 1) })).toEqual([]);
+    expect(problemsIn({ ...flat(41), "apps/ui/client/model/below/a.ts": lines(1) })).toEqual([
+      "apps/ui/client/model: 41 files, above 40: give those about one thing a folder of their own",
     ]);
   });
 

@@ -4,8 +4,8 @@ import type { CheckResult } from "./checkResult.ts";
 import { lineOf, parseSource } from "./importsOf.ts";
 import { isTypeScript, placeOf, type SourceTree } from "./sourceTree.ts";
 
-/** Lines per file of hand-written source (tests apart), and `any` per 1,000 lines: what the best codebases of this field keep. */
-const budgets = { medianLines: 120, p95Lines: 350, maxLines: 500, anyPerThousandLines: 0.3 } as const;
+/** Lines per file of hand-written source (tests apart), files directly in a folder, and `any` per 1,000 lines: what the best codebases of this field keep. */
+const budgets = { medianLines: 120, p95Lines: 350, maxLines: 500, maxFilesOfFolder: 40, anyPerThousandLines: 0.3 } as const;
 
 // Names under which things gather that have nothing in common.
 const SHAPELESS = /^(utils?|helpers?|commons?|managers?)$/i;
@@ -36,6 +36,10 @@ export function checkSizes(tree: SourceTree): CheckResult {
   for (const { path, lines } of sizes) {
     if (lines > budgets.maxLines) problems.push(`${path}: ${lines} lines, above ${budgets.maxLines}: its stage is cut wrongly`);
   }
+  for (const [folder, count] of filesByFolder(sizes.map(({ path }) => path))) {
+    if (count > budgets.maxFilesOfFolder)
+      problems.push(`${folder}: ${count} files, above ${budgets.maxFilesOfFolder}: give those about one thing a folder of their own`);
+  }
   if (anyRate > budgets.anyPerThousandLines)
     problems.push(`${anys} \`any\` in ${total} lines, above ${budgets.anyPerThousandLines} per 1,000`);
   if (sizes.length === 0) problems.push("no source file was found");
@@ -46,6 +50,12 @@ export function checkSizes(tree: SourceTree): CheckResult {
 function isCounted(path: string): boolean {
   const { kind, isTest, inside } = placeOf(path);
   return kind !== "project" && !isTest && (inside.startsWith("src/") || inside.startsWith("client/"));
+}
+
+function filesByFolder(paths: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const path of paths) counts.set(posix.dirname(path), (counts.get(posix.dirname(path)) ?? 0) + 1);
+  return counts;
 }
 
 function linesOf(text: string): number {

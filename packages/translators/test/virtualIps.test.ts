@@ -3,8 +3,8 @@ import { emptySnapshot, equalJson, type Resource, refOf, runToCompletion, type S
 import { runs } from "@isthmus/testing";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { AttachmentStep } from "../src/attachment/attachment.ts";
 import { assignedVirtualIps, noVirtualIps, type VirtualIps } from "../src/attachment/federation/virtualIps.ts";
+import type { AttachmentStep } from "../src/attachment/step.ts";
 import { changesSince } from "../src/incremental/changes.ts";
 
 /** A service, or a VirtualDestination where it has no cluster. */

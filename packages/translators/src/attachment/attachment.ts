@@ -1,9 +1,7 @@
 import type { Destination, TrafficPolicy } from "@isthmus/api";
-import type { CooperativeTask, Report, Snapshot, Table } from "@isthmus/core";
-import type { Changes } from "../incremental/changes.ts";
+import type { CooperativeTask, Report, Table } from "@isthmus/core";
 import { updated } from "../incremental/derived.ts";
 import { transition } from "../incremental/transition.ts";
-import type { TranslationContext } from "../meshes/inputs.ts";
 import { byService, indexedForAttachment } from "../policy/indexes.ts";
 import { type AttachedPolicies, type AttachedPoliciesTables, attachedPolicies, noAttachedPolicies } from "./attachedPolicies.ts";
 import { federationDoubtsAfter, noFederationDoubts } from "./doubts/federatedNothing.ts";
@@ -16,21 +14,12 @@ import { type Memberships, memberships } from "./federation/virtualMeshes.ts";
 import { type AttachedMesh, attachedMeshes, type MeshTables, noMeshes } from "./meshes.ts";
 import { type CheckedAccess, type CheckedPolicy, checkedAccess, checkedTraffic, type InputTables, noPolicies } from "./policies.ts";
 import { countSubsetUsage, noSubsetUsage, type SubsetUsage } from "./requiredSubsets.ts";
+import type { AttachmentStep } from "./step.ts";
 import { noUserObjectHosts, type UserObjectHosts, userObjectHosts } from "./userObjects.ts";
 import { noVirtualHosts, type VirtualHosts, virtualHosts } from "./virtualDestinations/hosts.ts";
 import { accessLogRecordChecks } from "./workloads/accessLogRecords/checked.ts";
 import { type DependencyTables, dependenciesAfter, noDependencies } from "./workloads/serviceDependencies/checked.ts";
 import { wasmDeploymentChecks } from "./workloads/wasmDeployments/checked.ts";
-
-/** One run of attachment: what it reads, and what is new there. */
-export interface AttachmentStep {
-  readonly inputs: Snapshot;
-  readonly translationContext: TranslationContext;
-  /** Clusters that others are to call no more. */
-  readonly offline: ReadonlySet<string>;
-  /** Since the run before; undefined from scratch. */
-  readonly since: { readonly inputs: Snapshot; readonly changes: Changes; readonly translationContext: TranslationContext } | undefined;
-}
 
 /** Which policies are in force where, and what else follows from them for Destinations and Meshes. */
 export interface Attachment {

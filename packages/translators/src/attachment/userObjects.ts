@@ -6,7 +6,7 @@ import type { UserObjects } from "../meshes/meshTranslator.ts";
 import { meshTranslators } from "../meshes/meshTranslators.ts";
 import { NETWORKING_OWNER_LABEL } from "../meshes/outputMetadata.ts";
 import { hostnameFrom } from "../policy/hosts/hostnames.ts";
-import type { AttachmentStep } from "./attachment.ts";
+import type { AttachmentStep } from "./step.ts";
 
 /** An object of a mesh that this product did not write, and the hosts that it is about. */
 export interface UserObjectHosts {

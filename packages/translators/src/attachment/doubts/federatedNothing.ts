@@ -11,9 +11,9 @@ import { isMisspeltSelector } from "../../policy/ineffective.ts";
 import { selectedDestinations, selectingCandidates, selectionKeys } from "../../policy/selection.ts";
 import { selectsDestination } from "../../policy/selectors.ts";
 import { virtualMeshDoubts } from "../../policy/virtualMeshDoubts.ts";
-import type { AttachmentStep } from "../attachment.ts";
 import { meshKey } from "../federation/virtualMeshes.ts";
 import type { InputTables } from "../policies.ts";
+import type { AttachmentStep } from "../step.ts";
 import { causeOfNothing, type KnownPlaces, type PlaceNames, rowOfPlaces } from "./knownPlaces.ts";
 import type { SelectionDoubt } from "./selectedNothing.ts";
 

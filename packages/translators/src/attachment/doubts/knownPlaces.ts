@@ -4,7 +4,7 @@ import { changesOf } from "../../incremental/changes.ts";
 import { entriesOf } from "../../incremental/lookupTable.ts";
 import { memoizeRow } from "../../incremental/memoizeRow.ts";
 import { destinationLocation, type NamespaceLocation, workloadLocation } from "../../policy/policyScope.ts";
-import type { AttachmentStep } from "../attachment.ts";
+import type { AttachmentStep } from "../step.ts";
 
 /** The namespaces and clusters in which something can be selected. */
 export interface KnownPlaces {

@@ -11,8 +11,8 @@ import { destinationLocation, isWithinLimit, type PolicyLimit, workloadLocation 
 import { selectedDestinations, selectingCandidates } from "../../policy/selection.ts";
 import { entrySelects, isUnderstoodDestination, selectsIdentity, selectsWorkload } from "../../policy/selectors.ts";
 import { isAccessPolicy, selectableTraitsOf, selectedTraitsOf, traitsOfLimit } from "../../policy/workloadTraits.ts";
-import type { AttachmentStep } from "../attachment.ts";
 import { bySelection, type CheckedAccess, type CheckedPolicy, type InputTables, ruleFindings } from "../policies.ts";
+import type { AttachmentStep } from "../step.ts";
 import {
   type ClusterPlaces,
   causeOfNothing,

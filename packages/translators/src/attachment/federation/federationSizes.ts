@@ -4,7 +4,7 @@ import { type Finding, invalidFinding, reportOf, warningFinding } from "../../fi
 import { reuseIfEqual } from "../../incremental/rows.ts";
 import { translatorOf } from "../../meshes/meshTranslators.ts";
 import { meshCluster } from "../../policy/policyScope.ts";
-import type { AttachmentStep } from "../attachment.ts";
+import type { AttachmentStep } from "../step.ts";
 
 /** How much one Destination that its VirtualMesh would federate adds to it. */
 export interface FederationCandidate {

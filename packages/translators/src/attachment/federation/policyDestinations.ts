@@ -22,8 +22,8 @@ import type { AppliedFederation } from "../../meshes/meshTranslator.ts";
 import { translatorOf } from "../../meshes/meshTranslators.ts";
 import { byMesh } from "../../policy/indexes.ts";
 import { selectedDestinations } from "../../policy/selection.ts";
-import type { AttachmentStep } from "../attachment.ts";
 import { type AttachedMesh, unchangedOr, withDestinationStatus } from "../meshes.ts";
+import type { AttachmentStep } from "../step.ts";
 import { appliedFederationOf, changedFederation } from "./federation.ts";
 import {
   callingClusters,

@@ -11,7 +11,7 @@ import {
   type VirtualIpCandidate,
 } from "../../policy/hosts/virtualIpAddresses.ts";
 import { type Age, type AgeSource, ageOf } from "../../policy/precedence.ts";
-import type { AttachmentStep } from "../attachment.ts";
+import type { AttachmentStep } from "../step.ts";
 
 /** The addresses of federated services and of VirtualDestinations. */
 export interface VirtualIps {

@@ -12,7 +12,7 @@ import { missingMembers } from "../../policy/missingMembers.ts";
 import { meshCluster, meshOutOfScope, policyScopeFrom, virtualMeshOutOfScope } from "../../policy/policyScope.ts";
 import { precedence } from "../../policy/precedence.ts";
 import { selectorFindings } from "../../policy/references.ts";
-import type { AttachmentStep } from "../attachment.ts";
+import type { AttachmentStep } from "../step.ts";
 
 /** Which VirtualMesh each mesh belongs to. */
 export interface Memberships {

@@ -2,7 +2,7 @@ import { VirtualDestination } from "@isthmus/api";
 import { formatRef, refOf } from "@isthmus/core";
 import { givenHostFindings } from "../../policy/hosts/givenHosts.ts";
 import { precedence } from "../../policy/precedence.ts";
-import type { AttachmentStep } from "../attachment.ts";
+import type { AttachmentStep } from "../step.ts";
 import { possibleHosts } from "./forms.ts";
 
 /** The VirtualDestination that has a host, in words, by host. */
