@@ -36,6 +36,13 @@ describe("checkSizes", () => {
     ]);
   });
 
+  it("refuses AbortSignal.timeout", () => {
+    const text = "export const signal = AbortSignal.timeout(1);";
+    expect(problemsIn({ ...files(1, 1), "packages/core/src/a.ts": text, "packages/core/test/a.test.ts": text })).toEqual([
+      expect.stringContaining("packages/core/src/a.ts: AbortSignal.timeout"),
+    ]);
+  });
+
   it("counts neither tests nor tools", () => {
     const long = lines(600);
     const uncounted = { "packages/core/test/long.ts": long, "packages/core/src/long.test.ts": long, "tools/long.ts": long };

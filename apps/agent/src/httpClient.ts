@@ -1,12 +1,12 @@
 import { request as plainRequest } from "node:http";
 import { request as secureRequest } from "node:https";
-import { messageOf } from "@isthmus/core";
+import { abortedAfter, messageOf } from "@isthmus/core";
 import { failUnanswered } from "@isthmus/dataplane";
 import { type HttpAnswer, type HttpClient, HttpError } from "@isthmus/plane";
 
 /** Sends requests with Node's own client: no redirects, no proxy, one connection each. */
 export const httpClient: HttpClient = ({ method, url, headers, body, roots, serverName, mostBytes, timeoutMs }, signal) => {
-  const until = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+  const until = abortedAfter(timeoutMs, signal);
   return new Promise<HttpAnswer>((resolve, reject) => {
     const fail = (error: unknown) => {
       if (signal.aborted) return reject(signal.reason);

@@ -1,5 +1,5 @@
 import { Pod } from "@isthmus/api";
-import { type Log, messageOf, type Snapshot, semaphore } from "@isthmus/core";
+import { abortedAfter, type Log, messageOf, type Snapshot, semaphore } from "@isthmus/core";
 import { addressProblem, MAX_REPLICAS } from "@isthmus/dataplane";
 import { podAddressesIn } from "@isthmus/plane";
 import { askReplica, type ReplicaKeys } from "@isthmus/relay";
@@ -72,7 +72,7 @@ export function replicaClient(options: {
 
   return {
     async ask({ read, mostBytes, ...query }) {
-      const signal = AbortSignal.timeout(timeoutMs);
+      const signal = abortedAfter(timeoutMs);
       const all = others();
       const outcomes = await Promise.all(
         all.slice(0, MAX_REPLICAS).map(async ({ name, addresses }) => {

@@ -1,4 +1,4 @@
-import { messageOf } from "@isthmus/core";
+import { abortedAfter, messageOf } from "@isthmus/core";
 import { type AccessLogAnswer, type AccessLogQuery, accessLogQueryIn, parseAccessLogAnswer } from "@isthmus/dataplane";
 import { ACCESS_LOGS_TOPIC, type Server } from "@isthmus/plane";
 import { type AsyncPage, listPage } from "@isthmus/process";
@@ -48,7 +48,7 @@ export async function askForAccessLogs(
 
 async function answerOf(ask: AskAgent, cluster: string, body: Uint8Array): Promise<ClusterAnswer> {
   try {
-    const bytes = await ask(cluster, { topic: ACCESS_LOGS_TOPIC, body }, AbortSignal.timeout(ANSWER_MS));
+    const bytes = await ask(cluster, { topic: ACCESS_LOGS_TOPIC, body }, abortedAfter(ANSWER_MS));
     // The cluster is the one that was asked, whatever its agent says.
     return { ...parseAccessLogAnswer(bytes), cluster };
   } catch (error) {

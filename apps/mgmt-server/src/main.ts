@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { getHeapStatistics } from "node:v8";
+import { abortedAfter } from "@isthmus/core";
 import { kubeconfigOfSecret, kubernetesAuthorizer, kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
 import {
   agentCertificateLifetimeMs,
@@ -108,11 +109,7 @@ async function run(config: ServerConfig, signal: AbortSignal): Promise<void> {
       ...serverRoles(namespace, config.generation),
       heapBytes: getHeapStatistics().heap_size_limit,
       resumeDeletes: async (name) => {
-        await link?.ask(
-          name,
-          { topic: RESUME_DELETES_TOPIC, body: new Uint8Array() },
-          AbortSignal.any([signal, AbortSignal.timeout(ASK_MS)]),
-        );
+        await link?.ask(name, { topic: RESUME_DELETES_TOPIC, body: new Uint8Array() }, abortedAfter(ASK_MS, signal));
       },
       namespace,
       ownUid,

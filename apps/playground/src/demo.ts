@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { type Resource, UsageError } from "@isthmus/core";
+import { abortedAfter, type Resource, UsageError } from "@isthmus/core";
 import {
   type Cluster,
   clusterRegistrations,
@@ -119,7 +119,7 @@ export async function startDemo({ port, log, say, ...scale }: DemoOptions, signa
     traffic: counted,
     rejection: (policy) => statusErrorsOf(management, policy, signal),
     hasOneRoot: trust.hasOneRoot,
-    ask: (clusterName, query) => link.ask(clusterName, query, AbortSignal.any([signal, AbortSignal.timeout(ASK_MS)])),
+    ask: (clusterName, query) => link.ask(clusterName, query, abortedAfter(ASK_MS, signal)),
     port: grpc.port,
     startAgent: start,
     stopAgent,
@@ -185,11 +185,7 @@ async function startPlane(
       },
       ...serverRoles(NAMESPACE),
       resumeDeletes: async (name) => {
-        await link?.ask(
-          name,
-          { topic: RESUME_DELETES_TOPIC, body: new Uint8Array() },
-          AbortSignal.any([signal, AbortSignal.timeout(ASK_MS)]),
-        );
+        await link?.ask(name, { topic: RESUME_DELETES_TOPIC, body: new Uint8Array() }, abortedAfter(ASK_MS, signal));
       },
       namespace: NAMESPACE,
       translation: { namespace: NAMESPACE, stage: "all" },

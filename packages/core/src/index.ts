@@ -17,7 +17,7 @@ export { excessOf, excessOfText, MAX_DEPTH, MAX_RESOURCE_BYTES, ResourceExcess }
 export type { Log, LogFields } from "./log.ts";
 export { merged } from "./merged.ts";
 export { discoveredName, isClusterName, sanitizedName } from "./names.ts";
-export { abortedWith, onAbort } from "./onAbort.ts";
+export { abortedAfter, abortedWith, onAbort } from "./onAbort.ts";
 export { emptyOutputSet, isOwnedBy, type Output, type OutputSet, type Owner, outputSet } from "./outputSet.ts";
 export { type OwnershipConflict, ownershipConflict } from "./ownershipConflict.ts";
 export {

@@ -34,3 +34,20 @@ export function abortedWith(parent: AbortSignal): AbortController {
   onAbort(controller.signal, forget);
   return controller;
 }
+
+/**
+ * A signal that is aborted with `parent`, or after `ms` milliseconds with a TimeoutError. In place of `AbortSignal.timeout` below `AbortSignal.any`: nothing
+ * holds that timeout, and once Node 20 has collected it the composed signal is never aborted.
+ */
+export function abortedAfter(ms: number, parent?: AbortSignal): AbortSignal {
+  const controller = parent === undefined ? new AbortController() : abortedWith(parent);
+  if (controller.signal.aborted) return controller.signal;
+  const timer: unknown = setTimeout(
+    () => controller.abort(new DOMException("The operation was aborted due to timeout", "TimeoutError")),
+    ms,
+  );
+  // As of AbortSignal.timeout, no process waits for it. In browsers a timer is a number.
+  if (typeof timer === "object") (timer as { unref(): void }).unref();
+  onAbort(controller.signal, () => clearTimeout(timer as number));
+  return controller.signal;
+}

@@ -1,5 +1,6 @@
 import { request } from "node:http";
 import { isIP } from "node:net";
+import { abortedAfter } from "@isthmus/core";
 import { addressProblem, type FetchAllowance } from "./moduleAddress.ts";
 import { failUnanswered } from "./unanswered.ts";
 
@@ -30,7 +31,7 @@ export interface ScrapeOptions {
 export function scrapeOnce({ address, port, path }: ScrapeAddress, options: ScrapeOptions, signal: AbortSignal): Promise<void> {
   const problem = addressProblem(address, options.allowance);
   if (problem !== undefined) return Promise.reject(new Error("the address is not one that pods have"));
-  const until = AbortSignal.any([signal, AbortSignal.timeout(options.timeoutMs)]);
+  const until = abortedAfter(options.timeoutMs, signal);
   const host = isIP(address) === 6 ? `[${address}]` : address;
   const headers = { accept: "text/plain", host: `${host}:${port}` };
   return new Promise((resolve, reject) => {

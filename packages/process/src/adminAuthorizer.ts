@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { messageOf } from "@isthmus/core";
+import { abortedAfter, messageOf } from "@isthmus/core";
 import { sharedPlaces } from "./sharedPlaces.ts";
 import { wrongTokens } from "./wrongTokens.ts";
 
@@ -39,7 +39,7 @@ export function adminAuthorizer(
     }
     try {
       const question = { token, path, audience: AUDIENCE, isEncrypted };
-      const verdict = await authorize(question, AbortSignal.any([signal, AbortSignal.timeout(ASK_MS)]));
+      const verdict = await authorize(question, abortedAfter(ASK_MS, signal));
       // Who the bearer is was a right answer, whatever the bearer may do.
       if (verdict.allowed || verdict.isKnown) right();
       if (verdict.allowed) return { admitted: true };

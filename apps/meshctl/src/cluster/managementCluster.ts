@@ -1,4 +1,4 @@
-import { UsageError } from "@isthmus/core";
+import { abortedAfter, UsageError } from "@isthmus/core";
 import type { Cluster, ClusterError, ClusterErrorCode } from "@isthmus/plane/ports";
 
 /** How a command learns which cluster is the management cluster. */
@@ -49,7 +49,7 @@ export async function answered<T>(
   unanswered = remedyOf("Unavailable"),
 ): Promise<T> {
   const { ClusterError } = await import("@isthmus/plane/ports");
-  const signal = AbortSignal.timeout(requestTimeout);
+  const signal = abortedAfter(requestTimeout);
   try {
     return await act(signal);
   } catch (error) {

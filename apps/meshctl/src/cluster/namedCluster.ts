@@ -1,3 +1,4 @@
+import { abortedAfter } from "@isthmus/core";
 import { type Cluster, ClusterError } from "@isthmus/plane/ports";
 import { RENEW_CREDENTIALS } from "./managementCluster.ts";
 
@@ -10,7 +11,7 @@ export class NamedClusterError extends ClusterError {}
  */
 export function namedCluster(cluster: Cluster, name: string, longestMs = LONGEST_MS): Cluster {
   async function named<T>(given: AbortSignal | undefined, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const limit = AbortSignal.timeout(longestMs);
+    const limit = abortedAfter(longestMs);
     try {
       return await call(given === undefined ? limit : AbortSignal.any([given, limit]));
     } catch (error) {

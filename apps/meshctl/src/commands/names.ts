@@ -1,3 +1,4 @@
+import { abortedAfter } from "@isthmus/core";
 import { Command } from "commander";
 import type { Connect, ManagementTarget } from "../cluster/managementCluster.ts";
 import { readUserConfig, SETTINGS } from "../cluster/userConfig.ts";
@@ -24,7 +25,7 @@ export function namesCommand({ io, connect, leave }: CommandRuntime): Command {
 
 /** The names of a kind in the cluster that a line names, within `NAMES_MS`; none where they cannot be read. */
 export async function namesFor(kind: string, words: readonly string[], connect: Connect): Promise<readonly string[]> {
-  const limit = AbortSignal.timeout(NAMES_MS);
+  const limit = abortedAfter(NAMES_MS);
   const late = new Promise<readonly string[]>((resolve) => limit.addEventListener("abort", () => resolve([])));
   return Promise.race([namesOrNone(kind, words, connect, limit), late]);
 }

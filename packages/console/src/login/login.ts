@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type Clock, type Log, messageOf, semaphore, uptimeOf } from "@isthmus/core";
+import { abortedAfter, type Clock, type Log, messageOf, semaphore, uptimeOf } from "@isthmus/core";
 import type { AccessReviews } from "@isthmus/plane/ports";
 import { sendText, sharedPlaces, wrongTokens } from "@isthmus/process/http";
 import { formBody } from "./formBody.ts";
@@ -83,7 +83,7 @@ export function startLogin({ reviews, publicUrl, isEncrypted, clock, log, review
     const question = { token, audience: CONSOLE_AUDIENCE, isEncrypted };
     let bearer: Awaited<ReturnType<AccessReviews["whoBears"]>>;
     try {
-      bearer = await asking.run(() => reviews.whoBears(question, AbortSignal.any([signal, AbortSignal.timeout(ASK_MS)])));
+      bearer = await asking.run(() => reviews.whoBears(question, abortedAfter(ASK_MS, signal)));
     } catch (error) {
       right();
       log.warn({}, `cannot ask the Kubernetes API about a token: ${messageOf(error)}`);

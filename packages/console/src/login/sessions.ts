@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { type Clock, type Log, messageOf, semaphore, uptimeOf } from "@isthmus/core";
+import { abortedAfter, type Clock, type Log, messageOf, semaphore, uptimeOf } from "@isthmus/core";
 import type { AccessReviews, KubernetesUser, TokenQuery } from "@isthmus/plane/ports";
 import { identityOf } from "./identity.ts";
 
@@ -68,7 +68,7 @@ export function startSessions(options: SessionsOptions, signal: AbortSignal): Se
 
   async function review(key: string, session: Kept): Promise<void> {
     try {
-      const bearer = await reviews.whoBears(session.token, AbortSignal.any([session.signal, AbortSignal.timeout(ASK_MS)]));
+      const bearer = await reviews.whoBears(session.token, abortedAfter(ASK_MS, session.signal));
       if ("refused" in bearer) end(key, bearer.refused);
       // Groups too decide what a user may.
       else if (identityOf(bearer.user) !== identityOf(session.user)) end(key, "its token says something else of its user now");

@@ -1,4 +1,4 @@
-import { type Kind, type ResourceRef, semaphore } from "@isthmus/core";
+import { abortedAfter, type Kind, type ResourceRef, semaphore } from "@isthmus/core";
 import type { AccessReviews, KubernetesUser, ResourceAccess } from "@isthmus/plane/ports";
 
 /** What is asked about an object: its name does not matter. Without a kind, it is about the cluster alone. */
@@ -56,7 +56,7 @@ export function viewerRights(options: ViewerRightsOptions): ViewerRights {
 
   async function ask(questions: ReadonlyMap<string, ResourceAccess>, signal: AbortSignal): Promise<void> {
     if (questions.size === 0) return;
-    const until = AbortSignal.any([signal, AbortSignal.timeout(ASK_MS)]);
+    const until = abortedAfter(ASK_MS, signal);
     const found = await Promise.all(
       [...questions].map(async ([key, access]) => [key, await asking.run(() => reviews.may(user, access, until))] as const),
     );
@@ -116,7 +116,7 @@ export function viewerRights(options: ViewerRightsOptions): ViewerRights {
       if (!isAllowed(allClusters)) for (const { clusterName } of all) if (clusterName !== "") add(clusters, clusterAccess(clusterName), "");
       await ask(clusters, signal);
       if (countedNamespaces !== undefined && all.some(isUncounted)) {
-        const counted = await countedNamespaces(AbortSignal.any([signal, AbortSignal.timeout(ASK_MS)]));
+        const counted = await countedNamespaces(abortedAfter(ASK_MS, signal));
         for (const place of all) {
           if (!isUncounted(place)) continue;
           // Of those that do not count the names come from agents: beyond the bound they are not remembered, and not seen all the same.

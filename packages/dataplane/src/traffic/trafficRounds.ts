@@ -1,4 +1,4 @@
-import { type Clock, messageOf } from "@isthmus/core";
+import { abortedAfter, type Clock, messageOf } from "@isthmus/core";
 import { type FleetTraffic, fleetTraffic } from "./fleetTraffic.ts";
 import { parseTrafficAnswer } from "./trafficAnswer.ts";
 
@@ -36,7 +36,7 @@ export function startTrafficRounds(options: TrafficRoundsOptions, signal: AbortS
   async function askOne(cluster: string): Promise<void> {
     const body = new TextEncoder().encode(JSON.stringify({ received: received.get(cluster) }));
     try {
-      const bytes = await ask(cluster, body, AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]));
+      const bytes = await ask(cluster, body, abortedAfter(ANSWER_MS, signal));
       const answer = parseTrafficAnswer(bytes);
       if (answer === undefined) {
         traffic.forget(cluster);

@@ -1,7 +1,7 @@
 import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { isIP } from "node:net";
-import { keptText } from "@isthmus/core";
+import { abortedAfter, keptText } from "@isthmus/core";
 import { addressProblem, checkedLookup, type FetchAllowance } from "../moduleAddress.ts";
 import { failUnanswered } from "../unanswered.ts";
 
@@ -36,7 +36,7 @@ export class ModuleUnavailable extends Error {
 export async function askModule(asked: ModuleRequest, signal: AbortSignal): Promise<ModuleResponse> {
   let { url, headers = {} } = asked;
   const { timeoutMs = LONGEST_MS } = asked;
-  const bounded = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+  const bounded = abortedAfter(timeoutMs, signal);
   for (let redirects = 0; ; redirects++) {
     const answer = await askOnce({ ...asked, url, headers }, bounded).catch((error: unknown) => {
       signal.throwIfAborted();

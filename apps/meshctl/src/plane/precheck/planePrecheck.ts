@@ -1,3 +1,4 @@
+import { abortedAfter } from "@isthmus/core";
 import type { ApiServer } from "@isthmus/kubernetes";
 import type { NeededFoundations } from "../../cluster/install/installPlane.ts";
 import type { NeededPermission } from "./permissions.ts";
@@ -21,7 +22,7 @@ export const INSTALLING_SERVER: readonly NeededPermission[] = [
 
 /** What keeps the management plane from being installed: an old Kubernetes, or rights that the user lacks. None when all is well. */
 export async function planeProblems(api: ApiServer, namespace: string, needs: NeededFoundations): Promise<readonly string[]> {
-  const signal = AbortSignal.timeout(LONGEST_MS);
+  const signal = abortedAfter(LONGEST_MS);
   const needed: readonly NeededPermission[] = [
     ...(needs.namespace ? [{ verb: "create", group: "", resource: "namespaces", isNamespaced: false }] : []),
     ...(needs.definitions

@@ -1,4 +1,4 @@
-import { UsageError } from "@isthmus/core";
+import { abortedAfter, UsageError } from "@isthmus/core";
 import type { ApiServer } from "@isthmus/kubernetes";
 import { ClusterError } from "@isthmus/plane/ports";
 import type { NeededFoundations } from "../../cluster/install/installPlane.ts";
@@ -39,7 +39,7 @@ async function problemsIn({ remote, management }: RegistrationTargets, needed: r
 async function problemsAt({ api, called, namespace }: PrecheckTarget, needed: readonly NeededPermission[]): Promise<readonly string[]> {
   if (api === undefined) return [];
   try {
-    const problems = await problemsOf(api, { namespace, needed }, AbortSignal.timeout(LONGEST_MS));
+    const problems = await problemsOf(api, { namespace, needed }, abortedAfter(LONGEST_MS));
     return problems.map((problem) => `${called}: ${problem}`);
   } catch (error) {
     if (!(error instanceof ClusterError)) throw error;
