@@ -84,13 +84,22 @@ describe("meshctl check", () => {
   it("looks at VirtualDestinations, also at what one mesh refuses", async () => {
     const meshes = { "istiod-istio-system-east.gloo-mesh.": { state: "INVALID", errors: ["the host is a user's ServiceEntry"] } };
     const refused = virtualDestination("reviews", approval("INVALID", { meshes }));
-    const warned = virtualDestination("ratings", approval("ACCEPTED", { warnings: ["spec.virtualMesh: no effect"] }));
+    const onMesh = {
+      "istiod-istio-system-east.gloo-mesh.": {
+        state: "ACCEPTED",
+        warnings: ["spec.port: not on this mesh", "spec.virtualMesh: no effect"],
+      },
+    };
+    const warned = virtualDestination("ratings", approval("ACCEPTED", { warnings: ["spec.virtualMesh: no effect"], meshes: onMesh }));
     const waiting = virtualDestination("details", {});
     const { code, out } = await runIn(managementCluster([...HEALTHY, refused, warned, waiting]), ["check"]);
     expect(code).toBe(1);
     expect(out).toContain("error: VirtualDestination bookinfo/reviews is INVALID: the host is a user's ServiceEntry [CFG1101]");
     expect(out).toContain("meshctl describe virtualdestination bookinfo/reviews");
-    expect(out).toContain("warning: VirtualDestination bookinfo/ratings: spec.virtualMesh: no effect [CFG1103]");
+    expect(out.match(/VirtualDestination bookinfo\/ratings: .*/g)).toEqual([
+      "VirtualDestination bookinfo/ratings: spec.virtualMesh: no effect [CFG1103]",
+      "VirtualDestination bookinfo/ratings: spec.port: not on this mesh [CFG1103]",
+    ]);
     expect(out).toContain("warning: VirtualDestination bookinfo/details is not processed yet");
   });
 

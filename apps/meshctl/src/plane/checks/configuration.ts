@@ -67,9 +67,18 @@ function problemOf(policy: Policy, known: readonly Insight[]): readonly CheckFin
   return [];
 }
 
-function firstTargetError({ status = {} }: Policy): string | undefined {
+function firstTargetError(policy: Policy): string | undefined {
+  return targetsOf(policy).flatMap(({ errors = [] }) => errors)[0];
+}
+
+function targetsOf({ status = {} }: Policy): readonly ApprovalStatus[] {
   const { destinations = {}, meshes = {} }: { readonly destinations?: ByTarget; readonly meshes?: ByTarget } = status;
-  return Object.values({ ...destinations, ...meshes }).flatMap(({ errors = [] }) => errors)[0];
+  return [...Object.values(destinations), ...Object.values(meshes)];
+}
+
+/** Each warning of a status once: of the object, and of its targets. */
+function warningsOf(policy: Policy): readonly string[] {
+  return [...new Set([...(policy.status?.warnings ?? []), ...targetsOf(policy).flatMap(({ warnings = [] }) => warnings)])];
 }
 
 /** What was accepted, but is not written everywhere, or has warnings. */
@@ -85,7 +94,7 @@ export const configurationIsApplied: Check = {
       const insights = known.get(keyOfPolicy(policy)) ?? [];
       const remedy = `meshctl describe ${policy.kind.toLowerCase()} ${metadata.namespace}/${metadata.name}`;
       const applied = (status.conditions as readonly Partial<TimedCondition>[] | undefined)?.find(({ type }) => type === "Applied");
-      const warnings = (status.warnings ?? []).filter((warning) => !insights.some(({ message }) => warning.includes(message)));
+      const warnings = warningsOf(policy).filter((warning) => !insights.some(({ message }) => warning.includes(message)));
       const ofStatus = [
         ...(applied?.status === "False"
           ? [{ code: "CFG1102" as const, message: `${subjectName(policy)} is not applied: ${applied.message ?? ""}` }]
