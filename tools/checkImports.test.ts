@@ -12,9 +12,10 @@ const manifests = {
   "package.json": '{ "devDependencies": { "vitest": "1.0.0" } }',
   "packages/core/package.json": manifest(["."], ["@isthmus/api"]),
   "packages/api/package.json": manifest(["."], ["@isthmus/core", "@sinclair/typebox"]),
-  "packages/plane/package.json": manifest([".", "./ports"], ["@isthmus/core", "@isthmus/api", "@isthmus/relay"]),
+  "packages/plane/package.json": manifest(["."], ["@isthmus/core", "@isthmus/api", "@isthmus/relay"]),
+  "packages/ports/package.json": manifest(["."], ["@isthmus/core", "@isthmus/relay"]),
   "packages/relay/package.json": manifest([".", "./session"], ["@isthmus/core"]),
-  "packages/kubernetes/package.json": manifest(["."], ["@isthmus/plane", "@kubernetes/client-node"]),
+  "packages/kubernetes/package.json": manifest(["."], ["@isthmus/ports", "@kubernetes/client-node"]),
   "packages/testing/package.json": manifest(["."]),
   "apps/agent/package.json": manifest([], ["@isthmus/relay", "@kubernetes/client-node"]),
 };
@@ -28,7 +29,7 @@ describe("checkImports", () => {
     const problems = problemsIn({
       "packages/api/src/index.ts": 'export * from "./mesh.ts";',
       "packages/api/src/mesh.ts": 'import type { Kind } from "@isthmus/core";\nimport { Type } from "@sinclair/typebox";',
-      "packages/kubernetes/src/cluster.ts": 'import { ClusterError } from "@isthmus/plane/ports";\nimport { request } from "node:https";',
+      "packages/kubernetes/src/cluster.ts": 'import { ClusterError } from "@isthmus/ports";\nimport { request } from "node:https";',
       "packages/plane/src/server/reconcile.ts":
         'import { Mesh } from "@isthmus/api";\nimport type { ServerLink } from "@isthmus/relay/session";',
       "apps/agent/src/main.ts": 'import { connect } from "@isthmus/relay";',
@@ -45,7 +46,7 @@ describe("checkImports", () => {
     [
       "packages/kubernetes/src/x.ts",
       'import { run } from "@isthmus/plane";',
-      "kubernetes may not import plane: it imports only core, plane/ports",
+      "kubernetes may not import plane: it imports only core, ports",
     ],
     ["packages/api/src/x.ts", 'import { golden } from "@isthmus/testing";', "testing is for tests"],
     ["apps/agent/src/x.ts", 'import { golden } from "@isthmus/testing";', "testing is for tests"],

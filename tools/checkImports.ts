@@ -67,7 +67,7 @@ function targetOf(importer: string, specifier: string, entries: ReadonlyMap<stri
   return path === undefined ? { type: "unexported", name } : { type: "workspace", name, path };
 }
 
-/** Entry points of all packages, such as `plane/ports`, each with the file behind it; from `exports` of their package.json. */
+/** Entry points of all packages, such as `relay/session`, each with the file behind it; from `exports` of their package.json. */
 function entryPointsOf(tree: SourceTree): ReadonlyMap<string, string> {
   const entries = new Map<string, string>();
   for (const [path, text] of tree) {

@@ -1,7 +1,7 @@
 /** What one workspace package may import from the others, and where it runs. */
 export interface PackageRule {
   /**
-   * Workspace packages by short name. `plane` permits every entry point of that package, `plane/ports` that one alone.
+   * Workspace packages by short name. `relay` permits every entry point of that package, `relay/session` that one alone.
    * "any": every package.
    */
   readonly imports: readonly string[] | "any";
@@ -21,17 +21,18 @@ export const packageTable: Readonly<Record<string, PackageRule>> = {
   translators: { imports: ["core", "api"], browser: "all" },
   certificates: { imports: ["core", "api"], browser: "all" },
   relay: { imports: ["core", "certificates"], browser: { only: ["session/", "transport/inMemory.ts"] } },
-  plane: { imports: ["core", "api", "translators", "insights", "certificates", "relay/session"], browser: "all" },
-  kubernetes: { imports: ["core", "plane/ports"], browser: "none" },
-  store: { imports: ["core", "plane/ports", "process"], browser: "none" },
+  ports: { imports: ["core", "relay/session"], browser: "all" },
+  plane: { imports: ["core", "api", "translators", "insights", "certificates", "ports", "relay/session"], browser: "all" },
+  kubernetes: { imports: ["core", "ports"], browser: "none" },
+  store: { imports: ["core", "ports", "process"], browser: "none" },
   process: { imports: ["core"], browser: "none" },
   dataplane: { imports: ["core", "relay/http2"], browser: "none" },
   insights: { imports: ["core", "api", "translators"], browser: "all" },
   simulator: {
-    imports: ["core", "api", "plane", "certificates", "relay/session", "relay/inMemory"],
+    imports: ["core", "api", "ports", "plane", "certificates", "relay/session", "relay/inMemory"],
     browser: { except: ["restApi/"] },
   },
-  console: { imports: ["core", "certificates", "translators", "insights", "plane", "process"], browser: { only: ["wire.ts"] } },
+  console: { imports: ["core", "certificates", "translators", "insights", "ports", "plane", "process"], browser: { only: ["wire.ts"] } },
   testing: { imports: "any", browser: "none", testsOnly: true },
 };
 
@@ -127,24 +128,23 @@ export const folderTable: Readonly<Record<string, Readonly<Record<string, Folder
     "index.ts": { holds: "What other packages may use.", imports: "any" },
   },
   plane: {
-    ports: { holds: "The interfaces behind which clusters, links and stores stand.", imports: [] },
     runtime: { holds: "Queues, pacing, time slices, events and ids that know no kind.", imports: [] },
-    informer: { holds: "What a cluster holds, followed by list and watch; which kinds it serves.", imports: ["ports"] },
-    leader: { holds: "Which replica writes, and how its writes are intercepted and paced.", imports: ["ports", "runtime"] },
-    apply: { holds: "Objects and statuses written to a cluster: ownership, deletion, drift.", imports: ["ports", "runtime", "informer"] },
-    snapshots: { holds: "What the server holds of each workload cluster, and since when.", imports: ["ports"] },
+    informer: { holds: "What a cluster holds, followed by list and watch; which kinds it serves.", imports: [] },
+    leader: { holds: "Which replica writes, and how its writes are intercepted and paced.", imports: ["runtime"] },
+    apply: { holds: "Objects and statuses written to a cluster: ownership, deletion, drift.", imports: ["runtime", "informer"] },
+    snapshots: { holds: "What the server holds of each workload cluster, and since when.", imports: [] },
     identity: {
       holds: "Who may join and under which name: registrations, tokens, Secrets, revocation.",
-      imports: ["ports", "runtime", "informer"],
+      imports: ["runtime", "informer"],
     },
-    replication: { holds: "What replicas share through the store.", imports: ["ports", "runtime", "snapshots"] },
+    replication: { holds: "What replicas share through the store.", imports: ["runtime", "snapshots"] },
     agent: {
       holds: "The loops of an agent: report upstream, apply downstream.",
-      imports: ["ports", "runtime", "informer", "leader", "apply", "identity"],
+      imports: ["runtime", "informer", "leader", "apply", "identity"],
     },
     server: {
       holds: "The loops of a management server: inputs, translation, delivery, statuses.",
-      imports: ["ports", "runtime", "informer", "leader", "apply", "snapshots", "identity", "replication"],
+      imports: ["runtime", "informer", "leader", "apply", "snapshots", "identity", "replication"],
     },
     "roles.ts": {
       holds: "Which kinds an agent and a server deal with, from the table of `packages/api/src/roles.ts`.",

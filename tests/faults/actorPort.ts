@@ -1,5 +1,5 @@
 import { type AnyResource, type Clock, kindKeyOf, type Resource, type ResourceRef, refOf } from "@isthmus/core";
-import { type Cluster, ClusterError, type ClusterErrorCode, type Preconditions } from "@isthmus/plane/ports";
+import { type Cluster, ClusterError, type ClusterErrorCode, type Preconditions } from "@isthmus/ports";
 import type { SimulatedCluster, Verb } from "@isthmus/simulator";
 
 /** One change that one of our processes has made in a cluster. */

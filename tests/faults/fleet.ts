@@ -1,6 +1,6 @@
 import { type Clock, type Log, type Metric, refOf } from "@isthmus/core";
 import { REVOKED_BEFORE, revocationOf } from "@isthmus/plane";
-import type { Cluster, DesiredUpdate } from "@isthmus/plane/ports";
+import type { Cluster, DesiredUpdate } from "@isthmus/ports";
 import { inMemoryNetwork } from "@isthmus/relay/inMemory";
 import { type Acceptor, RelayError } from "@isthmus/relay/session";
 import { type ClusterImage, type SimulatedCluster, simulatedCluster, type VirtualClock, virtualClock } from "@isthmus/simulator";

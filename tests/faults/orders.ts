@@ -1,5 +1,5 @@
 import { kindKeyOf, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
-import type { DeleteRequest, DesiredUpdate } from "@isthmus/plane/ports";
+import type { DeleteRequest, DesiredUpdate } from "@isthmus/ports";
 import { SERVER_ROLES } from "./roles.ts";
 
 /** How a removal that an agent has made is to be judged. */

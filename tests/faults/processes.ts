@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { type Clock, kindKeyOf, type Log } from "@isthmus/core";
 import { type Agent, answerQuery, RESUME_DELETES_TOPIC, type Server, startAgent, startElection, startServer } from "@isthmus/plane";
-import type { Acknowledgement, Cluster, DesiredUpdate, Leadership, Store } from "@isthmus/plane/ports";
+import type { Acknowledgement, Cluster, DesiredUpdate, Leadership, Store } from "@isthmus/ports";
 import { type Connector, type RunningServerLink, startAgentLink, startServerLink } from "@isthmus/relay/session";
 import type { VirtualClock } from "@isthmus/simulator";
 import type { Modes } from "./modes.ts";

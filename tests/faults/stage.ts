@@ -1,6 +1,6 @@
 import { KubernetesCluster, Lease } from "@isthmus/api";
 import { type AnyResource, type Kind, kindKeyOf, type Resource, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
-import { ClusterError } from "@isthmus/plane/ports";
+import { ClusterError } from "@isthmus/ports";
 import type { ClusterImage, SimulatedCluster } from "@isthmus/simulator";
 import { problemsAtRest } from "./atRest.ts";
 import type { Fleet } from "./fleet.ts";

@@ -1,4 +1,4 @@
-import { type Store, StoreError, type StoreNotice, type StoreWrite } from "@isthmus/plane/ports";
+import { type Store, StoreError, type StoreNotice, type StoreWrite } from "@isthmus/ports";
 
 /** What stands between one replica and the store. */
 export interface StoreWay {

@@ -1,5 +1,5 @@
 import type { Clock, Kind } from "@isthmus/core";
-import type { AgentLink, AgentLinkHandler, Cluster, Leadership, ServerLinkHandler, Store } from "@isthmus/plane/ports";
+import type { AgentLink, AgentLinkHandler, Cluster, Leadership, ServerLinkHandler, Store } from "@isthmus/ports";
 import type { DisturbedNetworkOptions } from "./disturbedNetwork.ts";
 
 /**

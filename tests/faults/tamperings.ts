@@ -1,7 +1,7 @@
 import { AccessPolicy, KubernetesCluster, Secret } from "@isthmus/api";
 import { type Kind, kindKeyOf, type Resource, refOf, UsageError } from "@isthmus/core";
 import { FIELD_MANAGER } from "@isthmus/plane";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { hashOf, hexOf } from "@isthmus/relay/session";
 import type { Down } from "./disturbedNetwork.ts";
 import { MISTAKE_LABEL } from "./objects.ts";

@@ -1,7 +1,7 @@
 import { ApiDoc, ApiSchemaDiscovery } from "@isthmus/api";
 import { createRoot, issueServerCertificate } from "@isthmus/certificates";
 import type { AnyResource } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type AgentReplicas, addressOfThisMachine, runPod, sliceOf, startAgentReplicas } from "./harness/agentReplicas.ts";
 import { type ApiDocuments, serveApiDocuments } from "./harness/apiDocuments.ts";

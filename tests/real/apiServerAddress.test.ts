@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { KubernetesCluster, Secret } from "@isthmus/api";
 import { kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startManagementServer } from "./harness/apps.ts";
 import type { Program } from "./harness/childProcess.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AnyResource } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type ApiServer, type ApiServerAccess, apiServerAt, type OwnApiServer, startApiServer } from "./harness/apiServer.ts";
 import { type AdminRequests, adminRequests } from "./harness/apiServerPool/adminRequests.ts";

@@ -1,6 +1,6 @@
 import type { AnyResource } from "@isthmus/core";
 import { type ReflectorEvent, runReflector } from "@isthmus/plane";
-import type { Cluster, ClusterError, WatchEvent } from "@isthmus/plane/ports";
+import type { Cluster, ClusterError, WatchEvent } from "@isthmus/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { OwnApiServer } from "./harness/apiServer.ts";
 import { anyKind, ConfigMap, clock, clusterOf, Namespace } from "./harness/clusters.ts";

@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { CustomResourceDefinition, clusterOf } from "./harness/clusters.ts";
 import { describeReal } from "./harness/describeReal.ts";

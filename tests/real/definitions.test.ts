@@ -2,7 +2,7 @@ import { TrafficPolicy, VirtualService } from "@isthmus/api";
 import { type AnyResource, type Kind, kindKeyOf, type ResourceRef } from "@isthmus/core";
 import { kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
 import { type Agent, agentRoles, alwaysLeader, startAgent } from "@isthmus/plane";
-import type { Cluster, Leadership } from "@isthmus/plane/ports";
+import type { Cluster, Leadership } from "@isthmus/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { anyKind, CustomResourceDefinition, clock, clusterOf, silent } from "./harness/clusters.ts";
 import { describeReal } from "./harness/describeReal.ts";

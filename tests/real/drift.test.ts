@@ -3,7 +3,7 @@ import { ServiceEntry } from "@isthmus/api";
 import { type AnyResource, type Resource, refOf } from "@isthmus/core";
 import { kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
 import { type Agent, agentRoles, startAgent } from "@isthmus/plane";
-import type { Acknowledgement, AgentLinkHandler, Cluster } from "@isthmus/plane/ports";
+import type { Acknowledgement, AgentLinkHandler, Cluster } from "@isthmus/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { clock, clusterOf, silent } from "./harness/clusters.ts";
 import { describeReal } from "./harness/describeReal.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { KubernetesCluster, Secret, TrafficPolicy } from "@isthmus/api";
 import type { AnyResource, Kind } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Asked, denying, startAlteredApiServer } from "./harness/alteredApiServer.ts";
 import { type ManagementServer, startManagementServer } from "./harness/apps.ts";

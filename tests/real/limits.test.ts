@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { KubernetesCluster, TrafficPolicy } from "@isthmus/api";
 import { MAX_DEPTH } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type ManagementServer, startManagementServer } from "./harness/apps.ts";
 import { anyKind, clusterOf } from "./harness/clusters.ts";

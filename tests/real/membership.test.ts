@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { KubernetesCluster, Secret } from "@isthmus/api";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type App, type ManagementServer, startAgent, startManagementServer } from "./harness/apps.ts";
 import { clusterOf, Namespace } from "./harness/clusters.ts";

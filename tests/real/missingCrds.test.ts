@@ -1,5 +1,5 @@
 import { KubernetesCluster, TrafficPolicy } from "@isthmus/api";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type ManagementServer, startManagementServer } from "./harness/apps.ts";
 import { clusterOf } from "./harness/clusters.ts";

@@ -14,7 +14,7 @@ import {
   VirtualService,
 } from "@isthmus/api";
 import { type AnyResource, groupOf, type Kind, type TimedCondition } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { grantedVerbs, rightsAreUsed } from "./charts/accountRights.ts";
 import { exerciseEveryKind } from "./charts/everyKind.ts";

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { KubernetesCluster, Secret, TrafficPolicy, VirtualService } from "@isthmus/api";
 import type { AnyResource } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type App, startAgent, startManagementServer } from "./harness/apps.ts";
 import { clusterOf } from "./harness/clusters.ts";

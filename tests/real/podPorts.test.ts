@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { KubernetesCluster } from "@isthmus/api";
 import type { AnyResource } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type ManagementServer, startManagementServer } from "./harness/apps.ts";
 import { clusterOf } from "./harness/clusters.ts";

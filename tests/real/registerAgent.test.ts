@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { KubernetesCluster, Secret, Service, TrafficPolicy, VirtualService } from "@isthmus/api";
 import type { AnyResource, Kind } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { itAtNight } from "@isthmus/testing/atNight";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Asked, clockAhead, denying, startAlteredApiServer } from "./harness/alteredApiServer.ts";

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { KubernetesCluster, Secret } from "@isthmus/api";
 import type { AnyResource, Kind } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type AlteredApiServer, ofVersion, startAlteredApiServer } from "./harness/alteredApiServer.ts";
 import { anyKind, CustomResourceDefinition, clusterOf, Namespace } from "./harness/clusters.ts";

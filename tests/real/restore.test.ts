@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { KubernetesCluster, TrafficPolicy, VirtualDestination, VirtualMesh, VirtualService } from "@isthmus/api";
 import type { Kind, TimedCondition } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { isNight } from "@isthmus/testing/atNight";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type OwnApiServer, startApiServer } from "./harness/apiServer.ts";

@@ -20,7 +20,7 @@ import {
   Workload,
 } from "@isthmus/api";
 import { type AnyResource, type Kind, refOf, type TimedCondition } from "@isthmus/core";
-import { type Cluster, ClusterError } from "@isthmus/plane/ports";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startAgent } from "./harness/apps.ts";
 import { anyKind, Namespace } from "./harness/clusters.ts";

@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { EnvoyFilter, Mesh, Pod, WasmDeployment } from "@isthmus/api";
 import type { AnyResource } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { meshRef, settings } from "./dataplane/harness/resources.ts";
 import { type AgentReplicas, addressOfThisMachine, placePod, startAgentReplicas } from "./harness/agentReplicas.ts";

@@ -1,6 +1,6 @@
 import { isClusterName, UsageError } from "@isthmus/core";
 import { type AgentLimits, type Generation, NAMES } from "@isthmus/plane";
-import { type AgentService, problemOfService } from "@isthmus/plane/ports";
+import { type AgentService, problemOfService } from "@isthmus/ports";
 import {
   type AdminTlsFlags,
   addAdminTlsOptions,

@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from "node:http";
 import { type AddressInfo, connect, createServer as createTcpServer, type Server } from "node:net";
 import type { AnyResource } from "@isthmus/core";
 import type { ApiServer, PodPort } from "@isthmus/kubernetes";
-import { ClusterError } from "@isthmus/plane/ports";
+import { ClusterError } from "@isthmus/ports";
 import { afterEach, describe, expect, it } from "vitest";
 import { cluster, deployment } from "./fleetObjects.ts";
 import { managementCluster, type Run, runIn } from "./planeRun.ts";

@@ -1,6 +1,6 @@
 import { allKinds, VirtualMesh } from "@isthmus/api";
 import { type AnyResource, UsageError } from "@isthmus/core";
-import { type Cluster, ClusterError } from "@isthmus/plane/ports";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { namedCluster } from "../src/cluster/namedCluster.ts";

@@ -1,6 +1,6 @@
 import { KubernetesCluster } from "@isthmus/api";
 import type { AnyResource } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { describe, expect, it } from "vitest";
 import { cluster } from "./fleetObjects.ts";
 import { managementCluster, runIn } from "./planeRun.ts";

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { type AddressInfo, connect, createServer as createTcpServer, type Server, type Socket } from "node:net";
 import type { AnyResource } from "@isthmus/core";
 import type { ApiServer, PodPort } from "@isthmus/kubernetes";
-import { ClusterError } from "@isthmus/plane/ports";
+import { ClusterError } from "@isthmus/ports";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { meshctl } from "../src/meshctl.ts";
 import { deployment } from "./fleetObjects.ts";

@@ -1,6 +1,6 @@
 import type { AnyResource } from "@isthmus/core";
 import type { ApiServer, LogOptions } from "@isthmus/kubernetes";
-import { ClusterError } from "@isthmus/plane/ports";
+import { ClusterError } from "@isthmus/ports";
 import { describe, expect, it } from "vitest";
 import { deployment } from "./fleetObjects.ts";
 import { managementCluster, runIn } from "./planeRun.ts";

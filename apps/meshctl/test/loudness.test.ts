@@ -1,7 +1,7 @@
 import { Mesh } from "@isthmus/api";
 import type { AnyResource } from "@isthmus/core";
 import type { ApiServer } from "@isthmus/kubernetes";
-import { ClusterError } from "@isthmus/plane/ports";
+import { ClusterError } from "@isthmus/ports";
 import { describe, expect, it } from "vitest";
 import { adjustableIo } from "../src/commands/commandLine/loudness.ts";
 import { verboseConnections } from "../src/commands/verboseConnections.ts";

@@ -1,6 +1,6 @@
 import { allKinds } from "@isthmus/api";
 import type { AnyResource, Clock, Kind } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { simulatedCluster } from "@isthmus/simulator";
 import type { ExitCode, Io } from "../src/io.ts";
 import { meshctl, type Outside } from "../src/meshctl.ts";

@@ -1,7 +1,7 @@
 import { allKinds } from "@isthmus/api";
 import type { AnyResource, Kind } from "@isthmus/core";
 import type { ApiServer } from "@isthmus/kubernetes";
-import { ClusterError } from "@isthmus/plane/ports";
+import { ClusterError } from "@isthmus/ports";
 import { describe, expect, it } from "vitest";
 import { deployment } from "./fleetObjects.ts";
 import { managementCluster, type Run, runIn } from "./planeRun.ts";

@@ -1,7 +1,7 @@
 import { allKinds, TrafficPolicy } from "@isthmus/api";
 import type { AnyResource } from "@isthmus/core";
 import { systemClock } from "@isthmus/plane/clock";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { afterEach, expect, it } from "vitest";
 import { meshctl } from "../src/meshctl.ts";
 import { approval, cluster, managed, trafficPolicy } from "./fleetObjects.ts";

@@ -1,6 +1,6 @@
 import { Namespace } from "@isthmus/api";
 import { type Clock, type LabelSelector, UsageError, uptimeOf } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 
 /** What namespaces must bear, of `key` or `key=value`. Throws UsageError. */
 export function labelIn(text: string): LabelSelector {

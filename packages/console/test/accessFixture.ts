@@ -1,4 +1,4 @@
-import type { AccessReviews, KubernetesUser, ResourceAccess, TokenQuery } from "@isthmus/plane/ports";
+import type { AccessReviews, KubernetesUser, ResourceAccess, TokenQuery } from "@isthmus/ports";
 
 /** A rule as RBAC has them: what is absent is everything. */
 export interface Rule {

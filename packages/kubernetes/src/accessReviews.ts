@@ -1,5 +1,4 @@
-import type { AccessReviews, KubernetesUser, TokenQuery } from "@isthmus/plane/ports";
-import { ClusterError } from "@isthmus/plane/ports";
+import { type AccessReviews, ClusterError, type KubernetesUser, type TokenQuery } from "@isthmus/ports";
 import { type Connection, type ConnectionOptions, connectionTo } from "./connection.ts";
 import { call } from "./request.ts";
 

@@ -1,4 +1,4 @@
-import type { Authorizer } from "@isthmus/plane/ports";
+import type { Authorizer } from "@isthmus/ports";
 import { type AccessReviewOptions, accessReview, bearerOf } from "./accessReviews.ts";
 import { connectionTo } from "./connection.ts";
 

@@ -4,7 +4,7 @@ import https from "node:https";
 import { isIP } from "node:net";
 import { type ConnectionOptions as ConnectionSettings, checkServerIdentity, TLSSocket } from "node:tls";
 import { type Clock, messageOf, UsageError } from "@isthmus/core";
-import { ClusterError } from "@isthmus/plane/ports";
+import { ClusterError } from "@isthmus/ports";
 import type { ApiCredentials, Kubeconfig, TlsSettings } from "./kubeconfig.ts";
 
 /** One request to an API server. `path` is absolute and already encoded. */

@@ -1,4 +1,4 @@
-import { ClusterError, type ServedKind } from "@isthmus/plane/ports";
+import { ClusterError, type ServedKind } from "@isthmus/ports";
 import type { Connection } from "./connection.ts";
 import { type ApiResponse, call, exchange } from "./request.ts";
 import { errorOf } from "./statusError.ts";

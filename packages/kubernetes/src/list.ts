@@ -1,5 +1,5 @@
 import type { Resource } from "@isthmus/core";
-import { ClusterError, type Malformed, type ResourceList, type WholeListOptions } from "@isthmus/plane/ports";
+import { ClusterError, type Malformed, type ResourceList, type WholeListOptions } from "@isthmus/ports";
 import { asRead, parsedObject } from "./objects.ts";
 import { collectionPath } from "./paths.ts";
 import { call, ResponseTooLarge } from "./request.ts";

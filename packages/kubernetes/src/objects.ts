@@ -10,7 +10,7 @@ import {
   type Resource,
   refOf,
 } from "@isthmus/core";
-import { ClusterError, type Malformed } from "@isthmus/plane/ports";
+import { ClusterError, type Malformed } from "@isthmus/ports";
 
 /** An object as an API server sends it. In lists of built-in kinds apiVersion and kind are missing. */
 export type WireObject = Partial<AnyResource> & Pick<AnyResource, "metadata">;

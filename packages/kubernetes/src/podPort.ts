@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { Duplex } from "node:stream";
 import { messageOf } from "@isthmus/core";
-import { ClusterError } from "@isthmus/plane/ports";
+import { ClusterError } from "@isthmus/ports";
 import { type RawData, WebSocket } from "ws";
 import type { ApiAccess, Connection } from "./connection.ts";
 import { readResponse } from "./request.ts";

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
-import { ClusterError } from "@isthmus/plane/ports";
+import { ClusterError } from "@isthmus/ports";
 import type { ApiRequest, Connection } from "./connection.ts";
 import { errorOf } from "./statusError.ts";
 

@@ -1,5 +1,5 @@
 import type { LabelRequirement, LabelSelector } from "@isthmus/core";
-import type { ListOptions } from "@isthmus/plane/ports";
+import type { ListOptions } from "@isthmus/ports";
 
 /** The query parameters of a list or watch. */
 export function selectionQuery({ name, labels }: ListOptions): Readonly<Record<string, string>> {

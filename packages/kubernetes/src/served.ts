@@ -1,5 +1,5 @@
 import { type Kind, kindKeyOf } from "@isthmus/core";
-import { ClusterError, type ServedKind } from "@isthmus/plane/ports";
+import { ClusterError, type ServedKind } from "@isthmus/ports";
 import type { Connection } from "./connection.ts";
 import { kindsBelow } from "./discoveryDocuments.ts";
 

@@ -1,5 +1,5 @@
 import { keptText } from "@isthmus/core";
-import { ClusterError, type ClusterErrorCode, type ClusterErrorDetails } from "@isthmus/plane/ports";
+import { ClusterError, type ClusterErrorCode, type ClusterErrorDetails } from "@isthmus/ports";
 
 /** What of an answer tells what went wrong. */
 export interface FailedResponse {

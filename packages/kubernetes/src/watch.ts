@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Clock, Resource } from "@isthmus/core";
-import { ClusterError, type WatchEvent, type WatchOptions } from "@isthmus/plane/ports";
+import { ClusterError, type WatchEvent, type WatchOptions } from "@isthmus/ports";
 import { Silence } from "./connection.ts";
 import { LineTooLong, lines } from "./lines.ts";
 import { asRead, parsedObject, type WireObject } from "./objects.ts";

@@ -1,5 +1,5 @@
 import type { AnyResource, Resource, ResourceRef } from "@isthmus/core";
-import type { ApplyOptions, Preconditions } from "@isthmus/plane/ports";
+import type { ApplyOptions, Preconditions } from "@isthmus/ports";
 import type { ApiRequest, Connection } from "./connection.ts";
 import { asRead, asWritten, type WireObject } from "./objects.ts";
 import { collectionPath, objectPath, type ResourceCollection, requireNamespace } from "./paths.ts";

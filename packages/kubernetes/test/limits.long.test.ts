@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { MAX_DEPTH } from "@isthmus/core";
-import { ClusterError } from "@isthmus/plane/ports";
+import { ClusterError } from "@isthmus/ports";
 import { describe, expect, it } from "vitest";
 import { ConfigMap, configMap } from "./configMap.ts";
 import { answer, type Script } from "./scriptedApiServer.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Cluster, ClusterError } from "@isthmus/plane/ports";
+import type { Cluster, ClusterError } from "@isthmus/ports";
 import { afterEach } from "vitest";
 import { kubernetesCluster } from "../src/index.ts";
 import { type Script, type ScriptedApiServer, scriptedApiServer } from "./scriptedApiServer.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Cluster, WatchEvent } from "@isthmus/plane/ports";
+import type { Cluster, WatchEvent } from "@isthmus/ports";
 import { describe, expect, it } from "vitest";
 import { ConfigMap, configMap } from "./configMap.ts";
 import { answer } from "./scriptedApiServer.ts";

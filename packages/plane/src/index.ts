@@ -1,3 +1,4 @@
+export * from "@isthmus/ports";
 export { type Agent, type AgentOptions, startAgent } from "./agent/agent.ts";
 export type { AgentLimits } from "./agent/limits.ts";
 export { ACCESS_LOGS_TOPIC } from "./agent/observability/accessLogsTopic.ts";
@@ -27,8 +28,6 @@ export type { Informer, KindState } from "./informer/informer.ts";
 export { type ReflectorEvent, type ReflectorOptions, runReflector } from "./informer/reflector.ts";
 export { type Election, type ElectionOptions, type ElectionTiming, startElection } from "./leader/election.ts";
 export { alwaysLeader, whileLeading } from "./leader/leadership.ts";
-export * from "./ports/clusterPort.ts";
-export * from "./ports/httpPort.ts";
 export { type ActivitySharing, startActivitySharing } from "./replication/activitySharing.ts";
 export {
   ACTIVITY_MINUTES,

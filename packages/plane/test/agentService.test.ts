@@ -1,8 +1,8 @@
 import { AccessLogRecord, EnvoyFilter, Mesh } from "@isthmus/api";
 import type { AnyResource } from "@isthmus/core";
+import type { AgentService } from "@isthmus/ports";
 import { memoryStore } from "@isthmus/store";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { AgentService } from "../src/ports/clusterPort.ts";
 import { metaOf } from "../src/replication/clusterMeta.ts";
 import { demoFleet, type Fleet, register } from "./fleet.ts";
 import { clock, quiet } from "./virtualTime.ts";

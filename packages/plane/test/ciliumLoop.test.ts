@@ -1,11 +1,11 @@
 import { CiliumEndpoint, CiliumNetworkPolicy, CiliumPolicyReport } from "@isthmus/api";
 import { type AnyResource, kindKeyOf } from "@isthmus/core";
+import type { Observation } from "@isthmus/ports";
 import { simulatedCluster } from "@isthmus/simulator";
 import { networkingOwner } from "@isthmus/translators";
 import { afterEach, expect, it } from "vitest";
 import { startCiliumLoop } from "../src/agent/cilium/ciliumLoop.ts";
 import { startInformer } from "../src/informer/informer.ts";
-import type { Observation } from "../src/ports/clusterPort.ts";
 import { recordingLog } from "./recordingLog.ts";
 import { clock, eventually, quiet } from "./virtualTime.ts";
 

@@ -1,6 +1,6 @@
 import { emptySnapshot } from "@isthmus/core";
+import type { StoreHead, StoreVersion } from "@isthmus/ports";
 import { describe, expect, test } from "vitest";
-import type { StoreHead, StoreVersion } from "../src/ports/clusterPort.ts";
 import { type ClusterMeta, metaJson } from "../src/replication/clusterMeta.ts";
 import {
   type ClusterView,

@@ -1,7 +1,7 @@
 import type { JsonObject, Resource } from "@isthmus/core";
+import type { Rejection } from "@isthmus/ports";
 import { describe, expect, it, test } from "vitest";
 import { REVOKED_BEFORE } from "../src/identity/registrations.ts";
-import type { Rejection } from "../src/ports/clusterPort.ts";
 import { serverRoles } from "../src/roles.ts";
 import { certificateValidity } from "../src/server/statuses/certificateExpiring.ts";
 import { type ClusterStatusInputs, clusterLagOf, clusterStatus } from "../src/server/statuses/clusterStatuses.ts";

@@ -1,5 +1,6 @@
 import { Destination, ServiceEntry, VirtualMesh } from "@isthmus/api";
 import { type Delta, kindKeyOf, noMeter, type Resource, type ResourceRef, refOf } from "@isthmus/core";
+import type { Acknowledgement, DeleteRequest } from "@isthmus/ports";
 import { type SimulatedCluster, simulatedCluster } from "@isthmus/simulator";
 import { afterEach, describe, expect, it } from "vitest";
 import { type Downstream, downstream } from "../src/agent/downstream.ts";
@@ -8,7 +9,6 @@ import { startApplier } from "../src/apply/applier.ts";
 import { DELETE_LIMITS, deleteBudget, type PlannedRemoval } from "../src/apply/deleteBudget.ts";
 import { FIELD_MANAGER } from "../src/apply/ownership.ts";
 import { startInformer } from "../src/informer/informer.ts";
-import type { Acknowledgement, DeleteRequest } from "../src/ports/clusterPort.ts";
 import { recordingLog } from "./recordingLog.ts";
 import { clock, eventually, quiet } from "./virtualTime.ts";
 

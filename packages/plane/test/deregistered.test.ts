@@ -1,9 +1,9 @@
 import { ServiceEntry } from "@isthmus/api";
 import { type Resource, refOf } from "@isthmus/core";
+import type { AgentLinkHandler } from "@isthmus/ports";
 import { simulatedCluster } from "@isthmus/simulator";
 import { afterEach, expect, it } from "vitest";
 import { agentRoles, alwaysLeader, startAgent } from "../src/index.ts";
-import type { AgentLinkHandler } from "../src/ports/clusterPort.ts";
 import { recordingLog } from "./recordingLog.ts";
 import { clock, eventually, quiet } from "./virtualTime.ts";
 

@@ -1,10 +1,10 @@
 import { allKinds, Lease } from "@isthmus/api";
 import type { Clock } from "@isthmus/core";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 import { type SimulatedCluster, simulatedCluster, type VirtualClock, virtualClock } from "@isthmus/simulator";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Election, startElection, whileLeading } from "../src/index.ts";
 import { leaderOnlyCluster } from "../src/leader/leadership.ts";
-import { type Cluster, ClusterError } from "../src/ports/clusterPort.ts";
 import { recordingLog } from "./recordingLog.ts";
 
 const place = { name: "agent", namespace: "gloo-mesh" };

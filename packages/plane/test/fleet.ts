@@ -1,6 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { allKinds, TrafficPolicy, VirtualMesh } from "@isthmus/api";
 import { type AnyResource, type Kind, kindKeyOf, type Resource } from "@isthmus/core";
+import type { AgentService } from "@isthmus/ports";
 import { type InMemoryNetwork, inMemoryNetwork } from "@isthmus/relay/inMemory";
 import { type Peer, type RunningServerLink, startAgentLink, startServerLink } from "@isthmus/relay/session";
 import { demoClusters, type SimulatedCluster, simulatedCluster, startControllers } from "@isthmus/simulator";
@@ -18,7 +19,6 @@ import {
   startAgent,
   startServer,
 } from "../src/index.ts";
-import type { AgentService } from "../src/ports/clusterPort.ts";
 import { reuseKeys } from "./cryptographyAtWork.ts";
 import { recordingLog } from "./recordingLog.ts";
 import { clock, meanwhile } from "./virtualTime.ts";

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { KubernetesCluster, TrafficPolicy, VirtualService } from "@isthmus/api";
 import { type AnyResource, type Kind, refOf } from "@isthmus/core";
+import { ClusterError } from "@isthmus/ports";
 import { memoryStore } from "@isthmus/store";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ClusterError } from "../src/ports/clusterPort.ts";
 import { demoFleet, type Fleet, register } from "./fleet.ts";
 import { lead } from "./lead.ts";
 import { clock, eventually, meanwhile, quiet } from "./virtualTime.ts";

@@ -1,9 +1,9 @@
 import { KubernetesCluster, ServiceEntry, TrafficPolicy, VirtualService } from "@isthmus/api";
 import { formatRef, type Resource, refOf } from "@isthmus/core";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 import type { SimulatedCluster } from "@isthmus/simulator";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { interceptWrites } from "../src/leader/interceptWrites.ts";
-import { type Cluster, ClusterError } from "../src/ports/clusterPort.ts";
 import { bookinfoMesh, demoFleet, type Fleet, ours, type PublishedStatus, statusOf, timeoutPolicy, written } from "./fleet.ts";
 import { eventually, quiet } from "./virtualTime.ts";
 

@@ -1,10 +1,10 @@
 import { allKinds, MutatingWebhookConfiguration, Service } from "@isthmus/api";
 import { kindKeyOf } from "@isthmus/core";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 import { simulatedCluster, virtualClock } from "@isthmus/simulator";
 import { expect, test } from "vitest";
 import { agentRoles } from "../src/index.ts";
 import { startInformer } from "../src/informer/informer.ts";
-import { type Cluster, ClusterError } from "../src/ports/clusterPort.ts";
 import { recordingLog } from "./recordingLog.ts";
 
 /** An agent with the permissions of before, which are extended later. */

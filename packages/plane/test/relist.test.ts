@@ -1,9 +1,9 @@
 import { allKinds, Service } from "@isthmus/api";
 import type { Resource } from "@isthmus/core";
+import type { Cluster } from "@isthmus/ports";
 import { type SimulatedCluster, simulatedCluster, type VirtualClock, virtualClock } from "@isthmus/simulator";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Informer, startInformer } from "../src/informer/informer.ts";
-import type { Cluster } from "../src/ports/clusterPort.ts";
 import { recordingLog } from "./recordingLog.ts";
 
 const RELIST_MS = 600_000;

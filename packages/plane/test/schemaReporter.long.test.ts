@@ -1,13 +1,12 @@
 import { ApiDoc, ApiSchemaDiscovery, ConfigMap, EndpointSlice, Namespace, Pod, Service } from "@isthmus/api";
 import { type AnyResource, keyOfResource } from "@isthmus/core";
+import { ClusterError, type HttpClient, HttpError, type HttpRequest } from "@isthmus/ports";
 import { simulatedCluster } from "@isthmus/simulator";
 import { heldBy, MEBIBYTE } from "@isthmus/testing";
 import { afterEach, describe, expect, it } from "vitest";
 import { startSchemaReporter } from "../src/agent/schemas/schemaReporter.ts";
 import { startStatusWriter } from "../src/apply/statusWriter.ts";
 import { startInformer } from "../src/informer/informer.ts";
-import { ClusterError } from "../src/ports/clusterPort.ts";
-import { type HttpClient, HttpError, type HttpRequest } from "../src/ports/httpPort.ts";
 import { recordingLog } from "./recordingLog.ts";
 import { clock, eventually, meanwhile, quiet } from "./virtualTime.ts";
 

@@ -1,6 +1,6 @@
 import { ConfigMap } from "@isthmus/api";
 import { keyOfResource, type Resource, refOf, type Snapshot } from "@isthmus/core";
-import type { StoreDelta, StoreVersion } from "../src/ports/clusterPort.ts";
+import type { StoreDelta, StoreVersion } from "@isthmus/ports";
 
 export const CLUSTER = "east";
 export const KIND = "/ConfigMap";

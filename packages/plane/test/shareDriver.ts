@@ -1,5 +1,5 @@
 import type { Snapshot } from "@isthmus/core";
-import { isSameVersion, type StoreHead, type StoreNotice, type StoreVersion } from "../src/ports/clusterPort.ts";
+import { isSameVersion, type StoreHead, type StoreNotice, type StoreVersion } from "@isthmus/ports";
 import type { ClusterMeta } from "../src/replication/clusterMeta.ts";
 import {
   type ClusterShare,

@@ -1,6 +1,6 @@
 import { ConfigMap } from "@isthmus/api";
 import { refOf } from "@isthmus/core";
-import type { StoreNotice } from "../src/ports/clusterPort.ts";
+import type { StoreNotice } from "@isthmus/ports";
 import { metaOf } from "../src/replication/clusterMeta.ts";
 import { NEW_SHARE, type ShareTask } from "../src/replication/clusterShare.ts";
 import { inputTexts } from "../src/replication/inputTexts.ts";

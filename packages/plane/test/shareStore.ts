@@ -1,5 +1,5 @@
 import type { Snapshot } from "@isthmus/core";
-import { isSameVersion, type StoreDelta, type StoreHead, type StoreNotice } from "../src/ports/clusterPort.ts";
+import { isSameVersion, type StoreDelta, type StoreHead, type StoreNotice } from "@isthmus/ports";
 import { type ClusterMeta, metaJson } from "../src/replication/clusterMeta.ts";
 import { NO_REPLICA, type ShareEvent } from "../src/replication/clusterShare.ts";
 import { acceptsHead } from "../src/replication/followerShare.ts";

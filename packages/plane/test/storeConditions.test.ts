@@ -1,8 +1,8 @@
 import { Settings } from "@isthmus/api";
 import type { Resource } from "@isthmus/core";
+import type { StoreCapacity } from "@isthmus/ports";
 import { memoryStore } from "@isthmus/store";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { StoreCapacity } from "../src/ports/storePort.ts";
 import { demoFleet, type Fleet, register, statusOf } from "./fleet.ts";
 import { clock, eventually, quiet } from "./virtualTime.ts";
 

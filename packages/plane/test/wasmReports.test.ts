@@ -1,5 +1,6 @@
 import { EnvoyFilter, Pod, WASM_ANNOTATION, WASM_REVISION_ANNOTATION, WasmFilterReport, wasmOrderDigest } from "@isthmus/api";
 import { type AnyResource, type Delta, kindKeyOf } from "@isthmus/core";
+import { type Cluster, ClusterError, type Observation } from "@isthmus/ports";
 import { simulatedCluster } from "@isthmus/simulator";
 import { networkingOwner } from "@isthmus/translators";
 import { afterEach, expect, it } from "vitest";
@@ -7,7 +8,6 @@ import { wasmOrdersIn, wasmOrdersOfPod } from "../src/agent/wasm/wasmOrders.ts";
 import { startWasmReports, type WasmFilters } from "../src/agent/wasm/wasmReports.ts";
 import { writtenFilters } from "../src/agent/wasm/writtenFilters.ts";
 import { startInformer } from "../src/informer/informer.ts";
-import { type Cluster, ClusterError, type Observation } from "../src/ports/clusterPort.ts";
 import { recordingLog } from "./recordingLog.ts";
 import { clock, eventually, quiet } from "./virtualTime.ts";
 

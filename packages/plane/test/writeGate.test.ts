@@ -1,8 +1,8 @@
 import type { AnyResource } from "@isthmus/core";
+import type { Cluster } from "@isthmus/ports";
 import { expect, test } from "vitest";
 import { writeGate } from "../src/agent/writeGate.ts";
 import { ALL_WRITES, NO_WRITES } from "../src/agent/writeMode.ts";
-import type { Cluster } from "../src/ports/clusterPort.ts";
 
 const route: AnyResource = { apiVersion: "networking.istio.io/v1", kind: "VirtualService", metadata: { name: "r", namespace: "shop" } };
 const ref = { apiVersion: route.apiVersion, kind: route.kind, name: "r", namespace: "shop", clusterName: "" };

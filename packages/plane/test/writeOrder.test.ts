@@ -1,10 +1,10 @@
 import { DestinationRule, deliveredKinds, HTTPRouteGroup, referredKinds, ServiceEntry, VirtualService } from "@isthmus/api";
 import { type AnyResource, type Kind, kindKeyOf, type Resource, type ResourceRef, refOf } from "@isthmus/core";
+import { ClusterError } from "@isthmus/ports";
 import { simulatedCluster } from "@isthmus/simulator";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Applier, startApplier } from "../src/apply/applier.ts";
 import { type Informer, startInformer } from "../src/informer/informer.ts";
-import { ClusterError } from "../src/ports/clusterPort.ts";
 import { recordingLog } from "./recordingLog.ts";
 import { clock, eventually } from "./virtualTime.ts";
 

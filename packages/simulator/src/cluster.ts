@@ -1,5 +1,5 @@
 import { type AnyResource, type Clock, type Kind, kindKeyOf, type Resource, type ResourceRef, refOf } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { withoutAbsent } from "./apply/json.ts";
 import { evictUnlessForbidden } from "./evictions.ts";
 import { type Call, type Fault, FaultPlan, unreachable, type Verb } from "./faults.ts";

@@ -1,4 +1,4 @@
-import { ClusterError } from "@isthmus/plane/ports";
+import { ClusterError } from "@isthmus/ports";
 import { type Allocator, addressAt, allocator } from "./allocation.ts";
 import { isMembers, type Members, membersAt, withMember } from "./apply/json.ts";
 import type { Content } from "./object.ts";

@@ -1,5 +1,5 @@
 import { groupOf } from "@isthmus/core";
-import { ClusterError } from "@isthmus/plane/ports";
+import { ClusterError } from "@isthmus/ports";
 
 /** What an error says an object's type is. */
 export interface NamedType {

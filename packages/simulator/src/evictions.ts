@@ -1,5 +1,5 @@
 import { type AnyResource, kindKeyOf, type LabelSelector, matchesSelector, type ResourceRef } from "@isthmus/core";
-import { ClusterError, type Preconditions } from "@isthmus/plane/ports";
+import { ClusterError, type Preconditions } from "@isthmus/ports";
 import type { SimulatedState } from "./state.ts";
 import { deleteObject } from "./writes.ts";
 

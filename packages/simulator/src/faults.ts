@@ -1,5 +1,5 @@
 import type { Clock, ResourceRef } from "@isthmus/core";
-import { ClusterError, type ClusterErrorCode } from "@isthmus/plane/ports";
+import { ClusterError, type ClusterErrorCode } from "@isthmus/ports";
 
 /** A call of the Cluster port, as faults tell calls apart. */
 export type Verb =

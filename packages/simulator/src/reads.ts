@@ -10,7 +10,7 @@ import {
   type Resource,
   refOf,
 } from "@isthmus/core";
-import { ClusterError, type Malformed, type ResourceList, type WholeListOptions } from "@isthmus/plane/ports";
+import { ClusterError, type Malformed, type ResourceList, type WholeListOptions } from "@isthmus/ports";
 import { isMembers } from "./apply/json.ts";
 import { inVersion, type SimulatedState } from "./state.ts";
 import type { Stored } from "./store.ts";

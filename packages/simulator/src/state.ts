@@ -1,5 +1,5 @@
 import { type AnyResource, type Clock, equalJson, type Kind, kindKeyOf, md5Hex, type Resource, type ResourceRef } from "@isthmus/core";
-import { ClusterError, type ServedKind } from "@isthmus/plane/ports";
+import { ClusterError, type ServedKind } from "@isthmus/ports";
 import { equalManagers } from "./apply/fieldManagers.ts";
 import type { FieldTypes } from "./apply/fieldPath.ts";
 import { definedKind, established } from "./customResources.ts";

@@ -1,5 +1,5 @@
 import { type AnyResource, SortedMap } from "@isthmus/core";
-import type { ClusterError } from "@isthmus/plane/ports";
+import type { ClusterError } from "@isthmus/ports";
 import type { FieldManager } from "./apply/fieldManagers.ts";
 
 /** An object as it is kept: without `managedFields`, which readers seldom want, and with `clusterName`. */

@@ -1,5 +1,5 @@
 import { type AnyResource, equalJson, InvalidResource, type LabelSelector, matchesSelector } from "@isthmus/core";
-import { ClusterError } from "@isthmus/plane/ports";
+import { ClusterError } from "@isthmus/ports";
 import { isMembers, type Members, membersAt } from "./apply/json.ts";
 import { invalidObject } from "./errors.ts";
 import type { SimulatedKind } from "./kinds.ts";

@@ -1,5 +1,5 @@
 import { type AnyResource, type Kind, matchesSelector, onAbort, type Resource } from "@isthmus/core";
-import { ClusterError, type ListOptions, type WatchEvent, type WatchOptions } from "@isthmus/plane/ports";
+import { ClusterError, type ListOptions, type WatchEvent, type WatchOptions } from "@isthmus/ports";
 import { expired } from "./errors.ts";
 import type { ParsedObjects } from "./reads.ts";
 import { inVersion, type SimulatedState } from "./state.ts";

@@ -1,6 +1,6 @@
 import type { AnyResource, Resource, ResourceRef } from "@isthmus/core";
 import { FIELD_MANAGER } from "@isthmus/plane";
-import type { ApplyOptions, Preconditions } from "@isthmus/plane/ports";
+import type { ApplyOptions, Preconditions } from "@isthmus/ports";
 import { applyManaged } from "./apply/apply.ts";
 import { afterUpdate, type FieldManager, managedFieldsOf, managersFrom, type Writer } from "./apply/fieldManagers.ts";
 import { changesBetween } from "./apply/fieldSet.ts";

@@ -1,6 +1,6 @@
 import { ConfigMap, Deployment, Secret, TrafficPolicy } from "@isthmus/api";
 import { type AnyResource, type Kind, type Resource, refOf } from "@isthmus/core";
-import { ClusterError, type WatchEvent } from "@isthmus/plane/ports";
+import { ClusterError, type WatchEvent } from "@isthmus/ports";
 import { describe, expect, it } from "vitest";
 import { type SimulatedCluster, simulatedCluster, virtualClock } from "../src/index.ts";
 

@@ -1,5 +1,5 @@
 import { type Clock, messageOf } from "@isthmus/core";
-import { type Store, type StoredText, StoreError, type StoreHead, type StorePartition, type StoreWrite } from "@isthmus/plane/ports";
+import { type Store, type StoredText, StoreError, type StoreHead, type StorePartition, type StoreWrite } from "@isthmus/ports";
 import { ClassicLevel } from "classic-level";
 import { ownDirectory } from "./ownDirectory.ts";
 import { checkWrite, headAfter, nextFence, noticeOf, PAGE, partitionKeyOf } from "./partitions.ts";

@@ -1,5 +1,5 @@
 import { type AnyResource, type JsonObject, messageOf, parseCompact } from "@isthmus/core";
-import { type Hash, isSameVersion, type KindDigest, type Store, StoreError, type StoreHead, type StoreSection } from "@isthmus/plane/ports";
+import { type Hash, isSameVersion, type KindDigest, type Store, StoreError, type StoreHead, type StoreSection } from "@isthmus/ports";
 
 /** What the store holds about one cluster. */
 export interface StoredCluster {

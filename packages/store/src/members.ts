@@ -1,5 +1,5 @@
 import { messageOf } from "@isthmus/core";
-import { JOIN_TOKENS, REVOCATIONS, type Store, StoreError } from "@isthmus/plane/ports";
+import { JOIN_TOKENS, REVOCATIONS, type Store, StoreError } from "@isthmus/ports";
 
 /** A join token that has not been used. */
 export interface StoredJoinToken {

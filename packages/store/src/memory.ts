@@ -1,5 +1,5 @@
 import type { Clock } from "@isthmus/core";
-import { type Store, type StoredText, StoreError, type StoreHead, type StoreWrite } from "@isthmus/plane/ports";
+import { type Store, type StoredText, StoreError, type StoreHead, type StoreWrite } from "@isthmus/ports";
 import { checkWrite, headAfter, nextFence, noticeOf, PAGE, partitionKeyOf } from "./partitions.ts";
 import { subscribers } from "./subscribers.ts";
 

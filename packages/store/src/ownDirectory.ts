@@ -2,7 +2,7 @@ import { chmodSync, lstatSync, mkdirSync, readdirSync, realpathSync, type Stats 
 import { dirname, join } from "node:path";
 import { isMainThread } from "node:worker_threads";
 import { messageOf } from "@isthmus/core";
-import { StoreError } from "@isthmus/plane/ports";
+import { StoreError } from "@isthmus/ports";
 
 /**
  * Makes a directory, or takes one, that only the user of this process reads and writes: 0700, with files of 0600. Throws StoreError for one

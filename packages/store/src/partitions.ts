@@ -8,7 +8,7 @@ import {
   type StoreWrite,
   type StoreWriteOutcome,
   versionAfter,
-} from "@isthmus/plane/ports";
+} from "@isthmus/ports";
 
 /** Names a partition among all others. */
 export function partitionKeyOf({ section, clusterName }: StorePartition): string {

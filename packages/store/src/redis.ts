@@ -9,7 +9,7 @@ import {
   type StoreNotice,
   type StorePartition,
   type StoreVersion,
-} from "@isthmus/plane/ports";
+} from "@isthmus/ports";
 import { headAfter, nextFence, PAGE } from "./partitions.ts";
 import { isOutOfMemory, redisCapacity } from "./redisCapacity.ts";
 import { connectRedis, type Redis, type RedisSettings, redisAddress, scriptRunner, weaknessesOf } from "./redisConnection.ts";

@@ -1,5 +1,5 @@
 import { keptText } from "@isthmus/core";
-import type { StoreCapacity } from "@isthmus/plane/ports";
+import type { StoreCapacity } from "@isthmus/ports";
 
 /**
  * What Redis says of its memory in `INFO memory`, which is asked instead of `CONFIG GET`: managed ones refuse that. What it does not say, or says in another

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { StoreDelta, StoreHead, StoreNotice, StorePartition, StoreSection, StoreWrite } from "@isthmus/plane/ports";
+import type { StoreDelta, StoreHead, StoreNotice, StorePartition, StoreSection, StoreWrite } from "@isthmus/ports";
 import { versionFrom, versionText } from "./redisWire.ts";
 import { type Seals, SIGNATURE } from "./seals.ts";
 

@@ -1,4 +1,4 @@
-import type { Store } from "@isthmus/plane/ports";
+import type { Store } from "@isthmus/ports";
 import type { SignedNotice } from "./redisNotices.ts";
 import { RECORD, RECORDS, SET_RECORD } from "./redisScripts.ts";
 import { LONGEST, type RedisKeys, type RedisTexts } from "./redisWire.ts";

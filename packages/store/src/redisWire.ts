@@ -1,4 +1,4 @@
-import { type Fence, isSameVersion, type StoreHead, type StorePartition, type StoreSection, type StoreVersion } from "@isthmus/plane/ports";
+import { type Fence, isSameVersion, type StoreHead, type StorePartition, type StoreSection, type StoreVersion } from "@isthmus/ports";
 import type { Seals } from "./seals.ts";
 
 /** The names of keys in Redis; ARCHITECTURE.md lists them. */

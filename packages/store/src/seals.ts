@@ -1,5 +1,5 @@
 import { createHmac, hash } from "node:crypto";
-import type { Hash } from "@isthmus/plane/ports";
+import type { Hash } from "@isthmus/ports";
 
 /** What tells our own entries in Redis from everybody else's. Redis does not hold it. */
 export interface StoreKeys {

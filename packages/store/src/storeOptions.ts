@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { type Clock, messageOf, UsageError } from "@isthmus/core";
-import type { Store } from "@isthmus/plane/ports";
+import type { Store } from "@isthmus/ports";
 import { isOn } from "@isthmus/process";
 import { type Command, Option } from "commander";
 import { fileStore } from "./file.ts";

@@ -1,5 +1,5 @@
 import { onAbort } from "@isthmus/core";
-import type { StoreNotice } from "@isthmus/plane/ports";
+import type { StoreNotice } from "@isthmus/ports";
 
 /** Who listens to a store within this process. Notices arrive in order, after the call that brought them about. */
 export interface Subscribers {

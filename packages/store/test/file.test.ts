@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, readdir, rename, rm, stat, symlink, writeFile } 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "@isthmus/plane";
-import { StoreError } from "@isthmus/plane/ports";
+import { StoreError } from "@isthmus/ports";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { fileStore, readFleet } from "../src/index.ts";
 

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { pathToFileURL } from "node:url";
 import { systemClock } from "@isthmus/plane";
-import type { Store, StoreVersion } from "@isthmus/plane/ports";
+import type { Store, StoreVersion } from "@isthmus/ports";
 import { fileStore } from "../src/index.ts";
 
 const OBJECTS = 20;

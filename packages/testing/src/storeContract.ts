@@ -1,4 +1,4 @@
-import type { Fence, Store, StoredText, StoreNotice, StorePartition, StoreWrite } from "@isthmus/plane/ports";
+import type { Fence, Store, StoredText, StoreNotice, StorePartition, StoreWrite } from "@isthmus/ports";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 
 // Finds what never comes; a busy machine may take most of it.

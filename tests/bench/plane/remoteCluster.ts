@@ -9,7 +9,7 @@ import {
   type ResourceList,
   type WatchEvent,
   type WholeListOptions,
-} from "@isthmus/plane/ports";
+} from "@isthmus/ports";
 import { type Answers, type Remote, RemoteError } from "./rpc.ts";
 
 /** A kind without its checks, which the reader makes. */

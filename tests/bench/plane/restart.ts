@@ -1,5 +1,5 @@
 import { keyOfResource, kindKeyOf } from "@isthmus/core";
-import type { KindDigest, Store, StoredText, StorePartition } from "@isthmus/plane/ports";
+import type { KindDigest, Store, StoredText, StorePartition } from "@isthmus/ports";
 import { hashOf, hexOf, plus, ZERO } from "@isthmus/relay/session";
 import { runApart } from "../apart.ts";
 import type { BenchmarkOptions, Figures } from "../benchmarks.ts";

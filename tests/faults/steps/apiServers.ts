@@ -1,6 +1,6 @@
 import { VirtualService } from "@isthmus/api";
 import type { Kind } from "@isthmus/core";
-import type { ClusterErrorCode } from "@isthmus/plane/ports";
+import type { ClusterErrorCode } from "@isthmus/ports";
 import type { Verb } from "@isthmus/simulator";
 import type { Fleet } from "../fleet.ts";
 import { DEFINED_KINDS } from "../objects.ts";

@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { createMeshRoot } from "@isthmus/certificates";
 import { type AnyResource, kindKeyOf, type ResourceRef } from "@isthmus/core";
-import { ClusterError } from "@isthmus/plane/ports";
+import { ClusterError } from "@isthmus/ports";
 import type { SimulatedCluster, VirtualClock } from "@isthmus/simulator";
 import { NAMESPACE, SHOP } from "../objects.ts";
 import type { Random } from "../random.ts";

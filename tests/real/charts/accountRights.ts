@@ -1,5 +1,5 @@
 import { groupOf } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import type { ApiServer } from "../harness/apiServer.ts";
 import { anyKind } from "../harness/clusters.ts";
 import { requestTo, statusOf } from "../harness/requestTo.ts";

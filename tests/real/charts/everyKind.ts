@@ -14,7 +14,7 @@ import {
   WasmDeployment,
 } from "@isthmus/api";
 import { type AnyResource, groupOf, type Kind } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { expect } from "vitest";
 import type { ApiServer } from "../harness/apiServer.ts";
 import { applyAll } from "../harness/manifests.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { KubernetesCluster, Mesh, Secret, VirtualService } from "@isthmus/api";
 import type { AnyResource } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { meshRef, service, trafficPolicy } from "../dataplane/harness/resources.ts";
 import type { ClusterName, Testbed } from "../dataplane/harness/testbed.ts";

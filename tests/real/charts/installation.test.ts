@@ -19,7 +19,7 @@ import {
 } from "@isthmus/api";
 import { createRoot } from "@isthmus/certificates";
 import { type AnyResource, groupOf } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { ciliumCrds, ciliumInstallation } from "../cilium/engine.ts";
 import { anyKind, clusterOf } from "../harness/clusters.ts";

@@ -1,7 +1,7 @@
 import { ConfigMap } from "@isthmus/api";
 import { createMeshRoot } from "@isthmus/certificates";
 import type { AnyResource } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { applyAll } from "../harness/manifests.ts";
 
 const ROOT = "istio-system";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Settings } from "@isthmus/api";
 import { createRoot } from "@isthmus/certificates";
 import type { AnyResource } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { clusterOf } from "../harness/clusters.ts";
 import { describeReal } from "../harness/describeReal.ts";

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { AppMesh, computedKinds, contributedKinds, deliveredKinds, KubernetesCluster, PodBounceDirective, VirtualMesh } from "@isthmus/api";
 import { type AnyResource, groupOf, type Kind } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { ciliumCrds, ciliumInstallation } from "../cilium/engine.ts";
 import { clusterOf } from "../harness/clusters.ts";

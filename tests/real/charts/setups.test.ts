@@ -9,7 +9,7 @@ import {
   type KeyedCertificate,
 } from "@isthmus/certificates";
 import type { AnyResource } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { itAtNight } from "@isthmus/testing/atNight";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { anyKind, clusterOf } from "../harness/clusters.ts";

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { IssuedCertificate, KubernetesCluster, Secret, VirtualMesh } from "@isthmus/api";
 import type { AnyResource } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type ManagementServer, startManagementServer } from "../harness/apps.ts";
 import type { Program } from "../harness/childProcess.ts";

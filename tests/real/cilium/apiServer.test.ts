@@ -12,7 +12,7 @@ import {
   Settings,
 } from "@isthmus/api";
 import type { AnyResource, TimedCondition } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { readDocuments } from "@isthmus/testing";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { clusterOf } from "../harness/clusters.ts";

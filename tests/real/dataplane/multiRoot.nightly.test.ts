@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { Mesh, Pod, Secret, VirtualMesh } from "@isthmus/api";
 import { createMeshRoot, fingerprints } from "@isthmus/certificates";
 import type { AnyResource, TimedCondition } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { startManagementServer } from "../harness/apps.ts";
 import { type Program, startProgram } from "../harness/childProcess.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { ROOT_OPTIONS, type VirtualMesh } from "@isthmus/api";
 import { createMeshRoot, fingerprints } from "@isthmus/certificates";
 import type { AnyResource } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { rootOptionsOf } from "@isthmus/translators";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { applyAll } from "../harness/manifests.ts";

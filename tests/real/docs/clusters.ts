@@ -1,4 +1,4 @@
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { startControllers } from "@isthmus/simulator";
 import type { Program } from "../harness/childProcess.ts";
 import { clock, clusterOf, silent } from "../harness/clusters.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Secret } from "@isthmus/api";
 import type { AnyResource } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { type InstalledProgram, isServing, startInstalled } from "../charts/installedProgram.ts";
 import type { ApiServer } from "../harness/apiServer.ts";
 import { anyKind } from "../harness/clusters.ts";

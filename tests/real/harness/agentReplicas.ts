@@ -1,7 +1,7 @@
 import { networkInterfaces } from "node:os";
 import { Lease } from "@isthmus/api";
 import type { AnyResource } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import type { ApiServer } from "./apiServer.ts";
 import { type App, startAgent } from "./apps.ts";
 import { freePorts } from "./freePorts.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { AnyResource } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { blocksOf } from "../../documents/blocks.ts";
 import { makeWorkspace } from "../docs/workspace.ts";
 import type { ApiServer } from "./apiServer.ts";

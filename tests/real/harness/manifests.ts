@@ -1,6 +1,6 @@
 import { countedKinds } from "@isthmus/api";
 import { type AnyResource, groupOf, type Kind } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { readDocuments } from "@isthmus/testing";
 import { CustomResourceDefinition } from "./clusters.ts";
 import { waitFor } from "./waitFor.ts";

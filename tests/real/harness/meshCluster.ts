@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { AnyResource } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { startControllers } from "@isthmus/simulator";
 import { clock, silent } from "./clusters.ts";
 import { type Components, istioBookinfo, istioCrds } from "./components.ts";

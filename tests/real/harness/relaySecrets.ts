@@ -1,5 +1,5 @@
 import { Secret } from "@isthmus/api";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { applyAll } from "./manifests.ts";
 import { waitFor } from "./waitFor.ts";
 

@@ -1,4 +1,4 @@
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import type { ApiServer } from "./apiServer.ts";
 import { requestTo } from "./requestTo.ts";
 

@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { DestinationRule, Gateway, ServiceEntry, VirtualService } from "@isthmus/api";
 import type { Kind, Resource } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import type { ApiServer, OwnApiServer } from "./apiServer.ts";
 import { type App, type ManagementServer, startAgent, startManagementServer } from "./apps.ts";
 import { clusterOf } from "./clusters.ts";

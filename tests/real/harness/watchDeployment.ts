@@ -1,5 +1,5 @@
 import { WasmDeployment } from "@isthmus/api";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 
 const namespace = "gloo-mesh";
 

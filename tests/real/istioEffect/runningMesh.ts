@@ -1,5 +1,5 @@
 import type { AnyResource } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { waitFor } from "../harness/waitFor.ts";
 import { type Installation, meshConfigMap } from "./engineVerdicts.ts";
 import type { Istiod } from "./istiod.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Service } from "@isthmus/api";
 import type { Log } from "@isthmus/core";
-import type { Store, StoredText, StoreNotice, StorePartition, StoreVersion } from "@isthmus/plane/ports";
+import type { Store, StoredText, StoreNotice, StorePartition, StoreVersion } from "@isthmus/ports";
 import { hashOf, hexOf, plus, ZERO } from "@isthmus/relay/session";
 import { readFleet, redisStore, type StoreKeys } from "@isthmus/store";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";

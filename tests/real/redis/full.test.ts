@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Settings } from "@isthmus/api";
 import type { Log, Resource } from "@isthmus/core";
-import type { Store, StoreError, StoreWrite } from "@isthmus/plane/ports";
+import type { Store, StoreError, StoreWrite } from "@isthmus/ports";
 import { redisStore } from "@isthmus/store";
 import { afterAll, afterEach, beforeEach, expect, it, vi } from "vitest";
 import { describeReal } from "../harness/describeReal.ts";

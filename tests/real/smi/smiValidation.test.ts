@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { AnyResource } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { readDocuments } from "@isthmus/testing";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { clusterOf } from "../harness/clusters.ts";

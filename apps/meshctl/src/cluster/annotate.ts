@@ -1,6 +1,6 @@
 import { KubernetesCluster } from "@isthmus/api";
 import { UsageError } from "@isthmus/core";
-import { type Cluster, ClusterError } from "@isthmus/plane/ports";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 
 interface Named {
   readonly name: string;

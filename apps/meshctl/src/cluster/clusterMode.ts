@@ -1,6 +1,6 @@
 import { KubernetesCluster } from "@isthmus/api";
 import { type Clock, uptimeOf } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { updateRegistration } from "./annotate.ts";
 import { WaitTimeout } from "./waitTimeout.ts";
 

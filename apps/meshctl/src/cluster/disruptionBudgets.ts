@@ -1,6 +1,6 @@
 import { Pod } from "@isthmus/api";
 import { type Kind, type LabelSelector, matchesLabels, matchesSelector, type Resource } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { istioSidecar } from "@isthmus/translators";
 
 interface PodDisruptionBudget extends Resource {

@@ -1,5 +1,5 @@
 import { type AnyResource, formatRef, kindKeyOf, type Resource, type ResourceRef, refOf } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 
 type Named = Pick<ResourceRef, "apiVersion" | "kind" | "name" | "namespace">;
 

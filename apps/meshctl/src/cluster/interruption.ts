@@ -1,5 +1,5 @@
 import { UsageError } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { WaitTimeout } from "./waitTimeout.ts";
 
 /** The user has ended the command: Ctrl-C, or a signal to end. The exit code is 130. */

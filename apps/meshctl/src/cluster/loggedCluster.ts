@@ -1,5 +1,5 @@
 import { formatRef, type Kind, refOf } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { type RequestLog, timedRequests } from "./timedRequests.ts";
 
 /** A cluster of which each request is reported when it has ended: what it was, its result, and the time. Of an object only kind and name are said. */

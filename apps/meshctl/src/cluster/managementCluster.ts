@@ -1,5 +1,5 @@
 import { abortedAfter, UsageError } from "@isthmus/core";
-import type { Cluster, ClusterError, ClusterErrorCode } from "@isthmus/plane/ports";
+import type { Cluster, ClusterError, ClusterErrorCode } from "@isthmus/ports";
 
 /** How a command learns which cluster is the management cluster. */
 export interface ManagementTarget {
@@ -48,7 +48,7 @@ export async function answered<T>(
   act: (signal: AbortSignal) => Promise<T>,
   unanswered = remedyOf("Unavailable"),
 ): Promise<T> {
-  const { ClusterError } = await import("@isthmus/plane/ports");
+  const { ClusterError } = await import("@isthmus/ports");
   const signal = abortedAfter(requestTimeout);
   try {
     return await act(signal);

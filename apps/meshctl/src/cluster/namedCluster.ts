@@ -1,5 +1,5 @@
 import { abortedAfter } from "@isthmus/core";
-import { type Cluster, ClusterError } from "@isthmus/plane/ports";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 import { RENEW_CREDENTIALS } from "./managementCluster.ts";
 
 /** An error that says already which cluster it is, and what to do. */

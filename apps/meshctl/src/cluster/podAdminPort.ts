@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import type { Duplex } from "node:stream";
 import { messageOf, UsageError } from "@isthmus/core";
-import { ClusterError } from "@isthmus/plane/ports";
+import { ClusterError } from "@isthmus/ports";
 import { boundedText } from "./adminPort.ts";
 
 /** A page of an admin port, over one connection that ends in its pod. */

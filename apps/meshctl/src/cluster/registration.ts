@@ -1,7 +1,7 @@
 import { KubernetesCluster, Secret } from "@isthmus/api";
 import { type AnyResource, type Clock, formatRef, isClusterName, type Kind, messageOf, refOf, UsageError } from "@isthmus/core";
 import { KUBECONFIG_SECRET_TYPE } from "@isthmus/plane/installation";
-import { type Cluster, ClusterError } from "@isthmus/plane/ports";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 import { type ApiServerAddress, kubeconfigOf } from "./apiServerAddress.ts";
 import { endedBy, interruptible, orInterrupted } from "./interruption.ts";
 import { checkNameWithoutAgent, declareWithoutAgent, uidOfCluster } from "./register/clusterNames.ts";

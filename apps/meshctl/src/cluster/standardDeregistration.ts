@@ -1,7 +1,7 @@
 import { KubernetesCluster, Secret } from "@isthmus/api";
 import { type Clock, type Kind, refOf, UsageError } from "@isthmus/core";
 import { KUBECONFIG_SECRET_TYPE } from "@isthmus/plane/installation";
-import { type Cluster, ClusterError } from "@isthmus/plane/ports";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 import { checkDeregistered } from "./register/clusterNames.ts";
 import { purgeConfiguration } from "./register/purgeConfiguration.ts";
 import { isOurs, remoteObjects, tokenSecretName } from "./remoteAccess.ts";

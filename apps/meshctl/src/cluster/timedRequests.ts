@@ -1,4 +1,4 @@
-import { ClusterError } from "@isthmus/plane/ports";
+import { ClusterError } from "@isthmus/ports";
 
 /** Where requests are reported. */
 export interface RequestLog {

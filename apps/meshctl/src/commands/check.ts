@@ -1,6 +1,6 @@
 import { UsageError, uptimeOf } from "@isthmus/core";
 import type { ApiServer } from "@isthmus/kubernetes";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { Command, Option } from "commander";
 import { answered, inManagementCluster, type ManagementTarget } from "../cluster/managementCluster.ts";
 import { checkSuppressions, type LineSuppression } from "../offline/suppressions.ts";

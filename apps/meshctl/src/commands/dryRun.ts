@@ -1,5 +1,5 @@
 import { UsageError } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { Option } from "commander";
 import type { Io } from "../io.ts";
 

@@ -1,6 +1,6 @@
 import { UsageError } from "@isthmus/core";
 import type { ApiServer } from "@isthmus/kubernetes";
-import { type Cluster, ClusterError } from "@isthmus/plane/ports";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 import { readPodPage } from "../cluster/podAdminPort.ts";
 import { type PodState, type ProgramPlace, programPods } from "./programPods.ts";
 

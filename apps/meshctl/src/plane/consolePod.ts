@@ -1,6 +1,6 @@
 import { UsageError } from "@isthmus/core";
 import type { PodPort } from "@isthmus/kubernetes";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { plainText } from "../output/plainText.ts";
 import { DeploymentStates } from "./deployments.ts";
 import { type PodState, podsOf } from "./programPods.ts";

@@ -1,7 +1,7 @@
 import type { Duplex } from "node:stream";
 import { messageOf } from "@isthmus/core";
 import type { ApiServer, PodPort } from "@isthmus/kubernetes";
-import { ClusterError } from "@isthmus/plane/ports";
+import { ClusterError } from "@isthmus/ports";
 import type { ConnectApiServer } from "../cluster/apiServer.ts";
 import { answered, type Connect, inManagementCluster, type ManagementTarget, withRemedy } from "../cluster/managementCluster.ts";
 import { openAddress } from "../cluster/openAddress.ts";

@@ -1,5 +1,5 @@
 import type { KubernetesCluster } from "@isthmus/api";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import type { ExitCode, Io } from "../io.ts";
 import { wrapped } from "../output/fit.ts";
 import { plainText } from "../output/plainText.ts";

@@ -1,4 +1,4 @@
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { type KindName, kindsNamed } from "./kinds.ts";
 
 /** Names of all objects of some kinds, sorted, for a shell: what is no name in Kubernetes is left out, and so is what exceeds `MOST_NAMES`. */

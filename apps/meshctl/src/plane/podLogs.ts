@@ -1,5 +1,5 @@
 import type { ApiServer } from "@isthmus/kubernetes";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import type { Io } from "../io.ts";
 import { plainText } from "../output/plainText.ts";
 import { type ProgramPlace, programPods } from "./programPods.ts";

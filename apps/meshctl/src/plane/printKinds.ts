@@ -1,4 +1,4 @@
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import type { Io } from "../io.ts";
 import { plainText } from "../output/plainText.ts";
 import { type KindName, kindsNamed } from "./kinds.ts";

@@ -1,6 +1,6 @@
 import { KubernetesCluster } from "@isthmus/api";
 import { plainJson, type Skew, skewOf } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { type DeploymentState, DeploymentStates, imageName, serverVersion } from "./deployments.ts";
 
 /** What `meshctl version` prints beside its own version. The form of `server` is that of the published meshctl. */

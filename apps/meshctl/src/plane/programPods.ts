@@ -1,6 +1,6 @@
 import type { Kind, Resource } from "@isthmus/core";
 import { UsageError } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { type DeploymentState, DeploymentStates, deploymentOf } from "./deployments.ts";
 
 /** The management server, or the agent of a cluster. */

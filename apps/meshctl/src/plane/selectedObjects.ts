@@ -1,5 +1,5 @@
 import { displayName, type Kind, nearestName, type Resource, UsageError } from "@isthmus/core";
-import type { Cluster, Malformed } from "@isthmus/plane/ports";
+import type { Cluster, Malformed } from "@isthmus/ports";
 
 /** Which objects of a kind are meant. Nothing given: all. */
 export interface Selection {

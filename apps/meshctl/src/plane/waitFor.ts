@@ -1,7 +1,7 @@
 import type { DefinedKind } from "@isthmus/api";
 import { type Clock, displayName, plainJson, type Resource, UsageError, uptimeOf } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
 import { runReflector } from "@isthmus/plane/reflector";
+import type { Cluster } from "@isthmus/ports";
 import { WaitTimeout } from "../cluster/waitTimeout.ts";
 import type { Io } from "../io.ts";
 import type { Template } from "../output/jsonPath/template.ts";

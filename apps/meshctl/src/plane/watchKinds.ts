@@ -1,8 +1,8 @@
 import type { DefinedKind } from "@isthmus/api";
 import { formatRef, type Resource, refOf, resourceKeyOf } from "@isthmus/core";
 import { systemClock } from "@isthmus/plane/clock";
-import type { Cluster } from "@isthmus/plane/ports";
 import { type ReflectorEvent, runReflector } from "@isthmus/plane/reflector";
+import type { Cluster } from "@isthmus/ports";
 import type { Io } from "../io.ts";
 import { columnsText, columnWidths } from "../output/columns.ts";
 import { plainText } from "../output/plainText.ts";

@@ -1,4 +1,4 @@
-import type { KubernetesUser } from "@isthmus/plane/ports";
+import type { KubernetesUser } from "@isthmus/ports";
 
 /** Without what tells one token of a ServiceAccount from another: for audit logs, and no reason to be let in. Source: Kubernetes, KEP 4193. */
 export function withoutCredential({ extra, ...user }: KubernetesUser): KubernetesUser {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { abortedAfter, type Clock, type Log, messageOf, semaphore, uptimeOf } from "@isthmus/core";
-import type { AccessReviews } from "@isthmus/plane/ports";
+import type { AccessReviews } from "@isthmus/ports";
 import { sendText, sharedPlaces, wrongTokens } from "@isthmus/process/http";
 import { formBody } from "./formBody.ts";
 import { loginPage } from "./loginPage.ts";

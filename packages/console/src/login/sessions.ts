@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { abortedAfter, type Clock, type Log, messageOf, semaphore, uptimeOf } from "@isthmus/core";
-import type { AccessReviews, KubernetesUser, TokenQuery } from "@isthmus/plane/ports";
+import type { AccessReviews, KubernetesUser, TokenQuery } from "@isthmus/ports";
 import { identityOf } from "./identity.ts";
 
 /** Somebody who has logged in. */

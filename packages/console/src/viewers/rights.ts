@@ -1,5 +1,5 @@
 import { abortedAfter, type Kind, type ResourceRef, semaphore } from "@isthmus/core";
-import type { AccessReviews, KubernetesUser, ResourceAccess } from "@isthmus/plane/ports";
+import type { AccessReviews, KubernetesUser, ResourceAccess } from "@isthmus/ports";
 
 /** What is asked about an object: its name does not matter. Without a kind, it is about the cluster alone. */
 export type Place = Pick<ResourceRef, "apiVersion" | "kind" | "namespace" | "clusterName">;

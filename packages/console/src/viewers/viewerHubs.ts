@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type Clock, type Kind, type Log, type Resource, uptimeOf } from "@isthmus/core";
-import type { AccessReviews, KubernetesUser } from "@isthmus/plane/ports";
+import type { AccessReviews, KubernetesUser } from "@isthmus/ports";
 import { NOTHING_KNOWN } from "../events/fleet.ts";
 import type { PastMoment } from "../events/history.ts";
 import { type ConsoleHub, startConsoleHub } from "../events/hub.ts";

@@ -1,10 +1,9 @@
 import { EnvoyFilter, IssuedCertificate, Pod } from "@isthmus/api";
 import { type Delta, kindKeyOf, type Meter, type Metric, noMeter, type Resource } from "@isthmus/core";
+import type { HttpClient, Leadership, LinkState } from "@isthmus/ports";
 import { type DeletionLog, deletionLog } from "../apply/deletionLog.ts";
 import { type Informer, startInformer } from "../informer/informer.ts";
 import { alwaysLeader, leaderOnlyCluster } from "../leader/leadership.ts";
-import type { Leadership, LinkState } from "../ports/clusterPort.ts";
-import type { HttpClient } from "../ports/httpPort.ts";
 import { eventHub } from "../runtime/eventHub.ts";
 import { scopeLimit } from "./limits.ts";
 import { type PodLookup, podAddresses, podsAtAddress } from "./observability/podAddresses.ts";

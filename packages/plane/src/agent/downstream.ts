@@ -11,12 +11,12 @@ import {
   resourceKeyOf,
   uptimeOf,
 } from "@isthmus/core";
+import { type AgentLink, type DeleteRequest, type DesiredUpdate, isConfirmation, type Rejection } from "@isthmus/ports";
 import type { Applier } from "../apply/applier.ts";
 import { type DeleteLimits, deleteBudget, type PlannedRemoval } from "../apply/deleteBudget.ts";
 import { deletionReason } from "../apply/deletionReason.ts";
 import { orphans } from "../apply/orphans.ts";
 import type { KindState } from "../informer/informer.ts";
-import { type AgentLink, type DeleteRequest, type DesiredUpdate, isConfirmation, type Rejection } from "../ports/clusterPort.ts";
 import type { RequestCheck, RequestRefusal } from "./limits.ts";
 import { pausedDeletes } from "./pausedDeletes.ts";
 import { requestRefusals } from "./requestRefusals.ts";

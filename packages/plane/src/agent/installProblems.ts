@@ -1,4 +1,4 @@
-import type { ClusterError } from "../ports/clusterPort.ts";
+import type { ClusterError } from "@isthmus/ports";
 import type { Order } from "./trust/certificateOrders.ts";
 
 /**

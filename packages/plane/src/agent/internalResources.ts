@@ -9,7 +9,7 @@ import {
   refOf,
   resourceKeyOf,
 } from "@isthmus/core";
-import type { AgentLink, DesiredUpdate, Notices } from "../ports/clusterPort.ts";
+import type { AgentLink, DesiredUpdate, Notices } from "@isthmus/ports";
 
 /**
  * Resources that an agent holds in memory and that no cluster stores: what the server orders of them comes as notices, what the agent

@@ -1,8 +1,8 @@
 import { IssuedCertificate, KubernetesCluster } from "@isthmus/api";
 import { type AnyResource, type Clock, equalJson, type Log, messageOf, type Owner, refOf } from "@isthmus/core";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 import { bearsLabelOf } from "../apply/ownership.ts";
 import type { Informer } from "../informer/informer.ts";
-import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
 import { coalesced } from "../runtime/coalesce.ts";
 import { ALL_WRITES, NO_WRITES, receivedWriteRules, type WriteRules } from "./writeMode.ts";
 

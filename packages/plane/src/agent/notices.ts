@@ -12,11 +12,11 @@ import {
   refOf,
   resourceKeyOf,
 } from "@isthmus/core";
+import type { Notices } from "@isthmus/ports";
 import { keepUnreported } from "../apply/keepUnreported.ts";
 import { malformedStatus } from "../apply/malformedStatus.ts";
 import type { DesiredStatus, StatusWriter } from "../apply/statusWriter.ts";
 import type { Informer } from "../informer/informer.ts";
-import type { Notices } from "../ports/clusterPort.ts";
 import type { AgentSettings } from "./settings.ts";
 import { NO_WRITES, type WriteRules } from "./writeMode.ts";
 

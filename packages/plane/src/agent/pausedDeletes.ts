@@ -1,7 +1,7 @@
 import { type ResourceRef, resourceKeyOf } from "@isthmus/core";
+import type { Rejection } from "@isthmus/ports";
 import type { PlannedRemoval } from "../apply/deleteBudget.ts";
 import { pendingDelete } from "../apply/pendingWrite.ts";
-import type { Rejection } from "../ports/clusterPort.ts";
 
 /** Deletes of objects that may not be written now. When they may, all are planned once more: those of a year of freezing are many at once. */
 export interface PausedDeletes {

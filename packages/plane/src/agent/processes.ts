@@ -1,5 +1,5 @@
+import type { Leadership } from "@isthmus/ports";
 import { whileLeading } from "../leader/leadership.ts";
-import type { Leadership } from "../ports/clusterPort.ts";
 
 /** Which names the product bears: `gloo-mesh-agent` with `gloo-mesh-mgmt-server`, or, before, `enterprise-agent` with `enterprise-networking`. */
 export type Generation = "gloo-mesh" | "enterprise";

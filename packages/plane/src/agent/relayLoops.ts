@@ -13,13 +13,13 @@ import {
   type ResourceRef,
   type Snapshot,
 } from "@isthmus/core";
+import type { AgentLink, AgentLinkHandler, Cluster, LinkState } from "@isthmus/ports";
 import type { Scope } from "@isthmus/translators";
 import { startApplier } from "../apply/applier.ts";
 import type { DeletionLog } from "../apply/deletionLog.ts";
 import { bearsLabelOf } from "../apply/ownership.ts";
 import { type StatusWriter, startStatusWriter } from "../apply/statusWriter.ts";
 import type { Informer } from "../informer/informer.ts";
-import type { AgentLink, AgentLinkHandler, Cluster, LinkState } from "../ports/clusterPort.ts";
 import { workQueueMetrics } from "../runtime/workQueueMetrics.ts";
 import { startCiliumLoop } from "./cilium/ciliumLoop.ts";
 import { downstream } from "./downstream.ts";

@@ -1,8 +1,8 @@
 import { Secret } from "@isthmus/api";
 import { type Clock, type Log, UsageError } from "@isthmus/core";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 import { readSecret, secretOf, secretTexts } from "../identity/secretData.ts";
 import { runReflector } from "../informer/reflector.ts";
-import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
 
 /** Names of the Secrets in the agent's namespace. Source: the seeds. */
 const ROOT = "relay-root-tls-secret";

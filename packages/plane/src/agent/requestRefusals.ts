@@ -1,5 +1,5 @@
 import { type Clock, formatRef, keptText, type Log, type Meter, type ResourceRef, resourceKeyOf, uptimeOf } from "@isthmus/core";
-import type { Rejection } from "../ports/clusterPort.ts";
+import type { Rejection } from "@isthmus/ports";
 import type { RequestRefusal } from "./limits.ts";
 
 /** Orders of the server that were not carried out, as they go beyond what it may order here. */

@@ -1,5 +1,5 @@
 import { Pod } from "@isthmus/api";
-import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 import { SchemaProblem } from "./schemas/openApiDocument.ts";
 
 /** The pods that a Service is said to lead to. */

@@ -13,10 +13,10 @@ import {
   resourceKeyOf,
   type Snapshot,
 } from "@isthmus/core";
+import type { AgentLink } from "@isthmus/ports";
 import { type Scope, translatedFieldsOf } from "@isthmus/translators";
 import { bearsLabelOf } from "../apply/ownership.ts";
 import type { Informer, KindState } from "../informer/informer.ts";
-import type { AgentLink } from "../ports/clusterPort.ts";
 import { newTraceId } from "../runtime/traceId.ts";
 import { scopeFilter } from "./scopeFilter.ts";
 

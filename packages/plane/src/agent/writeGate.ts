@@ -1,7 +1,7 @@
 import type { WriteMode } from "@isthmus/api";
 import { equalJson, formatRef, type Resource, type ResourceRef, refOf } from "@isthmus/core";
+import { type Cluster, ClusterError, MODES } from "@isthmus/ports";
 import { interceptWrites } from "../leader/interceptWrites.ts";
-import { type Cluster, ClusterError, MODES } from "../ports/clusterPort.ts";
 import { ALL_WRITES, allowsObject, NO_WRITES, type WriteRules } from "./writeMode.ts";
 
 /**

@@ -17,15 +17,8 @@ import {
   type Snapshot,
   uptimeOf,
 } from "@isthmus/core";
+import { type Cluster, ClusterError, type DeleteRequest, type DeletionEvidence, isPendingCode, type Rejection } from "@isthmus/ports";
 import { servedVersions } from "../informer/servedVersions.ts";
-import {
-  type Cluster,
-  ClusterError,
-  type DeleteRequest,
-  type DeletionEvidence,
-  isPendingCode,
-  type Rejection,
-} from "../ports/clusterPort.ts";
 import { startWorkQueue, type WorkOutcome, type WorkQueueSizes } from "../runtime/workQueue.ts";
 import type { DeletionLog } from "./deletionLog.ts";
 import { deletionReason } from "./deletionReason.ts";

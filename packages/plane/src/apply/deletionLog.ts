@@ -1,5 +1,5 @@
 import type { ResourceRef } from "@isthmus/core";
-import type { DeletionEvidence } from "../ports/clusterPort.ts";
+import type { DeletionEvidence } from "@isthmus/ports";
 
 /** What became of one object that was to go, and why it was to. */
 export interface DeletionRecord {

@@ -1,5 +1,5 @@
 import { formatRef } from "@isthmus/core";
-import type { DeletionEvidence } from "../ports/clusterPort.ts";
+import type { DeletionEvidence } from "@isthmus/ports";
 
 /** Why an object goes, in words for the log. */
 export function deletionReason({ reason, inputs, snapshot }: DeletionEvidence): string {

@@ -1,5 +1,5 @@
 import { formatRef, type Resource, type ResourceRef } from "@isthmus/core";
-import type { Rejection } from "../ports/clusterPort.ts";
+import type { Rejection } from "@isthmus/ports";
 import { differingFields } from "./differingFields.ts";
 import { FIELD_MANAGER, otherManagersOf } from "./ownership.ts";
 

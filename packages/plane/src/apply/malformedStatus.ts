@@ -1,5 +1,5 @@
 import type { JsonObject } from "@isthmus/core";
-import type { Malformed } from "../ports/clusterPort.ts";
+import type { Malformed } from "@isthmus/ports";
 import type { DesiredStatus } from "./statusWriter.ts";
 
 /**

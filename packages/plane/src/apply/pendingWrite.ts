@@ -1,5 +1,5 @@
 import { formatRef, type Owner, type Resource, type ResourceRef, refOf } from "@isthmus/core";
-import type { Rejection } from "../ports/clusterPort.ts";
+import type { Rejection } from "@isthmus/ports";
 import { differingFields } from "./differingFields.ts";
 import { alreadyApplied, bearsLabelOf, otherManagersOf } from "./ownership.ts";
 

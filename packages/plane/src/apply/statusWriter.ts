@@ -17,7 +17,7 @@ import {
   timedConditions,
   uptimeOf,
 } from "@isthmus/core";
-import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 import { startPace } from "../runtime/pace.ts";
 import { startWorkQueue, type WorkOutcome, type WorkQueueSizes } from "../runtime/workQueue.ts";
 import { gvkOf } from "../runtime/workQueueMetrics.ts";

@@ -1,6 +1,6 @@
 import { Namespace } from "@isthmus/api";
 import type { Clock, Log } from "@isthmus/core";
-import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 
 /** The UID of the namespace kube-system, which tells a cluster from others of its name; waits for the API server. */
 export async function clusterUid(

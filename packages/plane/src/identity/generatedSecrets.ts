@@ -1,6 +1,6 @@
 import { Secret } from "@isthmus/api";
 import type { Log } from "@isthmus/core";
-import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 import { GENERATED_SECRET, type GeneratedIdentity, generatedData, generatedIn, publishedSecrets } from "./relaySecrets.ts";
 import { ensureSecret, type SecretData, secretOf, secretTexts } from "./secretData.ts";
 

@@ -1,7 +1,7 @@
 import { JOIN_TOKEN_LABEL, Secret } from "@isthmus/api";
 import { type Clock, type Log, messageOf } from "@isthmus/core";
+import { type Cluster, JOIN_TOKENS, type Leadership, type Store, StoreError } from "@isthmus/ports";
 import { runReflector } from "../informer/reflector.ts";
-import { type Cluster, JOIN_TOKENS, type Leadership, type Store, StoreError } from "../ports/clusterPort.ts";
 import { joinTokenId } from "./joinTokens.ts";
 import { secretTexts } from "./secretData.ts";
 

@@ -1,6 +1,6 @@
 import { JOIN_TOKEN_LABEL, Secret } from "@isthmus/api";
 import { type Clock, isClusterName, UsageError } from "@isthmus/core";
-import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 import { randomText } from "../runtime/randomText.ts";
 import { type SecretData, secretOf, secretTexts } from "./secretData.ts";
 

@@ -1,6 +1,6 @@
 import type { Clock, Delta, Kind, Log, Resource, ResourceRef } from "@isthmus/core";
 import { kindKeyOf, refOf } from "@isthmus/core";
-import type { Cluster, ServerLink, Store } from "../ports/clusterPort.ts";
+import type { Cluster, ServerLink, Store } from "@isthmus/ports";
 import { disconnections } from "./disconnections.ts";
 import { keepNames, nameRecord } from "./nameRecord.ts";
 import { clusterRegistrations } from "./registrations.ts";

@@ -1,6 +1,6 @@
 import { Secret } from "@isthmus/api";
 import { type Clock, type Log, messageOf } from "@isthmus/core";
-import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 import { readSecret, type SecretData, secretOf, secretTexts } from "./secretData.ts";
 
 /** The Secret that keeps which names have ever been registered, and by which cluster: name to UID. It outlives the KubernetesClusters. */

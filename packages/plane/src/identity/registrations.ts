@@ -1,7 +1,7 @@
 import { KubernetesCluster, Settings, settingsInForce } from "@isthmus/api";
 import { kindKeyOf, UsageError } from "@isthmus/core";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 import type { Informer } from "../informer/informer.ts";
-import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
 import { nameRecord } from "./nameRecord.ts";
 
 /** Annotation on a KubernetesCluster, a time in RFC 3339: certificates from before it are revoked, and the shared token no longer admits the cluster. */

@@ -1,7 +1,7 @@
 import { Secret } from "@isthmus/api";
 import { type Clock, type Log, messageOf, UsageError } from "@isthmus/core";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 import { runReflector } from "../informer/reflector.ts";
-import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
 import { keepGenerated, publishGenerated, stepGenerated } from "./generatedSecrets.ts";
 import {
   checkedToken,

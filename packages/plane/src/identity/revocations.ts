@@ -1,5 +1,5 @@
 import { abortedWith, type Clock, type Log, messageOf } from "@isthmus/core";
-import { ClusterError, REVOCATIONS, type Store, StoreError } from "../ports/clusterPort.ts";
+import { ClusterError, REVOCATIONS, type Store, StoreError } from "@isthmus/ports";
 import { startWorkQueue } from "../runtime/workQueue.ts";
 import { END_OF_TIME } from "./registrations.ts";
 

@@ -1,6 +1,6 @@
 import { Secret } from "@isthmus/api";
 import { bytesOfBase64, UsageError } from "@isthmus/core";
-import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 
 /** The texts that a Secret holds, by key. */
 export type SecretData = Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 import { Secret } from "@isthmus/api";
 import { UsageError } from "@isthmus/core";
-import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 import { randomText } from "../runtime/randomText.ts";
 import { RELAY_SECRETS, tokenIn } from "./relaySecrets.ts";
 import { readSecret, secretOf } from "./secretData.ts";

@@ -1,6 +1,6 @@
 import { CustomResourceDefinition } from "@isthmus/api";
 import type { Clock, Log } from "@isthmus/core";
-import type { Cluster } from "../ports/clusterPort.ts";
+import type { Cluster } from "@isthmus/ports";
 import { type ReflectorEvent, runReflector } from "./reflector.ts";
 import { unsupportedDefinitions } from "./unsupportedDefinitions.ts";
 

@@ -19,7 +19,7 @@ import {
   resourceKeyOf,
   type Snapshot,
 } from "@isthmus/core";
-import type { Cluster, Malformed } from "../ports/clusterPort.ts";
+import type { Cluster, Malformed } from "@isthmus/ports";
 import { type CrdRegistry, watchCrds } from "./crdRegistry.ts";
 import { type ReflectorEvent, runReflector } from "./reflector.ts";
 

@@ -1,5 +1,5 @@
 import { backoffMs, type Clock, type Kind, kindKeyOf, messageOf, onAbort, type Resource, type ResourceRef, refOf } from "@isthmus/core";
-import { type Cluster, ClusterError, type ListOptions, type Malformed } from "../ports/clusterPort.ts";
+import { type Cluster, ClusterError, type ListOptions, type Malformed } from "@isthmus/ports";
 
 /** What is seen of one kind in one cluster. */
 export type ReflectorEvent<R extends Resource> =

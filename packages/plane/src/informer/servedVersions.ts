@@ -1,5 +1,5 @@
 import { type Kind, kindKeyOf, type Resource } from "@isthmus/core";
-import { type Cluster, ClusterError } from "../ports/clusterPort.ts";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 
 /** Writes objects in a version that the cluster serves: older Istio lacks `v1`. */
 export interface ServedVersions {

@@ -1,6 +1,6 @@
 import { Lease } from "@isthmus/api";
 import { type Clock, type Log, messageOf, onAbort, uptimeOf } from "@isthmus/core";
-import { type Cluster, ClusterError, type ClusterErrorCode, type Leadership } from "../ports/clusterPort.ts";
+import { type Cluster, ClusterError, type ClusterErrorCode, type Leadership } from "@isthmus/ports";
 
 /** How long things take in an election, in milliseconds. `deadlineMs` is below `leaseMs`: a leader stops before another begins. */
 export interface ElectionTiming {

@@ -1,5 +1,5 @@
 import type { Resource, ResourceRef } from "@isthmus/core";
-import type { Cluster } from "../ports/clusterPort.ts";
+import type { Cluster } from "@isthmus/ports";
 
 /** What is done around each write; it makes the write itself, or rejects. `written`: the object, or of what is deleted the ref. */
 export type WriteInterceptor = <T>(written: Resource | ResourceRef, write: () => Promise<T>, signal: AbortSignal | undefined) => Promise<T>;

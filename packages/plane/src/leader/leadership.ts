@@ -1,5 +1,5 @@
 import { onAbort } from "@isthmus/core";
-import { type Cluster, ClusterError, type Leadership } from "../ports/clusterPort.ts";
+import { type Cluster, ClusterError, type Leadership } from "@isthmus/ports";
 import { interceptWrites } from "./interceptWrites.ts";
 
 /** Leads for ever: there is one replica only. */

@@ -1,5 +1,5 @@
 import { type Clock, kindKeyOf } from "@isthmus/core";
-import type { Cluster } from "../ports/clusterPort.ts";
+import type { Cluster } from "@isthmus/ports";
 import { startPace } from "../runtime/pace.ts";
 import { interceptWrites } from "./interceptWrites.ts";
 

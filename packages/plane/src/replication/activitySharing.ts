@@ -1,5 +1,5 @@
 import { type Clock, keyOfResource, kindKeyOf, type Log, messageOf, type Resource } from "@isthmus/core";
-import { isSameVersion, type Store, StoreError, type StoreNotice } from "../ports/clusterPort.ts";
+import { isSameVersion, type Store, StoreError, type StoreNotice } from "@isthmus/ports";
 import { activityContent, activityObjects, type ClusterActivity } from "./clusterActivity.ts";
 import { type PartitionWriter, partitionWriter } from "./partitionWriter.ts";
 

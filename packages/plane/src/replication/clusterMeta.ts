@@ -1,12 +1,5 @@
 import type { JsonObject, ResourceRef } from "@isthmus/core";
-import {
-  type AgentInfo,
-  type PendingCode,
-  problemOfService,
-  type QuotaExcess,
-  type Rejection,
-  type StoreHead,
-} from "../ports/clusterPort.ts";
+import { type AgentInfo, type PendingCode, problemOfService, type QuotaExcess, type Rejection, type StoreHead } from "@isthmus/ports";
 
 /** What the replica that serves a cluster's agent says of it, beside what the agent reported. */
 export interface ClusterMeta {

@@ -1,5 +1,5 @@
 import type { Snapshot } from "@isthmus/core";
-import type { Fence, StoreDelta, StoreHead, StoreVersion } from "../ports/clusterPort.ts";
+import type { Fence, StoreDelta, StoreHead, StoreVersion } from "@isthmus/ports";
 import type { ClusterMeta } from "./clusterMeta.ts";
 import type { FollowedPartition, WrittenNotice } from "./partitionLoader.ts";
 

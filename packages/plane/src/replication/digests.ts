@@ -1,5 +1,5 @@
+import type { KindDigest, Store, StorePartition } from "@isthmus/ports";
 import { type Hash, hashOf, hexOf, minus, plus, ZERO } from "@isthmus/relay/session";
-import type { KindDigest, Store, StorePartition } from "../ports/clusterPort.ts";
 
 /** Count and sum of the hashes of the objects of one kind: it follows each change in one step, and does not depend on order. */
 export interface KindSum {

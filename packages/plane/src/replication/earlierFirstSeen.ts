@@ -1,5 +1,5 @@
 import { type Clock, emptySnapshot, type Log, uptimeOf } from "@isthmus/core";
-import { type Store, StoreError, type StoreHead, type StorePartition } from "../ports/clusterPort.ts";
+import { type Store, StoreError, type StoreHead, type StorePartition } from "@isthmus/ports";
 import { runTimeSliced, SLICE_MS } from "../runtime/timeSlices.ts";
 import type { SnapshotStore } from "../snapshots/snapshotStore.ts";
 import type { InputTexts } from "./inputTexts.ts";

@@ -1,4 +1,4 @@
-import { isSameVersion, type StoreHead, type StoreVersion } from "../ports/clusterPort.ts";
+import { isSameVersion, type StoreHead, type StoreVersion } from "@isthmus/ports";
 import { metaOf } from "./clusterMeta.ts";
 import {
   type ClusterView,

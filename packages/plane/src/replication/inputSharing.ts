@@ -1,5 +1,5 @@
 import { type Clock, type JsonObject, type Log, type Metric, type Snapshot, uptimeOf } from "@isthmus/core";
-import type { Fence, ServerLink, Store, StoreHead, StoreNotice, StoreOverview, StorePartition } from "../ports/clusterPort.ts";
+import type { Fence, ServerLink, Store, StoreHead, StoreNotice, StoreOverview, StorePartition } from "@isthmus/ports";
 import { runTimeSliced, SLICE_MS } from "../runtime/timeSlices.ts";
 import type { ReplicatedState, SnapshotStore } from "../snapshots/snapshotStore.ts";
 import { type ClusterMeta, metaOf } from "./clusterMeta.ts";

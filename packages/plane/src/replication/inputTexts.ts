@@ -14,7 +14,7 @@ import {
   resourceKeyOf,
   type Snapshot,
 } from "@isthmus/core";
-import type { StoreDelta } from "../ports/clusterPort.ts";
+import type { StoreDelta } from "@isthmus/ports";
 import { type SnapshotStore, withoutRepeats } from "../snapshots/snapshotStore.ts";
 import { contentIn } from "./inputFeed.ts";
 import type { PartitionRead } from "./partitionLoader.ts";

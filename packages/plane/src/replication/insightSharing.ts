@@ -1,6 +1,6 @@
 import { type Clock, fullKeyOf, type Log } from "@isthmus/core";
 import type { InsightHistory } from "@isthmus/insights";
-import { isSameVersion, type Store, StoreError, type StoreNotice } from "../ports/clusterPort.ts";
+import { isSameVersion, type Store, StoreError, type StoreNotice } from "@isthmus/ports";
 import { INSIGHTS_PARTITION, insightsMeta, type KeptInsights, keptContent, keptEnded, keptInsights, keptObject } from "./keptInsights.ts";
 import { splitKey } from "./keys.ts";
 import { loadPartition, type WrittenNotice } from "./partitionLoader.ts";

@@ -19,7 +19,7 @@ import {
   type Insight,
   type InsightHistory,
 } from "@isthmus/insights";
-import type { StorePartition } from "../ports/clusterPort.ts";
+import type { StorePartition } from "@isthmus/ports";
 import type { PartitionContent } from "./partitionWriter.ts";
 
 /**

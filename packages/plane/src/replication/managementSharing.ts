@@ -1,5 +1,5 @@
 import { type Clock, type JsonObject, type Log, messageOf, type Snapshot } from "@isthmus/core";
-import { isSameVersion, type Store, StoreError, type StorePartition } from "../ports/clusterPort.ts";
+import { isSameVersion, type Store, StoreError, type StorePartition } from "@isthmus/ports";
 import { coalesced } from "../runtime/coalesce.ts";
 import { inputFeed } from "./inputFeed.ts";
 import { type PartitionWriter, partitionWriter } from "./partitionWriter.ts";

@@ -1,5 +1,5 @@
 import { type Clock, canonicalJson, emptyOutputSet, type OutputSet } from "@isthmus/core";
-import type { KindDigest } from "../ports/clusterPort.ts";
+import type { KindDigest } from "@isthmus/ports";
 import { digestOfKinds, type KindSum, type KindSums, sumAfter } from "./digests.ts";
 import { splitKey } from "./keys.ts";
 

@@ -1,5 +1,5 @@
 import { type Clock, emptyOutputSet, type Log, type OutputSet, type Resource } from "@isthmus/core";
-import { isSameVersion, type Store, type StoreNotice, type StorePartition } from "../ports/clusterPort.ts";
+import { isSameVersion, type Store, type StoreNotice, type StorePartition } from "@isthmus/ports";
 import { splitKey } from "./keys.ts";
 import { type PartitionContent, type PartitionWriter, partitionWriter } from "./partitionWriter.ts";
 

@@ -1,4 +1,4 @@
-import { isSameVersion } from "../ports/clusterPort.ts";
+import { isSameVersion } from "@isthmus/ports";
 import { metaOf } from "./clusterMeta.ts";
 import {
   type ClusterView,

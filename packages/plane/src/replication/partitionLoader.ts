@@ -9,7 +9,7 @@ import {
   type StoreNotice,
   type StorePartition,
   type StoreVersion,
-} from "../ports/clusterPort.ts";
+} from "@isthmus/ports";
 import { isSameDigest, type KindSum, type PartitionDigests, partitionDigests } from "./digests.ts";
 
 export type WrittenNotice = Extract<StoreNotice, { type: "written" }>;

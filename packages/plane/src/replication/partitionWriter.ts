@@ -8,7 +8,7 @@ import {
   type StorePartition,
   type StoreVersion,
   versionAfter,
-} from "../ports/clusterPort.ts";
+} from "@isthmus/ports";
 import { isSameDigest, type KindSum, type KindSums, type PartitionDigests, partitionDigests } from "./digests.ts";
 import type { FollowedPartition } from "./partitionLoader.ts";
 

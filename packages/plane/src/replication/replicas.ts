@@ -1,5 +1,5 @@
 import { keptText } from "@isthmus/core";
-import type { Store } from "../ports/clusterPort.ts";
+import type { Store } from "@isthmus/ports";
 
 /** Which replicas run. Each says so every few seconds; what one says expires by the store's own clock. */
 export interface Replicas {

@@ -17,7 +17,7 @@ import {
   type StoreNotice,
   type StoreSection,
   type StoreVersion,
-} from "../ports/clusterPort.ts";
+} from "@isthmus/ports";
 import { runTimeSliced, SLICE_MS } from "../runtime/timeSlices.ts";
 import { isNotAfter } from "./clusterShare.ts";
 import { type InputTexts, inputTexts } from "./inputTexts.ts";

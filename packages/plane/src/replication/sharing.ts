@@ -9,7 +9,7 @@ import {
   type OutputSet,
   uptimeOf,
 } from "@isthmus/core";
-import { type KindDigest, type Leadership, type ServerLink, type Store, StoreError } from "../ports/clusterPort.ts";
+import { type KindDigest, type Leadership, type ServerLink, type Store, StoreError } from "@isthmus/ports";
 import { startWorkQueue } from "../runtime/workQueue.ts";
 import type { ClusterState, SnapshotStore } from "../snapshots/snapshotStore.ts";
 import { type ClusterMeta, MOST_REJECTIONS, metaJson, type ReportedDelivery } from "./clusterMeta.ts";

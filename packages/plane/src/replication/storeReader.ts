@@ -1,6 +1,6 @@
 import { type Clock, emptyTable, type Kind, type Log, resourceKeyOf, type Snapshot, type Table } from "@isthmus/core";
 import type { DatedObject, EndedInsight } from "@isthmus/insights";
-import { type Store, StoreError } from "../ports/clusterPort.ts";
+import { type Store, StoreError } from "@isthmus/ports";
 import { activityIn, type ClusterActivity } from "./clusterActivity.ts";
 import { metaOf } from "./clusterMeta.ts";
 import { datedObjectIn, ENDED_KEY, endedInsightsIn, INSIGHTS_PARTITION } from "./keptInsights.ts";

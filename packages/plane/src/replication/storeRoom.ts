@@ -1,5 +1,5 @@
 import { type Clock, type Log, type Metric, type MetricName, uptimeOf } from "@isthmus/core";
-import { type Store, type StoreCapacity, StoreError } from "../ports/clusterPort.ts";
+import { type Store, type StoreCapacity, StoreError } from "@isthmus/ports";
 
 /** What is known of the room in a store, as a status says it: it changes seldom, and not with each byte. */
 export interface KnownRoom {

@@ -1,7 +1,7 @@
 import type { WriteMode } from "@isthmus/api";
 import type { Kind, Resource } from "@isthmus/core";
+import type { ServerLink } from "@isthmus/ports";
 import type { Informer } from "../informer/informer.ts";
-import type { ServerLink } from "../ports/clusterPort.ts";
 import type { SnapshotStore } from "../snapshots/snapshotStore.ts";
 import { knowsModes } from "./statuses/writesPaused.ts";
 

@@ -1,4 +1,4 @@
-import { isConfirmation, type Rejection } from "../ports/clusterPort.ts";
+import { isConfirmation, type Rejection } from "@isthmus/ports";
 import type { SharedAnswer } from "./delivery.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { emptySnapshot, type Snapshot } from "@isthmus/core";
+import type { Leadership } from "@isthmus/ports";
 import type { Informer } from "../informer/informer.ts";
 import { whileLeading } from "../leader/leadership.ts";
-import type { Leadership } from "../ports/clusterPort.ts";
 import { type ManagementSharing, type ManagementSharingOptions, startManagementSharing } from "../replication/managementSharing.ts";
 import type { ServerOptions } from "./serverOptions.ts";
 

@@ -1,6 +1,6 @@
 import { type Index, type Kind, kindKeyOf, type Resource, type ResourceRef, refOf, resourceKeyOf, type Snapshot } from "@isthmus/core";
+import type { DeletionEvidence } from "@isthmus/ports";
 import { deletionCausesOf, exclusionsOf, type Translation } from "@isthmus/translators";
-import type { DeletionEvidence } from "../ports/clusterPort.ts";
 import { DISCOVERED_IN } from "./lastKnownObjects.ts";
 
 /**

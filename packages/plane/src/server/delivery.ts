@@ -1,6 +1,6 @@
 import { emptyOutputSet, type OutputSet, type Resource, type ResourceRef, resourceKeyOf, SortedMap } from "@isthmus/core";
+import { type Acknowledgement, isHeldCode, isPendingCode, type Rejection } from "@isthmus/ports";
 import type { Delivery } from "@isthmus/translators";
-import { type Acknowledgement, isHeldCode, isPendingCode, type Rejection } from "../ports/clusterPort.ts";
 import { type ClusterComparison, type PendingCounts, pendingCounts, pendingExamples } from "./statuses/comparison.ts";
 import { type WriteRefusals, writeRefusals } from "./statuses/writesRefused.ts";
 

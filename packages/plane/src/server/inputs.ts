@@ -1,6 +1,6 @@
 import { type Delta, isEmpty, type Kind, kindKeyOf, refOf, resourceKeyOf, type Snapshot, snapshotOf } from "@isthmus/core";
+import type { ReportFilter, ServerLinkHandler } from "@isthmus/ports";
 import { type Informer, startInformer } from "../informer/informer.ts";
-import type { ReportFilter, ServerLinkHandler } from "../ports/clusterPort.ts";
 import type { ChangeOrigin } from "../snapshots/joinQueue.ts";
 import { countObjects, type SnapshotStore, snapshotStore } from "../snapshots/snapshotStore.ts";
 import type { DeliveryLog } from "./delivery.ts";

@@ -9,12 +9,12 @@ import {
   type Resource,
   type Snapshot,
 } from "@isthmus/core";
+import type { Cluster, Leadership } from "@isthmus/ports";
 import { type Applier, startApplier } from "../apply/applier.ts";
 import type { DeletionLog } from "../apply/deletionLog.ts";
 import { type DesiredStatus, type StatusWriter, startStatusWriter } from "../apply/statusWriter.ts";
 import { leaderOnlyCluster, whileLeading } from "../leader/leadership.ts";
 import { pacedCluster } from "../leader/pacedCluster.ts";
-import type { Cluster, Leadership } from "../ports/clusterPort.ts";
 import type { WorkQueueSizes } from "../runtime/workQueue.ts";
 import { type Publisher, publisher } from "./publisher.ts";
 

@@ -1,7 +1,7 @@
 import { equalJson, kindKeyOf, type Resource, type ResourceRef, refOf, resourceKeyOf } from "@isthmus/core";
+import type { ServerLink } from "@isthmus/ports";
 import { changedStatuses, type Statuses } from "@isthmus/translators";
 import type { DesiredStatus } from "../apply/statusWriter.ts";
-import type { ServerLink } from "../ports/clusterPort.ts";
 import type { ClusterState } from "../snapshots/snapshotStore.ts";
 
 /** Tells agents what concerns them and is not to be applied: settings, what they may write, and statuses of what users wrote in their clusters. */

@@ -11,10 +11,10 @@ import {
   type Snapshot,
   SortedMap,
 } from "@isthmus/core";
+import type { DeletionEvidence } from "@isthmus/ports";
 import type { Applier } from "../apply/applier.ts";
 import { type Orphan, orphans } from "../apply/orphans.ts";
 import { bearsLabelOf } from "../apply/ownership.ts";
-import type { DeletionEvidence } from "../ports/clusterPort.ts";
 
 /** Writes outputs into the management cluster itself, through the same applier that agents use. */
 export interface Publisher {

@@ -19,6 +19,7 @@ import {
   type Snapshot,
   uptimeOf,
 } from "@isthmus/core";
+import type { DeletionEvidence, ServerLink } from "@isthmus/ports";
 import {
   isInScope,
   newFaults,
@@ -31,7 +32,6 @@ import {
   translateInSteps,
 } from "@isthmus/translators";
 import type { Informer } from "../informer/informer.ts";
-import type { DeletionEvidence, ServerLink } from "../ports/clusterPort.ts";
 import { runTimeSliced } from "../runtime/timeSlices.ts";
 import { type ChangeOrigin, type JoinBatch, joinQueue } from "../snapshots/joinQueue.ts";
 import { countObjects, type SnapshotStore } from "../snapshots/snapshotStore.ts";

@@ -1,6 +1,6 @@
 import { kindKeyOf, type Meter } from "@isthmus/core";
+import type { ServerLink } from "@isthmus/ports";
 import type { Translation } from "@isthmus/translators";
-import type { ServerLink } from "../ports/clusterPort.ts";
 import type { Sharing } from "../replication/sharing.ts";
 import { coalesced } from "../runtime/coalesce.ts";
 import { SLICE_MS } from "../runtime/timeSlices.ts";

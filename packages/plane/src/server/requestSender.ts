@@ -1,5 +1,5 @@
 import { type Clock, equalJson, kindKeyOf, type Resource, refOf, resourceKeyOf } from "@isthmus/core";
-import { type Leadership, type ServerLink, type Store, StoreError } from "../ports/clusterPort.ts";
+import { type Leadership, type ServerLink, type Store, StoreError } from "@isthmus/ports";
 import { startWorkQueue } from "../runtime/workQueue.ts";
 
 /**

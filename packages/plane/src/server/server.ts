@@ -1,10 +1,10 @@
 import { kindKeyOf, type Metric, noMeter } from "@isthmus/core";
+import type { Rejection, ServerLink } from "@isthmus/ports";
 import type { Translation } from "@isthmus/translators";
 import type { DeletionLog } from "../apply/deletionLog.ts";
 import { startMembership } from "../identity/membership.ts";
 import type { Informer } from "../informer/informer.ts";
 import { alwaysLeader, leaderOnlyCluster, neverLeader } from "../leader/leadership.ts";
-import type { Rejection, ServerLink } from "../ports/clusterPort.ts";
 import type { Sharing } from "../replication/sharing.ts";
 import { eventHub } from "../runtime/eventHub.ts";
 import { randomText } from "../runtime/randomText.ts";

@@ -1,5 +1,5 @@
 import type { Delta, OutputSet } from "@isthmus/core";
-import type { Acknowledgement } from "../ports/clusterPort.ts";
+import type { Acknowledgement } from "@isthmus/ports";
 import type { EventHub } from "../runtime/eventHub.ts";
 import type { ChangeOrigin } from "../snapshots/joinQueue.ts";
 

@@ -1,7 +1,7 @@
 import type { WriteMode } from "@isthmus/api";
 import type { Clock, Delta, Kind, Log, Meter, Owner, Resource, ResourceRef, Snapshot } from "@isthmus/core";
+import type { Cluster, Leadership, Quota, ReportFilter, ServerLink, ServerLinkHandler, Store } from "@isthmus/ports";
 import type { TranslateOptions, Translation } from "@isthmus/translators";
-import type { Cluster, Leadership, Quota, ReportFilter, ServerLink, ServerLinkHandler, Store } from "../ports/clusterPort.ts";
 import type { ManagementEventFilterOptions } from "./managementEventFilter.ts";
 
 /** The kinds that a server deals with, by role. */

@@ -1,4 +1,4 @@
-import type { Leadership, ServerLink } from "../ports/clusterPort.ts";
+import type { Leadership, ServerLink } from "@isthmus/ports";
 import { noSharing } from "../replication/noSharing.ts";
 import { type Sharing, startSharing } from "../replication/sharing.ts";
 import type { Confirmations } from "./confirmations.ts";

@@ -1,4 +1,4 @@
-import type { Quota } from "../ports/clusterPort.ts";
+import type { Quota } from "@isthmus/ports";
 
 /** What all agents together may have reported to a server. */
 export interface SharedQuota {

@@ -1,7 +1,7 @@
 import { type Clock, type Delta, isEmpty, type Log, type Meter, type OutputSet, type ResourceRef } from "@isthmus/core";
+import type { Acknowledgement, DeletionCause, DeletionEvidence, Observation } from "@isthmus/ports";
 import { type DeletionLog, deletionLog } from "../apply/deletionLog.ts";
 import { deletionReason } from "../apply/deletionReason.ts";
-import type { Acknowledgement, DeletionCause, DeletionEvidence, Observation } from "../ports/clusterPort.ts";
 import { countMerged } from "./serverMetrics.ts";
 import { type Lags, lags } from "./statuses/lag.ts";
 import { type SyncDurations, syncDurations } from "./statuses/syncDurations.ts";

@@ -1,5 +1,5 @@
 import type { Clock, Log, Meter } from "@isthmus/core";
-import type { Acknowledgement } from "../ports/clusterPort.ts";
+import type { Acknowledgement } from "@isthmus/ports";
 import { newTraceId } from "../runtime/traceId.ts";
 
 /**

@@ -19,7 +19,7 @@ import {
   type Snapshot,
   snapshotOf,
 } from "@isthmus/core";
-import type { AgentInfo, Observation, QuotaExcess } from "../ports/clusterPort.ts";
+import type { AgentInfo, Observation, QuotaExcess } from "@isthmus/ports";
 import { type FirstSeenTimes, firstSeenTimestamp, NO_FIRST_SEEN_TIMES, withEarlierFirstSeenTimes, withFirstSeenTime } from "./firstSeen.ts";
 import type { ChangeOrigin } from "./joinQueue.ts";
 

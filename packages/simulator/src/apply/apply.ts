@@ -1,4 +1,4 @@
-import { ClusterError } from "@isthmus/plane/ports";
+import { ClusterError } from "@isthmus/ports";
 import { type FieldManager, isSameManager, type Writer, withoutFields } from "./fieldManagers.ts";
 import { type FieldTypes, formatPath, type Position } from "./fieldPath.ts";
 import { changesBetween, difference, type FieldSet, fieldsOf, hasBelow, intersection, noFields, unionOfFields } from "./fieldSet.ts";

@@ -1,5 +1,5 @@
 import type { Clock, Kind, Log, OwnerReference, Resource, ResourceRef, Snapshot } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 
 /** One change of one object: `before` or `after` is undefined when it was made or is gone. */
 export interface ObjectChange {

@@ -12,7 +12,7 @@ import {
   resourceKeyOf,
 } from "@isthmus/core";
 import { type ReflectorEvent, runReflector, startWorkQueue } from "@isthmus/plane";
-import { type Cluster, ClusterError } from "@isthmus/plane/ports";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 import type { Context, SimulatedController } from "./controller.ts";
 
 export interface EngineOptions {

@@ -1,5 +1,5 @@
 import { refOf } from "@isthmus/core";
-import { ClusterError } from "@isthmus/plane/ports";
+import { ClusterError } from "@isthmus/ports";
 import { untypedKind } from "../kinds.ts";
 import type { SimulatedController } from "./controller.ts";
 import { SimulatedNamespace } from "./workloads.ts";

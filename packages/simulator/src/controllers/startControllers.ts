@@ -1,5 +1,5 @@
 import { type Clock, type Kind, type Log, md5Hex } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { deploymentController } from "./deployments.ts";
 import { endpointSliceController } from "./endpointSlices.ts";
 import { endpointsController } from "./endpoints.ts";

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { ClusterError } from "@isthmus/plane/ports";
+import { ClusterError } from "@isthmus/ports";
 import { type Members, membersAt } from "../apply/json.ts";
 import type { SimulatedState } from "../state.ts";
 import { type Attributes, authorized, refusalText } from "./access/rbac.ts";

@@ -1,5 +1,5 @@
 import type { AnyResource } from "@isthmus/core";
-import { ClusterError } from "@isthmus/plane/ports";
+import { ClusterError } from "@isthmus/ports";
 import { isMembers, type Members, membersAt } from "../apply/json.ts";
 import { evictUnlessForbidden } from "../evictions.ts";
 import type { SimulatedState } from "../state.ts";

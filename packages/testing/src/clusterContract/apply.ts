@@ -1,5 +1,5 @@
 import type { AnyResource, JsonObject } from "@isthmus/core";
-import { ClusterError } from "@isthmus/plane/ports";
+import { ClusterError } from "@isthmus/ports";
 import { describe, expect, it } from "vitest";
 import {
   type Current,

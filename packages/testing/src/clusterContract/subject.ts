@@ -1,5 +1,5 @@
 import type { AnyResource, Kind, Resource } from "@isthmus/core";
-import { type Cluster, ClusterError, type ClusterErrorCode } from "@isthmus/plane/ports";
+import { type Cluster, ClusterError, type ClusterErrorCode } from "@isthmus/ports";
 import { expect } from "vitest";
 
 export interface ClusterUnderTest {

@@ -1,5 +1,5 @@
 import { type AnyResource, type Kind, refOf } from "@isthmus/core";
-import type { Cluster, ListOptions, WatchEvent } from "@isthmus/plane/ports";
+import type { Cluster, ListOptions, WatchEvent } from "@isthmus/ports";
 import { describe, expect, it } from "vitest";
 import { PickyConfigMap } from "./reads.ts";
 import { ContractConfigMap, type Current, changed, configMap, rejectionOf, type Subject, Unicorn } from "./subject.ts";

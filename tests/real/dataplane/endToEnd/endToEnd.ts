@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { KubernetesCluster, Mesh } from "@isthmus/api";
 import type { AnyResource } from "@isthmus/core";
 import { KUBECONFIG_SECRET_TYPE } from "@isthmus/plane";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { type App, startAgent, startManagementServer } from "../../harness/apps.ts";
 import { clusterAt } from "../../harness/clusters.ts";
 import { namespace } from "../../harness/istioInstallation.ts";

@@ -1,5 +1,5 @@
 import type { AnyResource, TimedCondition } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { anyKind } from "../../harness/clusters.ts";
 import { applyAll } from "../../harness/manifests.ts";
 import { waitFor } from "../../harness/waitFor.ts";

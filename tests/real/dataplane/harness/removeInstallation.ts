@@ -1,7 +1,7 @@
 import { deliveredKinds, Secret } from "@isthmus/api";
 import type { ResourceRef } from "@isthmus/core";
 import { refOf } from "@isthmus/core";
-import { type Cluster, ClusterError } from "@isthmus/plane/ports";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 import { anyKind, CustomResourceDefinition } from "../../harness/clusters.ts";
 import { ourCrds } from "../../harness/meshCluster.ts";
 import { waitFor } from "../../harness/waitFor.ts";

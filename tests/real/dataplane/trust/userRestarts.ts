@@ -1,5 +1,5 @@
 import { Pod, VirtualMesh } from "@isthmus/api";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { waitFor } from "../../harness/waitFor.ts";
 import type { EndToEnd } from "../endToEnd/endToEnd.ts";
 import { clusterNames, type PairedCluster } from "../harness/testbed.ts";

@@ -1,5 +1,5 @@
 import { type AnyResource, formatRef, type Kind, kindKeyOf, type Resource, refOf, UsageError } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { deleteIfSame, isMadeByMeshctl, placeOf } from "../register/ownObjects.ts";
 import { untyped } from "../remoteAccess.ts";
 

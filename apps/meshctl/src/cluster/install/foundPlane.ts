@@ -1,7 +1,7 @@
 import { customResourceDefinitions, KubernetesCluster } from "@isthmus/api";
 import { type AnyResource, formatRef, type Kind, kindKeyOf, type Resource, refOf, UsageError } from "@isthmus/core";
 import { NAMES } from "@isthmus/plane/installation";
-import { type Cluster, ClusterError } from "@isthmus/plane/ports";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 import { kindOfDefinition } from "../register/agentDefinitions.ts";
 import { isMadeByMeshctl, kindsOf, placeOf } from "../register/ownObjects.ts";
 import { Definition } from "../register/removeFoundations.ts";

@@ -1,7 +1,7 @@
 import { Secret } from "@isthmus/api";
 import { type AnyResource, type Clock, formatRef, kindKeyOf, messageOf, refOf, UsageError } from "@isthmus/core";
 import { RELAY_SECRETS } from "@isthmus/plane/installation";
-import { type Cluster, ClusterError } from "@isthmus/plane/ports";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 import { type ObjectPlace, pruneObjects } from "../charts/valuesRecord.ts";
 import { endedBy, Interrupted, interruptible } from "../interruption.ts";
 import { kindOfDefinition } from "../register/agentDefinitions.ts";

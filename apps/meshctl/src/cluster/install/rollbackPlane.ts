@@ -1,7 +1,7 @@
 import { Secret } from "@isthmus/api";
 import { type AnyResource, type Clock, formatRef, refOf, UsageError } from "@isthmus/core";
 import { GENERATED_SECRET, RELAY_SECRETS } from "@isthmus/plane/installation";
-import { type Cluster, ClusterError } from "@isthmus/plane/ports";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 import { type Change, deleteIfSame, isMadeByMeshctl, takeBack } from "../register/ownObjects.ts";
 import { Definition, kindServed, listed, removeEmptyNamespace } from "../register/removeFoundations.ts";
 import { registeredClusters } from "./foundPlane.ts";

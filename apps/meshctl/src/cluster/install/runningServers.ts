@@ -1,6 +1,6 @@
 import { type AnyResource, type Clock, formatRef, refOf, UsageError, uptimeOf } from "@isthmus/core";
 import { NAMES } from "@isthmus/plane/installation";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { untyped } from "../remoteAccess.ts";
 
 const Pod = untyped("v1", "Pod", "pods");

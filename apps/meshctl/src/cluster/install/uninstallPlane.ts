@@ -1,5 +1,5 @@
 import { type AnyResource, type Clock, formatRef, type Resource, refOf, UsageError } from "@isthmus/core";
-import { type Cluster, ClusterError } from "@isthmus/plane/ports";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 import { oursAt } from "../charts/valuesRecord.ts";
 import type { ManagementHints } from "../register/hints.ts";
 import { deleteIfSame, isMadeByMeshctl } from "../register/ownObjects.ts";

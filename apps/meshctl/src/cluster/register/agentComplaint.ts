@@ -1,4 +1,4 @@
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { untyped } from "../remoteAccess.ts";
 import { AGENT } from "./agentManifest.ts";
 

@@ -1,5 +1,5 @@
 import { type AnyResource, type JsonObject, UsageError } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { type ChartValues, renderChart } from "../charts/renderChart.ts";
 import type { RunHelm } from "../charts/runHelm.ts";
 import { type ObjectPlace, oursAt, pruneObjects, recordedObjects, withValuesRecord } from "../charts/valuesRecord.ts";

@@ -1,6 +1,6 @@
 import { KubernetesCluster } from "@isthmus/api";
 import type { Clock, Resource } from "@isthmus/core";
-import { type Cluster, ClusterError } from "@isthmus/plane/ports";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 import { ClusterRole } from "../remoteAccess.ts";
 
 /** How far the clocks of two API servers are ahead of the one of this machine, in milliseconds; undefined where that cannot be read. */

@@ -1,7 +1,7 @@
 import { KubernetesCluster } from "@isthmus/api";
 import { type AnyResource, UsageError } from "@isthmus/core";
 import { clusterRegistrations } from "@isthmus/plane/installation";
-import { type Cluster, ClusterError } from "@isthmus/plane/ports";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 import { RemoteNamespace } from "../remoteAccess.ts";
 import { MANAGER } from "./ownObjects.ts";
 

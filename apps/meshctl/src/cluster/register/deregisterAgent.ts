@@ -1,6 +1,6 @@
 import { KubernetesCluster } from "@isthmus/api";
 import { type Clock, isClusterName, UsageError } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { removeStandardRegistration } from "../standardDeregistration.ts";
 import { checkDeregistered } from "./clusterNames.ts";
 import { removeRegistration } from "./removeRegistration.ts";

@@ -1,5 +1,5 @@
 import { type Clock, messageOf, UsageError, uptimeOf } from "@isthmus/core";
-import { ClusterError } from "@isthmus/plane/ports";
+import { ClusterError } from "@isthmus/ports";
 import { WaitTimeout } from "../waitTimeout.ts";
 
 /** The stages of a registration, in their order, `values` only where it has some; then those that only the installation of the management plane has. */

@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { KubernetesCluster, Secret } from "@isthmus/api";
 import type { AnyResource } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { untyped } from "../remoteAccess.ts";
 import { AGENT } from "./agentManifest.ts";
 import type { Look } from "./gates.ts";

@@ -1,5 +1,5 @@
 import { type AnyResource, equalJson, formatRef, groupOf, type Kind, kindKeyOf, type Resource, refOf, UsageError } from "@isthmus/core";
-import { type Cluster, ClusterError } from "@isthmus/plane/ports";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 import { untyped } from "../remoteAccess.ts";
 
 /** Field manager of what registration applies: by it we know what is ours to change and to delete. */

@@ -1,7 +1,7 @@
 import { KubernetesCluster } from "@isthmus/api";
 import { type AnyResource, type Clock, UsageError } from "@isthmus/core";
 import { RELAY_SECRETS, secretsToJoin } from "@isthmus/plane/installation";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { agentObjects } from "./agentManifest.ts";
 import { type AgentValues, agentObjectsWith } from "./agentWithValues.ts";
 import { clockAhead, offsetOf } from "./clocks.ts";

@@ -1,7 +1,7 @@
 import { deliveredKinds } from "@isthmus/api";
 import { type AnyResource, type Clock, formatRef, type Kind, refOf, uptimeOf } from "@isthmus/core";
 import { FIELD_MANAGER, NAMES } from "@isthmus/plane/installation";
-import { type Cluster, ClusterError } from "@isthmus/plane/ports";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 import { networkingOwner } from "@isthmus/translators";
 import { untyped } from "../remoteAccess.ts";
 import { deleteIfSame, placeOf } from "./ownObjects.ts";

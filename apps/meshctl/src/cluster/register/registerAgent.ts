@@ -1,6 +1,6 @@
 import type { KubernetesCluster } from "@isthmus/api";
 import { type AnyResource, type Clock, kindKeyOf, messageOf, UsageError } from "@isthmus/core";
-import { type Cluster, ClusterError } from "@isthmus/plane/ports";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 import type { NeededFoundations } from "../install/installPlane.ts";
 import { endedBy, Interrupted, interruptible, orInterrupted } from "../interruption.ts";
 import { namespaceToCreate, RemoteNamespace } from "../remoteAccess.ts";

@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import { KIND_NODE_IMAGE, Node, Service } from "@isthmus/api";
 import { UsageError } from "@isthmus/core";
 import { type Generation, NAMES } from "@isthmus/plane/installation";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 
 /** Where agents reach the management server. */
 export interface RelayAddress {

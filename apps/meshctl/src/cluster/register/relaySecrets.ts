@@ -1,7 +1,7 @@
 import { type KubernetesCluster, Secret } from "@isthmus/api";
 import { type AnyResource, type Clock, UsageError } from "@isthmus/core";
 import { createJoinToken, RELAY_SECRETS, secretsToJoin } from "@isthmus/plane/installation";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { deleteIfSame, isMadeByMeshctl } from "./ownObjects.ts";
 
 /** What an agent keeps the certificate in that it was issued. Source: the seeds. */

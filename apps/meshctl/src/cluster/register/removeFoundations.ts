@@ -1,6 +1,6 @@
 import { KubernetesCluster } from "@isthmus/api";
 import { type AnyResource, type Clock, formatRef, groupOf, type Kind, refOf, uptimeOf } from "@isthmus/core";
-import { type Cluster, ClusterError } from "@isthmus/plane/ports";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 import { RemoteNamespace, untyped } from "../remoteAccess.ts";
 import { agentDefinitions } from "./agentDefinitions.ts";
 import { deleteIfSame, isMadeByMeshctl } from "./ownObjects.ts";

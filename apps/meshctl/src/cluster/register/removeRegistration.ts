@@ -1,7 +1,7 @@
 import { JOIN_TOKEN_LABEL, KubernetesCluster, Lease, Secret } from "@isthmus/api";
 import { type AnyResource, type Clock, formatRef, type Kind, type Resource, refOf } from "@isthmus/core";
 import { RELAY_SECRETS } from "@isthmus/plane/installation";
-import { type Cluster, ClusterError } from "@isthmus/plane/ports";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 import { AGENT, agentObjects, isAgent } from "./agentManifest.ts";
 import { moreOfAgent } from "./agentWithValues.ts";
 import { deleteIfSame, isMadeByMeshctl, kindsOf, placeOf, withoutUnservedPolicies } from "./ownObjects.ts";

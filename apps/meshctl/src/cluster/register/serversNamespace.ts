@@ -1,6 +1,6 @@
 import { type AnyResource, UsageError } from "@isthmus/core";
 import { NAMES } from "@isthmus/plane/installation";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { untyped } from "../remoteAccess.ts";
 import { AGENT } from "./agentManifest.ts";
 

@@ -1,5 +1,5 @@
 import { UsageError } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { Command, Option } from "commander";
 import type { Mode } from "../../cluster/clusterMode.ts";
 import { inManagementCluster, type ManagementTarget, REQUEST_TIMEOUT_MS } from "../../cluster/managementCluster.ts";

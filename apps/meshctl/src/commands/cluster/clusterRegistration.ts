@@ -1,5 +1,5 @@
 import { UsageError } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { Command, Option } from "commander";
 import { inManagementCluster } from "../../cluster/managementCluster.ts";
 import { withChartValues } from "../chartValues.ts";

@@ -1,5 +1,5 @@
 import { UsageError } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import type { ConnectApiServer } from "../../cluster/apiServer.ts";
 import type { RunHelm } from "../../cluster/charts/runHelm.ts";
 import type { CatchInterrupts } from "../../cluster/interruption.ts";
@@ -109,7 +109,7 @@ export async function registerWithAgent(
 /** Whether the management server has client certificates; undefined where nothing says so, as of one that runs elsewhere. */
 async function serverSetup(management: Cluster, namespace: string): Promise<boolean | undefined> {
   const { DeploymentStates, hasClientCertificates } = await import("../../plane/deployments.ts");
-  const { ClusterError } = await import("@isthmus/plane/ports");
+  const { ClusterError } = await import("@isthmus/ports");
   try {
     return hasClientCertificates((await management.list(DeploymentStates, { namespace })).items);
   } catch (error) {

@@ -1,5 +1,5 @@
 import type { KubernetesCluster } from "@isthmus/api";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { updateRegistration } from "../../cluster/annotate.ts";
 import { appliersOf, type OwnedField } from "../../cluster/clusterMode.ts";
 import type { Io } from "../../io.ts";

@@ -1,7 +1,7 @@
 import type { VirtualMesh } from "@isthmus/api";
 import { displayName, UsageError } from "@isthmus/core";
 import { PREVIOUS_ROOTS } from "@isthmus/plane/installation";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { ROOT_GENERATION, rootGenerationOf } from "@isthmus/translators";
 import { changeVirtualMesh } from "./changeVirtualMesh.ts";
 import type { Entry } from "./entries.ts";

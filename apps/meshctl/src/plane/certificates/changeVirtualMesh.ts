@@ -1,6 +1,6 @@
 import { VirtualMesh } from "@isthmus/api";
 import { displayName, UsageError } from "@isthmus/core";
-import { type Cluster, ClusterError } from "@isthmus/plane/ports";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 
 /** Changes a VirtualMesh, `namespace/name`, once more where somebody else was faster. Gives what was ordered, for users. Throws UsageError. */
 export async function changeVirtualMesh(

@@ -2,7 +2,7 @@ import { X509Certificate } from "node:crypto";
 import type { VirtualMesh } from "@isthmus/api";
 import { UsageError } from "@isthmus/core";
 import { isWorkloadName, leaveAnnotation, leaveText, leftWorkloads, MOST_LEFT } from "@isthmus/plane/installation";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { changeVirtualMesh } from "./changeVirtualMesh.ts";
 import type { Entry } from "./entries.ts";
 

@@ -1,7 +1,7 @@
 import type { VirtualMesh } from "@isthmus/api";
 import { UsageError } from "@isthmus/core";
 import { reissueAnnotation } from "@isthmus/plane/installation";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import { generationOfRoot, ROOT_GENERATION, rootGenerationOf } from "@isthmus/translators";
 import { PREVIOUS_GENERATION } from "./abortRotation.ts";
 import { changeVirtualMesh } from "./changeVirtualMesh.ts";

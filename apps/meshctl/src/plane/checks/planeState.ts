@@ -12,7 +12,7 @@ import {
 } from "@isthmus/api";
 import type { Kind, Resource } from "@isthmus/core";
 import type { Insight } from "@isthmus/insights";
-import { type Cluster, ClusterError } from "@isthmus/plane/ports";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 import { withRemedy } from "../../cluster/managementCluster.ts";
 import { type DeploymentState, DeploymentStates } from "../deployments.ts";
 import { type RelayCertificate, readRelayCertificates } from "./relayCertificates.ts";

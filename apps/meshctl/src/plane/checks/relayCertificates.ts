@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { Secret } from "@isthmus/api";
 import { RELAY_SECRETS } from "@isthmus/plane/installation";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 
 /** A certificate that the relay needs. */
 export interface RelayCertificate {

@@ -1,5 +1,5 @@
 import type { Insight } from "@isthmus/insights";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import type { Check } from "./check.ts";
 import { type CheckSelection, selectedChecks } from "./checks.ts";
 import { type PlaneState, readPlaneState, type StateName } from "./planeState.ts";

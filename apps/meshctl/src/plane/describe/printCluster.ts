@@ -1,6 +1,6 @@
 import type { KubernetesCluster } from "@isthmus/api";
 import { nearestName, UsageError } from "@isthmus/core";
-import { type Cluster, ClusterError } from "@isthmus/plane/ports";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 import type { Io } from "../../io.ts";
 import { ageText } from "../../output/age.ts";
 import { columnsText } from "../../output/columns.ts";

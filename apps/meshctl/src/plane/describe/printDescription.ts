@@ -1,5 +1,5 @@
 import type { Resource } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 import type { Io } from "../../io.ts";
 import { boxedTable } from "../../output/boxedTable.ts";
 import { type KindName, kindsNamed } from "../kinds.ts";

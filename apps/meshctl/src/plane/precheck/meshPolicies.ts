@@ -1,6 +1,6 @@
 import { AuthorizationPolicy, PeerAuthentication, VirtualService } from "@isthmus/api";
 import { type Kind, kindKeyOf, type Resource } from "@isthmus/core";
-import type { Cluster } from "@isthmus/plane/ports";
+import type { Cluster } from "@isthmus/ports";
 
 /** What users wrote for Istio about identities, as commands read it. */
 export interface MeshPolicies {

@@ -1,6 +1,6 @@
 import { abortedAfter, UsageError } from "@isthmus/core";
 import type { ApiServer } from "@isthmus/kubernetes";
-import { ClusterError } from "@isthmus/plane/ports";
+import { ClusterError } from "@isthmus/ports";
 import type { NeededFoundations } from "../../cluster/install/installPlane.ts";
 import { withRemedy } from "../../cluster/managementCluster.ts";
 import { INSTALLING, INSTALLING_ACCOUNT, type NeededPermission, REGISTERING_CLUSTER } from "./permissions.ts";

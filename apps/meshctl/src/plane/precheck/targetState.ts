@@ -1,7 +1,7 @@
 import { ConfigMap, Deployment, type Mesh, Namespace, Node, Service } from "@isthmus/api";
 import { type Kind, type Report, type Resource, snapshotOf } from "@isthmus/core";
 import type { ApiServer, Permission } from "@isthmus/kubernetes";
-import { type Cluster, ClusterError } from "@isthmus/plane/ports";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 import { isControlPlane, translate } from "@isthmus/translators";
 import { withRemedy } from "../../cluster/managementCluster.ts";
 import { type DeploymentState, DeploymentStates } from "../deployments.ts";

@@ -15,10 +15,10 @@ import {
   type ResourceRef,
   refOf,
 } from "@isthmus/core";
+import type { AgentLink, Cluster } from "@isthmus/ports";
 import type { Scope } from "@isthmus/translators";
 import { bearsLabelOf } from "../../apply/ownership.ts";
 import { type Informer, startInformer } from "../../informer/informer.ts";
-import type { AgentLink, Cluster } from "../../ports/clusterPort.ts";
 import { coalesced } from "../../runtime/coalesce.ts";
 import type { CiliumEndpointsMode } from "../settings.ts";
 import { type Upstream, upstream } from "../upstream.ts";

@@ -1,5 +1,5 @@
 import type { Clock } from "@isthmus/core";
-import { type HttpAnswer, type HttpClient, HttpError } from "../../ports/httpPort.ts";
+import { type HttpAnswer, type HttpClient, HttpError } from "@isthmus/ports";
 import { MOST_DOCUMENT_BYTES, openApiDocument, SchemaProblem } from "./openApiDocument.ts";
 
 /** The annotation with which Services and ApiSchemaDiscoveries name a ConfigMap of their namespace with the CA of an https URL: NAME, or NAME/KEY. */

@@ -14,12 +14,11 @@ import {
   type Semaphore,
   semaphore,
 } from "@isthmus/core";
+import { type Cluster, ClusterError, type HttpClient } from "@isthmus/ports";
 import type { Scope } from "@isthmus/translators";
 import { alreadyApplied, FIELD_MANAGER, isWrittenByUs } from "../../apply/ownership.ts";
 import type { StatusWriter } from "../../apply/statusWriter.ts";
 import type { Informer } from "../../informer/informer.ts";
-import { type Cluster, ClusterError } from "../../ports/clusterPort.ts";
-import type { HttpClient } from "../../ports/httpPort.ts";
 import { coalesced } from "../../runtime/coalesce.ts";
 import { checkEndpoints } from "../servicePods.ts";
 import { SchemaProblem } from "./openApiDocument.ts";

@@ -1,6 +1,6 @@
 import { ConfigMap } from "@isthmus/api";
 import { InvalidPem, pemBlocks } from "@isthmus/core/pem";
-import { type Cluster, ClusterError } from "../../ports/clusterPort.ts";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 import { SchemaProblem } from "./openApiDocument.ts";
 import { SCHEMA_CA } from "./schemaFetch.ts";
 

@@ -1,6 +1,6 @@
 import { Lease } from "@isthmus/api";
 import { type Clock, type Log, messageOf, uptimeOf } from "@isthmus/core";
-import { type Cluster, ClusterError } from "../../ports/clusterPort.ts";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 
 /** Whether an agent that no server is connected to is alive, by the Lease that it renews. */
 export interface AgentPresence {

@@ -10,8 +10,8 @@ import {
   type TrustGeneration,
 } from "@isthmus/certificates";
 import { equalJson, messageOf } from "@isthmus/core";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 import { secretOf, secretTexts } from "../../identity/secretData.ts";
-import { type Cluster, ClusterError } from "../../ports/clusterPort.ts";
 import { type NotedGeneration, withWriteTimes } from "./trustTimes.ts";
 
 // The Secrets of a mesh's CA, in the mesh's cluster. Nothing else reads or writes them, and what is private in them goes nowhere else.

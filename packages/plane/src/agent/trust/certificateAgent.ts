@@ -1,7 +1,7 @@
 import type { Clock, Log, Owner } from "@isthmus/core";
+import type { Cluster, Leadership } from "@isthmus/ports";
 import type { Informer } from "../../informer/informer.ts";
 import { leaderOnlyCluster, whileLeading } from "../../leader/leadership.ts";
-import type { Cluster, Leadership } from "../../ports/clusterPort.ts";
 import { writeGate } from "../writeGate.ts";
 import { startCertificateLoop } from "./certificateLoop.ts";
 import type { ReadLeafValidity } from "./leafRenewals.ts";

@@ -14,8 +14,8 @@ import {
   trustInForce,
 } from "@isthmus/certificates";
 import { type Clock, equalJson, type Log, type Resource, refOf, resourceKeyOf, uptimeOf } from "@isthmus/core";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 import { decodedText } from "../../identity/secretData.ts";
-import { type Cluster, ClusterError } from "../../ports/clusterPort.ts";
 import { coalesced } from "../../runtime/coalesce.ts";
 import { ambientProblem, problemOfCluster } from "../installProblems.ts";
 import type { InternalResources } from "../internalResources.ts";

@@ -1,7 +1,7 @@
 import { ConfigMap, Mesh, Pod, REVISION_ANNOTATION, SIDECAR_STATUS_ANNOTATION } from "@isthmus/api";
 import { type AnyResource, matchesLabels } from "@isthmus/core";
+import type { Cluster } from "@isthmus/ports";
 import { INFRASTRUCTURE_NAMESPACES, isNodeProxy, istioSidecar } from "@isthmus/translators";
-import type { Cluster } from "../../ports/clusterPort.ts";
 import { type RestartablePod, workloadOf } from "./podRestarts.ts";
 
 /** What runs of a mesh in its cluster, by the API server's word of this moment. */

@@ -1,5 +1,5 @@
 import { type Clock, type Log, messageOf, uptimeOf } from "@isthmus/core";
-import { type Cluster, ClusterError } from "../../ports/clusterPort.ts";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 import { nextRestart, type RestartablePod, unreplacedPods, type WorkloadRestart, workloadOf } from "./podRestarts.ts";
 import { rolloutRestarts } from "./rolloutRestarts.ts";
 

@@ -1,6 +1,6 @@
 import { podsToRestart, type TrustGeneration } from "@isthmus/certificates";
 import { type Clock, uptimeOf } from "@isthmus/core";
-import type { Cluster } from "../../ports/clusterPort.ts";
+import type { Cluster } from "@isthmus/ports";
 import type { RootOrder } from "./certificateOrders.ts";
 import { takesOver } from "./controlPlaneReads.ts";
 import { leafRenewals, type ReadLeafValidity } from "./leafRenewals.ts";

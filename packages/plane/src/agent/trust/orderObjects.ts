@@ -12,9 +12,9 @@ import {
   resourceKeyOf,
   sha256Hex,
 } from "@isthmus/core";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 import { bearsLabelOf, FIELD_MANAGER } from "../../apply/ownership.ts";
 import { type Informer, startInformer } from "../../informer/informer.ts";
-import { type Cluster, ClusterError } from "../../ports/clusterPort.ts";
 import { coalesced } from "../../runtime/coalesce.ts";
 import type { InternalResources } from "../internalResources.ts";
 import { rulesOfOrders } from "../modeMarks.ts";

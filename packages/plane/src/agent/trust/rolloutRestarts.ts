@@ -1,5 +1,5 @@
 import type { AnyResource, Kind, Log } from "@isthmus/core";
-import { type Cluster, ClusterError } from "../../ports/clusterPort.ts";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 import { ROLLED_OUT } from "../../runtime/controllerKinds.ts";
 import type { RestartablePod } from "./podRestarts.ts";
 

@@ -1,7 +1,7 @@
 import type { IssuedCertificate } from "@isthmus/api";
 import { equalJson, kindKeyOf, type Resource, type ResourceRef, refOf, resourceKeyOf, type Snapshot } from "@isthmus/core";
+import type { DesiredUpdate } from "@isthmus/ports";
 import type { Applier } from "../../apply/applier.ts";
-import type { DesiredUpdate } from "../../ports/clusterPort.ts";
 
 /**
  * Orders for an agent that no server is connected to: what is desired of their kinds is stored in the cluster as the server orders it, and

@@ -1,6 +1,6 @@
 import type { IssuedCertificateSpec } from "@isthmus/api";
 import { keptText } from "@isthmus/core";
-import { type HttpClient, HttpError } from "../../ports/httpPort.ts";
+import { type HttpClient, HttpError } from "@isthmus/ports";
 import { AuthorityProblem } from "./authoritySecrets.ts";
 
 /** Where Vault is and how it knows the agent, as a VirtualMesh names it. */

@@ -1,5 +1,5 @@
+import { type Cluster, ClusterError } from "@isthmus/ports";
 import { readSecret } from "../../identity/secretData.ts";
-import { type Cluster, ClusterError } from "../../ports/clusterPort.ts";
 import { AuthorityProblem, type SecretRef } from "./authoritySecrets.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { EnvoyFilter, shortenedMessage, type WasmFilterOrder, WasmFilterReport, type WasmFilterState, wasmOrderDigest } from "@isthmus/api";
 import { type Clock, type Delta, equalJson, isEmpty, kindKeyOf, type Owner, type Resource, refOf } from "@isthmus/core";
+import type { AgentLink } from "@isthmus/ports";
 import type { Informer } from "../../informer/informer.ts";
-import type { AgentLink } from "../../ports/clusterPort.ts";
 import { coalesced } from "../../runtime/coalesce.ts";
 import { userFiltersBeside } from "./userFilters.ts";
 import { type WasmOrder, wasmOrdersIn, wasmOrdersOfPod } from "./wasmOrders.ts";

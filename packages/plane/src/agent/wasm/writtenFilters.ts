@@ -1,8 +1,8 @@
 import { EnvoyFilter } from "@isthmus/api";
 import { type Clock, type Delta, kindKeyOf, type Log, messageOf, type Owner, type Resource, refOf } from "@isthmus/core";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 import { bearsLabelOf, isWrittenByUs } from "../../apply/ownership.ts";
 import type { Informer } from "../../informer/informer.ts";
-import { type Cluster, ClusterError } from "../../ports/clusterPort.ts";
 import { coalesced } from "../../runtime/coalesce.ts";
 import { forgetOrders, hasOrders } from "./wasmOrders.ts";
 

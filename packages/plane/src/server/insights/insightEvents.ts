@@ -1,6 +1,6 @@
 import { formatRef, kindKeyOf, type Meter, messageOf, type Resource } from "@isthmus/core";
 import type { InsightHistory } from "@isthmus/insights";
-import { type Cluster, ClusterError } from "../../ports/clusterPort.ts";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 import { coalesced } from "../../runtime/coalesce.ts";
 import { randomText } from "../../runtime/randomText.ts";
 import type { ServerInputs } from "../inputs.ts";

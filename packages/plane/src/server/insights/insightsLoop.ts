@@ -12,8 +12,8 @@ import {
   objectChanges,
   withLastKnown,
 } from "@isthmus/insights";
+import { type Cluster, type Leadership, type Store, StoreError } from "@isthmus/ports";
 import { whileLeading } from "../../leader/leadership.ts";
-import { type Cluster, type Leadership, type Store, StoreError } from "../../ports/clusterPort.ts";
 import { insightSharing } from "../../replication/insightSharing.ts";
 import type { KeptInsights } from "../../replication/keptInsights.ts";
 import { coalesced } from "../../runtime/coalesce.ts";

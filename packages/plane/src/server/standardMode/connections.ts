@@ -1,9 +1,9 @@
 import { Secret } from "@isthmus/api";
 import { backoffMs, type Clock, type Log, messageOf, onAbort, UsageError } from "@isthmus/core";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 import { KUBECONFIG_SECRET_TYPE } from "../../identity/kubeconfigSecret.ts";
 import { secretTexts } from "../../identity/secretData.ts";
 import { type ReflectorEvent, runReflector } from "../../informer/reflector.ts";
-import { type Cluster, ClusterError } from "../../ports/clusterPort.ts";
 
 /** The key in it. */
 const KUBECONFIG_KEY = "kubeconfig";

@@ -1,6 +1,6 @@
 import { bytesOfBase64, UsageError } from "@isthmus/core";
+import type { Cluster } from "@isthmus/ports";
 import { ensureSecret, type SecretData } from "../../identity/secretData.ts";
-import type { Cluster } from "../../ports/clusterPort.ts";
 
 /** The Secret with the key under which replicas sign what they share. */
 export const STORE_KEY_SECRET = "relay-store-key-secret";

@@ -1,5 +1,5 @@
 import type { Condition } from "@isthmus/core";
-import type { AgentInfo } from "../../ports/clusterPort.ts";
+import type { AgentInfo } from "@isthmus/ports";
 
 // Agents renew before two thirds of a certificate's life have passed: what is left of the rest has failed more than once.
 const OVERDUE_AFTER = 3 / 4;

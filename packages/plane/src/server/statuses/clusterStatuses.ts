@@ -1,9 +1,9 @@
 import { type CiliumInstallation, type KubernetesCluster, RESUME_DELETES } from "@isthmus/api";
 import { type Condition, equalJson, type JsonObject, type Resource, refOf } from "@isthmus/core";
+import type { AgentInfo } from "@isthmus/ports";
 import { registrationFindings } from "@isthmus/translators";
 import type { DesiredStatus } from "../../apply/statusWriter.ts";
 import { END_OF_TIME, REVOKED_BEFORE, revocationOf } from "../../identity/registrations.ts";
-import type { AgentInfo } from "../../ports/clusterPort.ts";
 import type { ClusterState } from "../../snapshots/snapshotStore.ts";
 import { trustDomainsField } from "../trustDomainsOfClusters.ts";
 import { type CertificateValidity, certificateExpiring } from "./certificateExpiring.ts";

@@ -1,4 +1,4 @@
-import { isPendingCode, type PendingCode, type Rejection } from "../../ports/clusterPort.ts";
+import { isPendingCode, type PendingCode, type Rejection } from "@isthmus/ports";
 
 /** How many objects of a cluster would be written in which way, if they might be. */
 export type PendingCounts = Readonly<Record<PendingCode, number>>;

@@ -1,7 +1,7 @@
 import type { Clock } from "@isthmus/core";
+import type { Leadership } from "@isthmus/ports";
 import { computeStatuses, type Statuses } from "@isthmus/translators";
 import { areNamesOpen } from "../../identity/registrations.ts";
-import type { Leadership } from "../../ports/clusterPort.ts";
 import type { Sharing } from "../../replication/sharing.ts";
 import { coalesced } from "../../runtime/coalesce.ts";
 import { runTimeSliced, SLICE_MS } from "../../runtime/timeSlices.ts";

@@ -1,5 +1,5 @@
 import type { Condition } from "@isthmus/core";
-import type { Store } from "../../ports/clusterPort.ts";
+import type { Store } from "@isthmus/ports";
 import type { Sharing } from "../../replication/sharing.ts";
 import { ALMOST_FULL_TENTHS, type KnownRoom } from "../../replication/storeRoom.ts";
 

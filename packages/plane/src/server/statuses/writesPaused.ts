@@ -1,6 +1,6 @@
 import type { WriteMode } from "@isthmus/api";
 import type { Condition, JsonObject } from "@isthmus/core";
-import { MODES } from "../../ports/clusterPort.ts";
+import { MODES } from "@isthmus/ports";
 import type { ClusterState } from "../../snapshots/snapshotStore.ts";
 import type { ClusterComparison } from "./comparison.ts";
 

@@ -1,6 +1,6 @@
 import { shortenedMessage } from "@isthmus/api";
 import { type Condition, formatRef } from "@isthmus/core";
-import { isHeldCode, isPendingCode, type Rejection } from "../../ports/clusterPort.ts";
+import { isHeldCode, isPendingCode, type Rejection } from "@isthmus/ports";
 
 /** What of the desired objects an agent could not write. */
 export interface WriteRefusals {

@@ -13,10 +13,10 @@ import {
   refOf,
   resourceKeyOf,
 } from "@isthmus/core";
+import type { Cluster, Leadership } from "@isthmus/ports";
 import type { Translation } from "@isthmus/translators";
 import { decodedText, encodedText } from "../../identity/secretData.ts";
 import type { Informer } from "../../informer/informer.ts";
-import type { Cluster, Leadership } from "../../ports/clusterPort.ts";
 import { coalesced } from "../../runtime/coalesce.ts";
 import type { SnapshotStore } from "../../snapshots/snapshotStore.ts";
 import type { DeliveryLog } from "../delivery.ts";

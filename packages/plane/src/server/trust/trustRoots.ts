@@ -1,9 +1,9 @@
 import { ROOT_OPTIONS, Secret, type VirtualMesh } from "@isthmus/api";
 import { checkedRoot, createMeshRoot, fingerprints, type KeyedCertificate, type TrustRoot } from "@isthmus/certificates";
 import { type Clock, equalJson, keptText, type Log, messageOf } from "@isthmus/core";
+import { type Cluster, ClusterError } from "@isthmus/ports";
 import { rootOptionsOf } from "@isthmus/translators";
 import { secretOf, secretTexts } from "../../identity/secretData.ts";
-import { type Cluster, ClusterError } from "../../ports/clusterPort.ts";
 import { GENERATED_ROOT_TYPE } from "./earlierRoots.ts";
 
 /** A root below which the CAs of meshes are signed, or why it can't be used. */

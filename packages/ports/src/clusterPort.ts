@@ -1,5 +1,3 @@
-export * from "./accessReviews.ts";
-
 import type { AnyResource, JsonObject, Kind, LabelSelector, Resource, ResourceRef } from "@isthmus/core";
 
 /** Everything the loops need of the outside world. Each port has a real and a simulated implementation that pass one contract suite. */
@@ -210,4 +208,3 @@ export type {
   ServerLinkHandler,
 } from "@isthmus/relay/session";
 export { isConfirmation, isHeldCode, isPendingCode, MODES, problemOfService } from "@isthmus/relay/session";
-export * from "./storePort.ts";
