@@ -18,4 +18,5 @@ export const runDocuments: readonly RunDocument[] = [
   { path: "docs/migration-from-gloo-mesh.md", setting: "gloo-mesh" },
   { path: "docs/operations/replicas-and-redis.md", setting: "clusters" },
   { path: "docs/operations/monitoring.md", setting: "checkout" },
+  { path: "docs/operations/pipelines.md", setting: "checkout" },
 ];
