@@ -14,6 +14,7 @@ import { generatedCharts } from "./generatedCharts.ts";
 import { generatedCrds } from "./generatedCrds.ts";
 import { checkGenerated } from "./generatedFiles.ts";
 import { generatedFindings } from "./generatedFindings.ts";
+import { generatedFolders } from "./generatedFolders.ts";
 import { generatedKinds } from "./generatedKinds.ts";
 import { generatedMetrics } from "./generatedMetrics.ts";
 import { generatedSupport } from "./generatedSupport.ts";
@@ -59,7 +60,7 @@ const checks: readonly Check[] = [
   { name: "support", run: () => checkGenerated(generatedSupport) },
   { name: "values", run: () => checkGenerated(generatedValues) },
   { name: "proto", run: () => checkProto(root) },
-  { name: "documents", run: () => checkDocs(root) },
+  { name: "documents", run: checkDocuments },
   { name: "language", run: () => checkLanguage(sources(), readDocuments(root), languageRules) },
 ];
 
@@ -86,6 +87,12 @@ async function checkTypes(): Promise<CheckResult> {
     problems.push(...(await commandResult(command, summary, WITHOUT_COLLECTION)).problems);
   }
   return { summary, problems };
+}
+
+/** What documents name must exist, and what of them is generated must be up to date. */
+async function checkDocuments(): Promise<CheckResult> {
+  const { summary, problems } = checkDocs(root);
+  return { summary, problems: [...problems, ...(await checkGenerated(generatedFolders)).problems] };
 }
 
 async function timed(check: Check): Promise<CheckResult & { readonly seconds: string }> {

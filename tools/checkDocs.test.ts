@@ -2,9 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { checkDocs, folderTableProblems } from "./checkDocs.ts";
-import { folderDiagram, folderRows } from "./folderRules.ts";
-import { folderTable } from "./packageTable.ts";
+import { checkDocs } from "./checkDocs.ts";
+import { textWithFolders } from "./generatedFolders.ts";
 
 const folders: string[] = [];
 afterEach(() => {
@@ -38,13 +37,16 @@ describe("checkDocs", () => {
     ]);
   });
 
-  it("refuses another table of folders than that of the imports", () => {
-    const text = Object.keys(folderTable)
-      .map((name) => `${folderDiagram(name)}\n\n${folderRows(name)}\n`)
-      .join("\n");
-    expect(folderTableProblems(text)).toEqual([]);
-    const problem = expect.stringContaining("ARCHITECTURE.md: folders of translators differ from folderTable");
-    expect(folderTableProblems(text.replace("| `policy` |", "| `rules` |"))).toEqual([problem]);
-    expect(folderTableProblems(text.replace("n2 --> n1", "n1 --> n2"))).toContainEqual(problem);
+  it("refuses a package without a README.md", () => {
+    const files = { "README.md": "", "packages/core/package.json": "{}", "packages/api/package.json": "{}", "packages/api/README.md": "" };
+    expect(problemsIn(files)).toEqual(["packages/core has no README.md that says what it is for"]);
+  });
+});
+
+describe("textWithFolders", () => {
+  it("replaces what is between the comments, and nothing else", () => {
+    const written = textWithFolders("# core\n", "one");
+    expect(written).toContain("# core\n\n## Folders\n");
+    expect(textWithFolders(`${written}\nby hand\n`, "two")).toBe(`${written.replace("one", "two")}\nby hand\n`);
   });
 });

@@ -1,11 +1,9 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { CheckResult } from "./checkResult.ts";
 import { readDocuments, withoutCodeBlocks } from "./documents.ts";
-import { folderDiagram, folderRows } from "./folderRules.ts";
-import { folderTable } from "./packageTable.ts";
 
-/** Fails where a document names what does not exist: a file, a folder or an npm script; or says something else of folders than their table. */
+/** Fails where a document names what does not exist: a file, a folder or an npm script; and where a package has no README.md. */
 export function checkDocs(root: string): CheckResult {
   const documents = readDocuments(root);
   const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { scripts: Record<string, string> };
@@ -22,21 +20,17 @@ export function checkDocs(root: string): CheckResult {
       if (!(script in scripts)) problems.push(`${document}:${line}: package.json has no script "${script}"`);
     }
   }
-  const architecture = join(root, "ARCHITECTURE.md");
-  if (existsSync(architecture)) problems.push(...folderTableProblems(readFileSync(architecture, "utf8")));
+  problems.push(...missingReadmes(root));
   if (documents.size === 0) problems.push("no document was found");
   return { summary: `${names} names in ${documents.size} documents`, problems };
 }
 
-/** ARCHITECTURE.md must show the folders of packages, and the diagram of their imports, as `folderTable` of tools/packageTable.ts has them. */
-export function folderTableProblems(architecture: string): readonly string[] {
-  return Object.keys(folderTable).flatMap((name) =>
-    [folderRows(name), folderDiagram(name)]
-      .filter((text) => !architecture.includes(text))
-      .map(
-        (text) => `ARCHITECTURE.md: folders of ${name} differ from folderTable; run npm run generate:architecture, which writes:
-${text}`,
-      ),
+/** Each package and app has a README.md: what it is for. */
+function missingReadmes(root: string): readonly string[] {
+  return ["packages", "apps"].flatMap((top) =>
+    (existsSync(join(root, top)) ? readdirSync(join(root, top)) : [])
+      .filter((name) => existsSync(join(root, top, name, "package.json")) && !existsSync(join(root, top, name, "README.md")))
+      .map((name) => `${top}/${name} has no README.md that says what it is for`),
   );
 }
 

@@ -181,7 +181,7 @@ describe("checkImports", () => {
     const text = "export const x = 1;";
     const flat = { "packages/store/src/a.ts": text, "packages/store/src/gen.test/b.test.ts": text, "packages/store/test/c/d.ts": text };
     expect(problemsIn(flat)).toEqual([]);
-    const problem = "and no table of folders: add it to folderTable of tools/packageTable.ts, and its section to ARCHITECTURE.md";
+    const problem = "and no table of folders: add it to folderTable of tools/packageTable.ts, and run npm run generate:architecture";
     expect(
       problemsIn({ "packages/store/src/deep/a.ts": text, "packages/store/src/other/b.ts": text, "apps/agent/src/x/y.ts": text }),
     ).toEqual([`packages/store has the folder src/deep ${problem}`, `apps/agent has the folder src/x ${problem}`]);

@@ -53,7 +53,7 @@ function packagesWithoutTable(tree: SourceTree): readonly string[] {
   }
   return [...without].map(
     ([place, folder]) =>
-      `${place} has the folder src/${folder} and no table of folders: add it to folderTable of tools/packageTable.ts, and its section to ARCHITECTURE.md`,
+      `${place} has the folder src/${folder} and no table of folders: add it to folderTable of tools/packageTable.ts, and run npm run generate:architecture`,
   );
 }
 

@@ -40,7 +40,7 @@ function folderOf({ inside }: Place, rules: Readonly<Record<string, FolderRule>>
   return rule && { key: ".", path: ".", rule };
 }
 
-/** The rules of a package's folders as a table of ARCHITECTURE.md. */
+/** The rules of a package's folders as a table of its README.md. */
 export function folderRows(name: string): string {
   const rows = Object.entries(folderTable[name] ?? {}).map(
     ([key, { holds, imports }]) =>

@@ -2,6 +2,7 @@ import { generatedCharts } from "./generatedCharts.ts";
 import { generatedCrds } from "./generatedCrds.ts";
 import { checkGenerated, type GeneratedFiles, writeGenerated } from "./generatedFiles.ts";
 import { generatedFindings } from "./generatedFindings.ts";
+import { generatedFolders } from "./generatedFolders.ts";
 import { generatedKinds } from "./generatedKinds.ts";
 import { generatedMetrics } from "./generatedMetrics.ts";
 import { generatedSupport } from "./generatedSupport.ts";
@@ -9,6 +10,7 @@ import { generatedValues } from "./generatedValues.ts";
 import { printsUsage } from "./generatorUsage.ts";
 
 const GENERATORS: Readonly<Record<string, GeneratedFiles>> = {
+  architecture: generatedFolders,
   charts: generatedCharts,
   crds: generatedCrds,
   findings: generatedFindings,

@@ -38,7 +38,7 @@ export const packageTable: Readonly<Record<string, PackageRule>> = {
 
 /** What a folder of a package holds, and which of the package's other folders it may import. */
 export interface FolderRule {
-  /** One sentence, for ARCHITECTURE.md. */
+  /** One sentence, for the README.md of the package. */
   readonly holds: string;
   /** Folders by their keys, or "any". */
   readonly imports: readonly string[] | "any";

@@ -1,7 +1,7 @@
 import { type Fence, isSameVersion, type StoreHead, type StorePartition, type StoreSection, type StoreVersion } from "@isthmus/ports";
 import type { Seals } from "./seals.ts";
 
-/** The names of keys in Redis; ARCHITECTURE.md lists them. */
+/** The names of keys in Redis; README.md of this package lists them. */
 export interface RedisKeys {
   readonly id: string;
   readonly fences: string;
