@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { decisionProblems } from "./checkDecisions.ts";
 import type { CheckResult } from "./checkResult.ts";
 import { readDocuments, withoutCodeBlocks } from "./documents.ts";
 
@@ -20,7 +21,7 @@ export function checkDocs(root: string): CheckResult {
       if (!(script in scripts)) problems.push(`${document}:${line}: package.json has no script "${script}"`);
     }
   }
-  problems.push(...missingReadmes(root));
+  problems.push(...missingReadmes(root), ...decisionProblems(documents));
   if (documents.size === 0) problems.push("no document was found");
   return { summary: `${names} names in ${documents.size} documents`, problems };
 }
