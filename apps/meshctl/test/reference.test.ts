@@ -76,6 +76,6 @@ roles, and CRDs.
 A code keeps its meaning; the text of a message may change. The severity of a finding is error, warning or info; an info changes no exit code unless \`--fail-on info\` asks for it.
 
 \`check\` asks the rules of [insights](insights.md), as far as they follow from the objects of the management cluster, and what the server reports in the status of a resource has
-the code of the insight: both commands, the console and the statuses say the same. The codes below are those of \`check\` and \`precheck\` alone. Six of them had
-codes before that are those of other insights; \`-S\` with the earlier code holds for the new one, too: ${renamed()}.
+the code of the insight: both commands, the console and the statuses say the same. The codes below are those of \`check\` and \`precheck\` alone. Five had the code of
+another insight before, and one is an insight now; \`-S\` with the earlier code holds for the new one, too: ${renamed()}.
 `;

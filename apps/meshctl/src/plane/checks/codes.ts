@@ -38,7 +38,7 @@ export const CHECK_CODES = {
 /** A code of what a check finds. */
 export type CheckCode = keyof typeof CHECK_CODES | InsightCode;
 
-/** Codes that `check` had before for what is no insight, where the insight of this code is about something else. `-S` takes them for the new one, too. */
+/** Codes that `check` had before: of five the insight is about something else, and one is an insight by now. `-S` takes them for the new one, too. */
 export const RENAMED_CODES: Readonly<Record<string, keyof typeof CHECK_CODES | "REL1012">> = {
   CRT1003: "CRT1101",
   CRT1010: "CRT1102",
