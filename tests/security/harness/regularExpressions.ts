@@ -172,9 +172,6 @@ export const REGULAR_EXPRESSIONS: Readonly<Record<string, Readonly<Record<string
   "apps/meshctl/src/commands/wait.ts": { "/^condition=([^=]+)(?:=(.+))?$/": flag, "/^jsonpath=(\\{.*\\})(?:=(.+))?$/": flag },
   "apps/meshctl/src/commands/duration.ts": { "/^(\\d{1,9})(s|m|h)$/": flag },
   "apps/meshctl/src/commands/commandRuntime.ts": { "/^(\\d+)(s|m|h)$/": flag },
-  "apps/meshctl/src/offline/checks/references.ts": {
-    "/^1\\.(\\d{1,3})(?:\\D|$)/": { bound: OBJECT, worst: ended("1.", "9".repeat(9)) },
-  },
   "apps/meshctl/src/offline/documents.ts": {
     "/ at position (\\d+)/": { trusted: "a message of JSON.parse, a sentence with a piece of the text" },
   },
