@@ -40,14 +40,14 @@ function managementObjects(text: string): readonly AnyResource[] {
   if (given.some(({ apiVersion }) => apiVersion === undefined)) return [];
   const { attached } = translate(snapshotOf(given), { namespace: "gloo-mesh", stage: "all" });
   const objects = [...attached.collections().values()]
-    .flatMap((collection) => [...collection] as unknown as readonly AnyResource[])
+    .flatMap((collection) => [...collection] as readonly Resource[])
     .filter((object) => READ_KEYS.has(kindKeyOf(object)) && (object.metadata.clusterName ?? "") === "")
-    .map((object) => ({ ...object, metadata: { namespace: "gloo-mesh", ...object.metadata, generation: 1 } }));
+    .map((object) => ({ ...object, metadata: { namespace: "gloo-mesh", ...object.metadata, generation: 1 } }) as AnyResource);
   return processed(objects, userStatusKinds());
 }
 
-async function foundByCheck(objects: readonly AnyResource[]): Promise<readonly CheckFinding[]> {
-  const { out } = await runIn(managementCluster(objects), ["check", "-o", "json"]);
+async function foundByCheck(objects: readonly AnyResource[], ...args: readonly string[]): Promise<readonly CheckFinding[]> {
+  const { out } = await runIn(managementCluster(objects), ["check", "-o", "json", ...args]);
   const { checks } = JSON.parse(out) as { readonly checks: readonly { readonly findings: readonly CheckFinding[] }[] };
   return checks.flatMap(({ findings }) => findings);
 }
@@ -56,6 +56,29 @@ async function foundByInsights(objects: readonly AnyResource[]): Promise<readonl
   const io = recordedIo(objects.map((object) => `---\n${stringify(object)}`).join(""));
   await meshctl(["insights", "-f", "-", "-o", "json"], io, { now: () => NOW } as never);
   return (JSON.parse(io.written.out) as { readonly insights: readonly Insight[] }).insights;
+}
+
+const POLICIES: ReadonlySet<string> = new Set([AccessPolicy, TrafficPolicy, VirtualDestination, VirtualMesh].map(({ kind }) => kind));
+
+interface StatusTexts {
+  readonly errors?: readonly string[];
+  readonly warnings?: readonly string[];
+}
+
+/** The errors and warnings of a status, on targets too. */
+function textsOf({ kind, metadata, status }: AnyResource): readonly { readonly about: string; readonly text: string }[] {
+  const {
+    destinations = {},
+    meshes = {},
+    ...own
+  } = (status ?? {}) as StatusTexts & {
+    readonly destinations?: Readonly<Record<string, StatusTexts>>;
+    readonly meshes?: Readonly<Record<string, StatusTexts>>;
+  };
+  const about = `${kind} ${metadata.namespace}/${metadata.name}`;
+  return [own, ...Object.values(destinations), ...Object.values(meshes)]
+    .flatMap(({ errors = [], warnings = [] }) => [...errors, ...warnings])
+    .map((text) => ({ about, text }));
 }
 
 const lineOf = ({ code, severity, message }: Pick<CheckFinding, "code" | "severity" | "message">) => `${severity} ${code} ${message}`;
@@ -84,6 +107,25 @@ describe("meshctl check and meshctl insights", () => {
     expect(wrong).toEqual([]);
     // Not of a few codes alone.
     expect(codes.size).toBeGreaterThan(15);
+  });
+
+  it.each(["check", "check --only configuration"])("say all that statuses say (%s)", async (line) => {
+    const args = line.split(" ").slice(1);
+    const missing: string[] = [];
+    let count = 0;
+    for (const name of goldens) {
+      const objects = managementObjects(readFileSync(`${FOLDER}/${name}`, "utf8"));
+      const texts = objects.flatMap((object) => (POLICIES.has(object.kind) ? textsOf(object) : []));
+      if (texts.length === 0) continue;
+      count += texts.length;
+      const messages = (await foundByCheck(objects, ...args)).map(({ message }) => message);
+      for (const { about, text } of texts) {
+        // An insight has the targets and what was perhaps meant behind its sentence.
+        if (!messages.some((message) => message.startsWith(about) && message.includes(text))) missing.push(`${name}: ${about}: ${text}`);
+      }
+    }
+    expect(missing).toEqual([]);
+    expect(count).toBeGreaterThan(100);
   });
 
   it("have no code with two meanings", () => {

@@ -1,5 +1,5 @@
 import { hasUserStatus, kindOf } from "@isthmus/api";
-import { emptyTable, type Kind, kindKeyOf, runToCompletion, type Snapshot, type Table } from "@isthmus/core";
+import { emptyTable, type Kind, kindKeyOf, type Resource, runToCompletion, type Snapshot, type Table } from "@isthmus/core";
 import type { Translation } from "@isthmus/translators";
 import { transition, updated } from "@isthmus/translators/incremental";
 import { type Found, insightsByObject } from "./byObject.ts";
@@ -66,17 +66,20 @@ const NO_ROWS = emptyTable<InsightRow>(({ key }) => key);
 
 /** Rows without the insights that no status says. */
 function saidByStatuses(rows: Table<InsightRow>, objects: Snapshot): Table<InsightRow> {
-  return rows.with(
-    [...rows.entries()].map(([key, row]) => [key, { ...row, insights: row.insights.filter((insight) => isSaid(insight, objects)) }]),
-  );
-}
-
-function isSaid({ object: ref, field, message }: Insight, objects: Snapshot): boolean {
-  const kind = kindOf(ref.apiVersion, ref.kind);
-  if (kind === undefined || !hasUserStatus(kind)) return true;
-  const object = objects.collections().get(kindKeyOf(ref))?.get(ref);
-  const text = field === "" ? message : `${field}: ${message}`;
-  return [...textsIn((object as { readonly status?: unknown } | undefined)?.status, MOST_LEVELS)].some((said) => said.includes(text));
+  // A status has up to 1,000 targets, and as many reports may be about its object.
+  const known = new Map<Resource, ReadonlySet<string>>();
+  const textsOf = (object: Resource): ReadonlySet<string> => {
+    const texts = known.get(object) ?? new Set(textsIn((object as { readonly status?: unknown }).status, MOST_LEVELS));
+    known.set(object, texts);
+    return texts;
+  };
+  const isSaid = ({ object: ref, field, message }: Insight): boolean => {
+    const kind = kindOf(ref.apiVersion, ref.kind);
+    if (kind === undefined || !hasUserStatus(kind)) return true;
+    const object = objects.collections().get(kindKeyOf(ref))?.get(ref);
+    return object !== undefined && textsOf(object).has(field === "" ? message : `${field}: ${message}`);
+  };
+  return rows.with([...rows.entries()].map(([key, row]) => [key, { ...row, insights: row.insights.filter(isSaid) }]));
 }
 
 // status.destinations.NAME.errors[0], and one more.

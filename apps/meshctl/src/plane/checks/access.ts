@@ -40,6 +40,7 @@ export const servicesAreGuarded: Check = insightCheck({
 export const callersAreKnown: Check = {
   category,
   description: "The callers that AccessPolicies name exist",
+  codes: INSIGHT_GROUPS.callers,
   reads: ["accessPolicies", "workloads"],
   findings: (state) => {
     const callers = knownCallers(state.workloads);

@@ -34,6 +34,10 @@ export interface Check<State = PlaneState> {
   readonly description: string;
   /** What it needs: without it the check says nothing, and the result is incomplete. */
   readonly reads: readonly (keyof State & string)[];
+  /** What it can do without: it then finds less, or says it in other words. */
+  readonly uses?: readonly (keyof State & string)[];
+  /** The codes of insights that it prints, which no other check then does. */
+  readonly codes?: readonly CheckCode[];
   /** False where there is nothing to check: nothing is printed of it. Without it there always is. */
   applies?(state: State): boolean;
   findings(state: State): readonly CheckFinding[];

@@ -61,6 +61,7 @@ function syncingSince({ status }: KubernetesCluster): number {
 export const nothingWaits: Check = {
   category,
   description: "No cluster has deletes on hold, refuses objects, exceeds its quota, or has a certificate or join token that ends",
+  codes: INSIGHT_GROUPS.clusters,
   reads: ["clusters", "meshes"],
   findings: (state) => [
     ...insightsWith(state, INSIGHT_GROUPS.clusters),

@@ -3,12 +3,14 @@ import { refOf, resourceKeyOf, type TimedCondition } from "@isthmus/core";
 import type { Insight } from "@isthmus/insights";
 import { groupsBy } from "../../offline/groupsBy.ts";
 import { CATEGORIES, type Check, type CheckFinding, subjectName } from "./check.ts";
-import { GROUPED_CODES } from "./insightGroups.ts";
+import { CHECKED_OTHERWISE } from "./insightGroups.ts";
 import type { PlaneState } from "./planeState.ts";
 import { insightFinding } from "./readInsights.ts";
 
 const category = CATEGORIES.configuration;
-const reads = ["trafficPolicies", "accessPolicies", "virtualMeshes", "virtualDestinations", "meshes", "workloads", "destinations"] as const;
+const reads = ["trafficPolicies", "accessPolicies", "virtualMeshes", "virtualDestinations"] as const;
+// For the codes of what statuses say.
+const uses = ["meshes", "workloads", "destinations", "settings", "clusters"] as const;
 
 type Policy = TrafficPolicy | AccessPolicy | VirtualMesh | VirtualDestination;
 
@@ -23,15 +25,23 @@ export const configurationIsAccepted: Check = {
   category,
   description: "Gloo Mesh networking configuration resources are in a valid state",
   reads,
+  uses,
   findings: (state) => {
-    const known = insightsOfPolicies(state);
-    return policiesOf(state).flatMap((policy) => problemOf(policy, known.get(keyOfPolicy(policy)) ?? []));
+    const known = insightsByObject(state);
+    return policiesOf(state).flatMap((policy) => problemOf(policy, known, state));
   },
 };
 
-/** The insights about each policy. */
-function insightsOfPolicies(state: PlaneState): ReadonlyMap<string, readonly Insight[]> {
-  return groupsBy(state.insights(), ({ object }) => resourceKeyOf(object));
+/** The insights about each object. */
+interface KnownInsights {
+  readonly shown: ReadonlyMap<string, readonly Insight[]>;
+  readonly suppressed: ReadonlyMap<string, readonly Insight[]>;
+}
+
+function insightsByObject(state: PlaneState): KnownInsights {
+  const { shown, suppressed } = state.insights();
+  const byObject = (insights: readonly Insight[]) => groupsBy(insights, ({ object }) => resourceKeyOf(object));
+  return { shown: byObject(shown), suppressed: byObject(suppressed) };
 }
 
 function keyOfPolicy(policy: Policy): string {
@@ -39,11 +49,17 @@ function keyOfPolicy(policy: Policy): string {
 }
 
 /** Of insights, those that no other check prints. */
-function unprinted(insights: readonly Insight[]): readonly Insight[] {
-  return insights.filter(({ code }) => !GROUPED_CODES.has(code));
+function unprinted(insights: readonly Insight[], { grouped }: PlaneState): readonly Insight[] {
+  return insights.filter(({ code }) => !grouped.has(code));
 }
 
-function problemOf(policy: Policy, known: readonly Insight[]): readonly CheckFinding[] {
+/** Of what a status says, that of which there is no insight. */
+function uncovered(texts: readonly string[], insights: readonly Insight[]): readonly string[] {
+  const said = new Set(insights.map(({ field, message }) => (field === "" ? message : `${field}: ${message}`)));
+  return [...new Set(texts)].filter((text) => !said.has(text));
+}
+
+function problemOf(policy: Policy, { shown, suppressed }: KnownInsights, state: PlaneState): readonly CheckFinding[] {
   const { metadata, status = {} } = policy;
   const { name, namespace = "" } = metadata;
   const remedy = `meshctl describe ${policy.kind.toLowerCase()} ${namespace}/${name}`;
@@ -52,23 +68,22 @@ function problemOf(policy: Policy, known: readonly Insight[]): readonly CheckFin
     return [{ code: "HLT1003", severity: "warning", message, remedy: "check the log of the management server: meshctl logs" }];
   }
   if (status.state !== "ACCEPTED") {
-    const errors = known.filter(({ severity }) => severity === "error");
-    if (errors.length > 0) return unprinted(errors).map(insightFinding);
-    const cause = status.errors?.[0] ?? firstTargetError(policy) ?? "";
+    const errors = [...(status.errors ?? []), ...targetsOf(policy).flatMap((target) => target.errors ?? [])];
+    // Without a word of the server about the cause, that it is not in force is what there is to say.
+    const key = keyOfPolicy(policy);
+    const insights = shown.get(key) ?? [];
+    const causes = errors.length === 0 ? [""] : uncovered(errors, [...insights, ...(suppressed.get(key) ?? [])]);
+    const isNot = `${subjectName(policy)} is ${status.state}`;
     return [
-      {
-        code: "CFG1101",
-        severity: "error",
-        message: `${subjectName(policy)} is ${status.state}${cause === "" ? "" : `: ${cause}`}`,
-        remedy,
-      },
+      ...unprinted(insights, state)
+        .filter(({ severity }) => severity === "error")
+        .map(insightFinding),
+      ...causes.map(
+        (cause) => ({ code: "CFG1101", severity: "error", message: cause === "" ? isNot : `${isNot}: ${cause}`, remedy }) as const,
+      ),
     ];
   }
   return [];
-}
-
-function firstTargetError(policy: Policy): string | undefined {
-  return targetsOf(policy).flatMap(({ errors = [] }) => errors)[0];
 }
 
 function targetsOf({ status = {} }: Policy): readonly ApprovalStatus[] {
@@ -76,34 +91,35 @@ function targetsOf({ status = {} }: Policy): readonly ApprovalStatus[] {
   return [...Object.values(destinations), ...Object.values(meshes)];
 }
 
-/** Each warning of a status once: of the object, and of its targets. */
-function warningsOf(policy: Policy): readonly string[] {
-  return [...new Set([...(policy.status?.warnings ?? []), ...targetsOf(policy).flatMap(({ warnings = [] }) => warnings)])];
-}
-
 /** What was accepted, but is not written everywhere, or has warnings. */
 export const configurationIsApplied: Check = {
   category,
   description: "Accepted resources are applied, without warnings",
   reads,
+  uses,
   findings: (state) => {
-    const known = insightsOfPolicies(state);
+    const known = insightsByObject(state);
     return policiesOf(state).flatMap((policy): readonly CheckFinding[] => {
       const { metadata, status = {} } = policy;
-      if (status.state !== "ACCEPTED") return [];
-      const insights = known.get(keyOfPolicy(policy)) ?? [];
+      const isAccepted = status.state === "ACCEPTED";
+      const key = keyOfPolicy(policy);
+      const insights = known.shown.get(key) ?? [];
+      const all = [...insights, ...(known.suppressed.get(key) ?? [])];
       const remedy = `meshctl describe ${policy.kind.toLowerCase()} ${metadata.namespace}/${metadata.name}`;
       const applied = (status.conditions as readonly Partial<TimedCondition>[] | undefined)?.find(({ type }) => type === "Applied");
-      const warnings = warningsOf(policy).filter((warning) => !insights.some(({ message }) => warning.includes(message)));
+      const warnings = uncovered([...(status.warnings ?? []), ...targetsOf(policy).flatMap((target) => target.warnings ?? [])], all);
       const ofStatus = [
-        ...(applied?.status === "False"
+        ...(isAccepted && applied?.status === "False"
           ? [{ code: "CFG1102" as const, message: `${subjectName(policy)} is not applied: ${applied.message ?? ""}` }]
           : []),
         ...warnings.map((warning) => ({ code: "CFG1103" as const, message: `${subjectName(policy)}: ${warning}` })),
       ];
       return [
         ...ofStatus.map((finding) => ({ ...finding, severity: "warning" as const, remedy })),
-        ...unprinted(insights).map(insightFinding),
+        // Errors of what is not accepted are with its state.
+        ...unprinted(insights, state)
+          .filter(({ severity }) => isAccepted || severity !== "error")
+          .map(insightFinding),
       ];
     });
   },
@@ -113,9 +129,12 @@ export const configurationIsApplied: Check = {
 export const nothingElseIsFound: Check = {
   category,
   description: "No other rule of meshctl insights finds anything in these objects",
-  reads: [...reads, "clusters", "settings"],
+  reads: [...reads, ...uses],
   findings: (state) => {
     const policies = new Set(policiesOf(state).map(keyOfPolicy));
-    return unprinted(state.insights().filter(({ object }) => !policies.has(resourceKeyOf(object)))).map(insightFinding);
+    const others = state
+      .insights()
+      .shown.filter(({ object, code }) => !policies.has(resourceKeyOf(object)) && !CHECKED_OTHERWISE.has(code));
+    return unprinted(others, state).map(insightFinding);
   },
 };

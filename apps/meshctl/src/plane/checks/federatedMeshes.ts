@@ -11,6 +11,7 @@ const category = CATEGORIES.federation;
 export const gatewaysAreReachable: Check = {
   category,
   description: "Each mesh whose services are federated has gateways that other clusters can reach",
+  codes: INSIGHT_GROUPS.gateways,
   reads: ["meshes", "virtualMeshes", "destinations"],
   findings: (state) => {
     const meshes = new Map(state.meshes.map((mesh) => [objectKey(mesh), mesh]));

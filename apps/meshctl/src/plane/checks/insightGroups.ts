@@ -15,7 +15,7 @@ export const INSIGHT_GROUPS = {
   callers: ["SEC1005", "SEC1016"],
 } as const satisfies Readonly<Record<string, readonly CheckCode[]>>;
 
-/** What a check finds by itself, with the meaning of the insight: it has read more of it, or less. */
+/** What a check finds of objects that are no policies by itself, with the meaning of the insight: it has read more of them, or less. */
 export const CHECKED_OTHERWISE: ReadonlySet<string> = new Set<CheckCode>([
   // Of Destinations; the insight is of Services.
   "CFG1003",
@@ -33,6 +33,3 @@ export const CHECKED_OTHERWISE: ReadonlySet<string> = new Set<CheckCode>([
   "SEC1001",
   "SEC1020",
 ]);
-
-/** Codes that a check of their own prints. */
-export const GROUPED_CODES: ReadonlySet<string> = new Set<string>([...Object.values(INSIGHT_GROUPS).flat(), ...CHECKED_OTHERWISE]);

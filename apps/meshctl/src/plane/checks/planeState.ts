@@ -39,10 +39,19 @@ export interface PlaneObjects {
   readonly virtualDestinations: readonly VirtualDestination[];
 }
 
+/** Insights that follow from what was read. */
+export interface StateInsights {
+  readonly shown: readonly Insight[];
+  /** By annotations and Settings. */
+  readonly suppressed: readonly Insight[];
+}
+
 /** What checks see of the management cluster. */
 export interface PlaneState extends PlaneObjects {
   /** What follows from it by the rules of insights; found once. */
-  insights(): readonly Insight[];
+  insights(): StateInsights;
+  /** The codes of insights that a check of their own prints, of those that are made. */
+  readonly grouped: ReadonlySet<string>;
 }
 
 /** A part of the state that is read by itself. */

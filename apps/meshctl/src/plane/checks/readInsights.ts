@@ -15,7 +15,7 @@ import { insightSentence, withPasteable } from "@isthmus/insights/report";
 import { translate } from "@isthmus/translators";
 import type { Check, CheckFinding } from "./check.ts";
 import type { CheckCode } from "./codes.ts";
-import type { PlaneObjects, PlaneState, StateName } from "./planeState.ts";
+import type { PlaneObjects, PlaneState, StateInsights, StateName } from "./planeState.ts";
 
 /** The kinds of what is read, by the part of the state. */
 const KINDS: Readonly<Partial<Record<StateName, Kind>>> = {
@@ -31,23 +31,27 @@ const KINDS: Readonly<Partial<Record<StateName, Kind>>> = {
 };
 
 /** The insights that follow from what was read: the same rules that the server, `meshctl insights` and the console ask. `known`: the parts of the state that were read. */
-export function insightsOfState(state: PlaneObjects, known: ReadonlySet<StateName>): readonly Insight[] {
+export function insightsOfState(state: PlaneObjects, known: ReadonlySet<StateName>): StateInsights {
   const parts = (Object.entries(KINDS) as (readonly [keyof PlaneObjects, Kind])[]).filter(([part]) => known.has(part as StateName));
   const objects = snapshotOf(parts.flatMap(([part]) => state[part] as readonly Resource[]));
   const { namespace, now } = state;
   const translation = translate(objects, { namespace, stage: "networking" });
-  return insightsOfRead(translation, { objects, kinds: parts.map(([, kind]) => kind), namespace, now }).flatMap(({ shown }) => shown);
+  const found = insightsOfRead(translation, { objects, kinds: parts.map(([, kind]) => kind), namespace, now });
+  return {
+    shown: found.flatMap(({ shown }) => shown),
+    suppressed: found.flatMap(({ suppressed }) => suppressed.map(({ insight }) => insight)),
+  };
 }
 
 /** A check that finds the insights of these codes. */
-export function insightCheck({ codes, ...check }: Omit<Check, "findings"> & { readonly codes: readonly CheckCode[] }): Check {
-  return { ...check, findings: (state) => insightsWith(state, codes) };
+export function insightCheck(check: Omit<Check, "findings"> & { readonly codes: readonly CheckCode[] }): Check {
+  return { ...check, findings: (state) => insightsWith(state, check.codes) };
 }
 
 /** The insights of some codes as findings. */
 export function insightsWith(state: PlaneState, codes: readonly CheckCode[]): readonly CheckFinding[] {
   const asked = new Set<string>(codes);
-  return state.insights().flatMap((insight) => (asked.has(insight.code) ? [insightFinding(insight)] : []));
+  return state.insights().shown.flatMap((insight) => (asked.has(insight.code) ? [insightFinding(insight)] : []));
 }
 
 /** An insight as a finding of a check. */

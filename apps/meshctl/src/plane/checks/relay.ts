@@ -54,6 +54,7 @@ export const agentsAreAuthenticated: Check = {
 export const storeHasRoom: Check = {
   category,
   description: "Redis keeps what servers write",
+  codes: INSIGHT_GROUPS.store,
   reads: ["settings"],
   applies: ({ settings }) => settings.some(({ status }) => status?.conditions?.some(({ type }) => type === STORE_ROOM) === true),
   findings: (state) => [

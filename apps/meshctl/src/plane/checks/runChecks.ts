@@ -1,8 +1,7 @@
-import type { Insight } from "@isthmus/insights";
 import type { Cluster } from "@isthmus/ports";
 import type { Check } from "./check.ts";
 import { type CheckSelection, selectedChecks } from "./checks.ts";
-import { type PlaneState, readPlaneState, type StateName } from "./planeState.ts";
+import { type PlaneState, readPlaneState, type StateInsights, type StateName } from "./planeState.ts";
 import { insightsOfState } from "./readInsights.ts";
 import type { CheckResult } from "./report.ts";
 
@@ -13,12 +12,14 @@ export async function runChecks(
   signal: AbortSignal,
 ): Promise<readonly CheckResult[]> {
   const checks = selectedChecks(selection);
-  const needed = new Set(checks.flatMap(({ reads }) => reads as readonly StateName[]));
+  const needed = new Set(checks.flatMap(({ reads, uses = [] }) => [...reads, ...uses] as readonly StateName[]));
   const { state, unread } = await readPlaneState(cluster, { ...place, needed }, signal);
   const known = new Set([...needed].filter((part) => !unread.has(part)));
-  let insights: readonly Insight[] | undefined;
+  let insights: StateInsights | undefined;
   const withInsights: PlaneState = {
     ...state,
+    // Of one that cannot be made nothing is printed.
+    grouped: new Set(checks.flatMap(({ reads, codes = [] }) => (reads.some((part) => unread.has(part as StateName)) ? [] : codes))),
     insights: () => {
       insights ??= insightsOfState(state, known);
       return insights;
