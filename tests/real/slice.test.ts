@@ -369,6 +369,50 @@ describeReal("the main job on real Kubernetes", (components) => {
     expect(deletions).toEqual([]);
   });
 
+  it("keeps what came from the only pod of an operator's own kind while it is evicted", async () => {
+    const labels = { app: "broker" };
+    const metadata = { name: "broker", namespace: "bookinfo" };
+    const ownerReferences = [{ apiVersion: "apps.example.com/v1", kind: "BrokerSet", name: "broker", uid: "b1", controller: true }];
+    const containers = [
+      { name: "broker", image: "broker:1" },
+      { name: "istio-proxy", image: "istio/proxyv2:1.27.0" },
+    ];
+    const pod = (name: string) =>
+      second.create({
+        ...{ apiVersion: "v1", kind: "Pod", metadata: { ...metadata, name, labels, ownerReferences } },
+        spec: { containers },
+      } as AnyResource);
+    const spec = { selector: labels, ports: [{ name: "tcp", port: 9092 }] };
+    const serviceOf = (one: typeof metadata): AnyResource => ({ apiVersion: "v1", kind: "Service", metadata: one, spec });
+    await second.create(serviceOf(metadata));
+    const created = await pod("broker-0");
+    const entry = async () =>
+      (await first.list(ServiceEntry)).items.find(({ spec: one }) => one?.hosts?.includes("broker.bookinfo.svc.cluster-2.global"));
+    const uids = async () => [
+      (await management.get(Workload, { name: "broker-bookinfo-cluster-2-brokerset", namespace: "gloo-mesh" }))?.metadata.uid,
+      (await management.get(Destination, { name: "broker-bookinfo-cluster-2", namespace: "gloo-mesh" }))?.metadata.uid,
+      (await entry())?.metadata.uid,
+    ];
+    const known = await waitFor("it to be federated", async () => {
+      const found = await uids();
+      return found.includes(undefined) ? undefined : found;
+    });
+    const writes = writesFromNow();
+    await second.evict(refOf(created));
+    await waitFor("its pod to go", async () => (await second.get(Pod, { ...metadata, name: "broker-0" })) === undefined);
+    // What comes after it in the agent's stream has arrived: so would have the removal.
+    const marked = { ...metadata, name: "after-the-eviction" };
+    await second.create(serviceOf(marked));
+    const after = { name: "after-the-eviction-bookinfo-cluster-2", namespace: "gloo-mesh" };
+    await waitFor("a later Service", async () => (await management.get(Destination, after)) !== undefined);
+    expect(await uids()).toEqual(known);
+    await pod("broker-1");
+    for (const one of [metadata, marked]) await second.delete(refOf(serviceOf(one)), {});
+    await waitFor("both Services to go", async () => (await management.get(Destination, after)) === undefined);
+    const deletions = [...writes.of("cluster-1"), ...writes.of("management")].filter((what) => what.startsWith("delete "));
+    expect(deletions.filter((what) => what.includes("workloads"))).toEqual([]);
+  });
+
   it("refuses a name that another cluster has, and a wrong token, each with a message", async () => {
     const { relayAddress } = slice.server;
     const { directory, servers } = slice.fleet;

@@ -12,6 +12,7 @@ export { podsByController, replicaSetsByController } from "./discovery/indexes.t
 export { infrastructureSeen, mayHoldInfrastructure } from "./discovery/infrastructure.ts";
 export { lastKnownMeshChanges } from "./discovery/lastKnownMeshes.ts";
 export { discoveryOwner } from "./discovery/metadata.ts";
+export { byOtherController } from "./discovery/otherControllers.ts";
 export { discoveryScope, isNamespaceInScope, type Scope, settingsSelectors } from "./discovery/scope.ts";
 export { type AccessEvaluator, accessEvaluator } from "./effect/access.ts";
 export { destinationEffect } from "./effect/destinationEffect.ts";

@@ -24,6 +24,7 @@ import { workQueueMetrics } from "../runtime/workQueueMetrics.ts";
 import { startCiliumLoop } from "./cilium/ciliumLoop.ts";
 import { downstream } from "./downstream.ts";
 import { type InternalResources, internalResources } from "./internalResources.ts";
+import { lastPods } from "./lastPods.ts";
 import { type AgentLimits, isNamespaceWritten, requestCheck, scopeLimit, withinLimit } from "./limits.ts";
 import { startModeMarks } from "./modeMarks.ts";
 import { noticeBoard } from "./notices.ts";
@@ -188,6 +189,14 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
     random,
     log,
   });
+  const reportedPods = lastPods(
+    {
+      scope: () => limited(board.settings.scopeIn(view.snapshot, cluster.name)),
+      due: () => up.observed(reportedPods.filtered(emptyDelta)),
+      clock,
+    },
+    signal,
+  );
   const gate = writeGate(options.cluster, {
     changed() {
       log.info({ cluster: options.cluster.name, mode: gate.mode }, "mode of this cluster received from the management server");
@@ -222,7 +231,7 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
     modeIn: options.modeIn,
     mode: gate.setRules,
     changed() {
-      up.observed(emptyDelta);
+      up.observed(reportedPods.filtered(emptyDelta));
       cilium.settingsChanged();
       options.settingsChanged();
     },
@@ -306,7 +315,8 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
     signal,
   );
   up.view(view);
-  up.observed({ put: [...view.snapshot.collections().values()].flatMap((collection) => [...collection]), remove: [] });
+  const all = [...view.snapshot.collections().values()].flatMap((collection) => [...collection]);
+  up.observed(reportedPods.filtered({ put: all, remove: [] }));
   // Nobody tells of what is not understood: who had the turn before may not have come to say so.
   board.observed({ put: [], remove: [...view.malformed.values()].map(({ ref }) => ref) });
 
@@ -330,7 +340,7 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
     scope: () => limited(board.settings.scopeIn(view.snapshot, cluster.name)),
     observed(delta) {
       if (signal.aborted) return;
-      up.observed(delta);
+      up.observed(reportedPods.filtered(delta));
       down.observed(delta);
       board.observed(delta);
       cilium.observed(delta);

@@ -65,8 +65,8 @@ const others = inputTable(({ otherControllers }: DiscoverySources) => otherContr
 const meshesOfOthers = join({ from: others, key: byCluster, to: meshes, index: meshesByCluster });
 
 /**
- * What comes of every controller of other kinds. Where nothing but pods tells of what they are made of, one without pods is no workload: unlike a
- * Deployment it goes when all its pods do.
+ * What comes of every controller of other kinds. Where nothing but pods tells of what they are made of, one without pods is no workload: of its
+ * last pod its agent reports some time longer than it is there (docs/decisions/0189).
  */
 export const discoveredOtherWorkloads = derived({
   from: others,
