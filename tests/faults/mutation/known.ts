@@ -94,7 +94,7 @@ export const KNOWN: readonly KnownMutant[] = [
   },
   {
     name: "a request for a CA holds its private key",
-    path: "packages/plane/src/agent/trust/certificateLoop.ts",
+    path: "packages/plane/src/agent/trust/signingRequests.ts",
     from: ': { state: "REQUESTED", request, ...base };',
     to: ': { state: "REQUESTED", request: key, ...base };',
     focus: ["putTrust", "waitForPods"],
@@ -108,7 +108,7 @@ export const KNOWN: readonly KnownMutant[] = [
   },
   {
     name: "a CA that was deleted is made again while the control plane has it in memory",
-    path: "packages/plane/src/agent/trust/certificateLoop.ts",
+    path: "packages/plane/src/agent/trust/meshAuthorities.ts",
     from: "if (roots === undefined || !isHandedOut(generations, roots)) throw",
     to: "if (false) throw",
     focus: ["deleteAuthority", "waitForPods"],

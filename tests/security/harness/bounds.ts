@@ -221,7 +221,7 @@ export const BOUNDS: Readonly<Record<string, Readonly<Record<string, Bound>>>> =
   "packages/kubernetes/src/podPort.ts": { MAX_MESSAGE: bytes },
   "packages/kubernetes/src/request.ts": { MAX_RESPONSE_BYTES: bytes, MAX_REFUSAL_BYTES: bytes },
   "packages/kubernetes/src/statusError.ts": { MOST_CAUSES: shown },
-  "packages/plane/src/agent/trust/certificateLoop.ts": { MOST_GENERATIONS: ours("digests of roots") },
+  "packages/plane/src/agent/trust/meshAuthorities.ts": { MOST_GENERATIONS: ours("digests of roots") },
   "packages/plane/src/agent/trust/certificateReports.ts": { MOST_NAMED: shown },
   "packages/plane/src/agent/cilium/ciliumLoop.ts": { MOST_WAIT_MS: ms },
   "packages/plane/src/agent/downstream.ts": { MAX_TRACES: ours("ids of 32 digits") },
