@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import { hasUserStatus } from "@isthmus/api";
 import type { Clock, Log } from "@isthmus/core";
 import { leafValidity } from "@isthmus/dataplane";
 import { type Kubeconfig, kubernetesAuthorizer, kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
@@ -34,7 +35,7 @@ export function agentProgram(config: AgentConfig): AgentProgram {
   });
   const accountToken = async () => (await readFile(config.vaultTokenFile, "utf8")).trim();
   return {
-    cluster: kubernetesCluster({ name: clusterName, kubeconfig, clock, random }),
+    cluster: kubernetesCluster({ name: clusterName, kubeconfig, clock, random, keepsLastWriter: hasUserStatus }),
     kubeconfig,
     identity: `${config.instance}-${randomUUID()}`,
     lease: { name: NAMES[generation].agent, namespace },

@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { getHeapStatistics } from "node:v8";
+import { hasUserStatus } from "@isthmus/api";
 import { abortedAfter } from "@isthmus/core";
 import { kubeconfigOfSecret, kubernetesAuthorizer, kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
 import {
@@ -43,7 +44,7 @@ async function run(config: ServerConfig, signal: AbortSignal): Promise<void> {
     ...(config.kubeconfig === undefined ? {} : { path: config.kubeconfig }),
     ...(config.context === undefined ? {} : { context: config.context }),
   });
-  const cluster = kubernetesCluster({ name: "", kubeconfig, clock, random });
+  const cluster = kubernetesCluster({ name: "", kubeconfig, clock, random, keepsLastWriter: hasUserStatus });
   log.info({ server: kubeconfig.server, namespace }, "starting");
 
   const ownUid = await clusterUid(cluster, { clock, log }, signal);
@@ -137,12 +138,16 @@ async function run(config: ServerConfig, signal: AbortSignal): Promise<void> {
   const direct = workOnDirectClusters(
     {
       management: cluster,
-      connect: (name, text) => kubernetesCluster({ name, kubeconfig: kubeconfigOfSecret(text), clock, random }),
+      connect: (name, text) =>
+        kubernetesCluster({ name, kubeconfig: kubeconfigOfSecret(text), clock, random, keepsLastWriter: hasUserStatus }),
       server,
       accept: link.accept,
       registrations,
       namespace,
-      own: ownName === undefined ? undefined : { name: ownName, cluster: kubernetesCluster({ name: ownName, kubeconfig, clock, random }) },
+      own:
+        ownName === undefined
+          ? undefined
+          : { name: ownName, cluster: kubernetesCluster({ name: ownName, kubeconfig, clock, random, keepsLastWriter: hasUserStatus }) },
       writeNamespaces: config.writeNamespaces,
       generation: config.generation,
       leadership,

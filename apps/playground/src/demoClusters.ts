@@ -1,4 +1,4 @@
-import { allKinds, customResourceDefinitions } from "@isthmus/api";
+import { allKinds, customResourceDefinitions, hasUserStatus } from "@isthmus/api";
 import type { Clock, Resource } from "@isthmus/core";
 import { kubernetesCluster, loadKubeconfig } from "@isthmus/kubernetes";
 import type { Cluster } from "@isthmus/plane";
@@ -42,7 +42,7 @@ export async function startDemoClusters({
     simulated.load([...definitions(), ...resources]);
     const entry = { name: name === "" ? MANAGEMENT_CONTEXT : name, server: api.url, ca: api.ca, token: api.token };
     const kubeconfig = loadKubeconfig({ text: kubeconfigText([entry]) });
-    return { simulated, client: kubernetesCluster({ name, kubeconfig, clock, random }), api, entry };
+    return { simulated, client: kubernetesCluster({ name, kubeconfig, clock, random, keepsLastWriter: hasUserStatus }), api, entry };
   };
   const [management, ...workload] = await Promise.all([
     start("", [namespaceOf(namespace), namespaceOf("bookinfo"), demoPolicies.settings, demoPolicies.failedRequests]),

@@ -1,4 +1,4 @@
-import { snapshotOf } from "@isthmus/core";
+import { LAST_WRITER, snapshotOf } from "@isthmus/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { FleetMoment } from "../src/events/fleet.ts";
@@ -135,7 +135,7 @@ describe("the history of a fleet", () => {
     expect(history.at(iso(0))?.moment.objects.get("x")).toBe(history.at(iso(MINUTE))?.moment.objects.get("x"));
   });
 
-  it("says by which tool a generation was written and why, as far as labels and annotations say so", () => {
+  it("says by which tool a generation was written and why, as far as labels and annotations say so, or else the API server", () => {
     const versions: readonly object[] = [
       {
         annotations: { "argocd.argoproj.io/tracking-id": "shop:networking.mesh.gloo.solo.io/TrafficPolicy:bookinfo/p" },
@@ -144,7 +144,7 @@ describe("the history of a fleet", () => {
       { labels: { "kustomize.toolkit.fluxcd.io/name": "apps" }, annotations: { "kubernetes.io/change-cause": "git 3fa2c1" } },
       { labels: { "app.kubernetes.io/managed-by": "our-operator" } },
       { labels: { "app.kubernetes.io/managed-by": { evil: true } }, annotations: { "kubernetes.io/change-cause": "" } },
-      {},
+      { annotations: { [LAST_WRITER]: "2026-01-01T10:00:00Z kubectl-edit" } },
       { annotations: { "meta.helm.sh/release-name": "x".repeat(1_000), "kubernetes.io/change-cause": "y".repeat(1_000) } },
     ];
     const moments = versions.map((more, i) => {
@@ -163,7 +163,7 @@ describe("the history of a fleet", () => {
       ["Flux Kustomization apps", "git 3fa2c1"],
       ["our-operator", undefined],
       [undefined, undefined],
-      [undefined, undefined],
+      ["kubectl-edit", undefined],
       [`Helm release ${"x".repeat(128)}`, "y".repeat(400)],
     ]);
   });

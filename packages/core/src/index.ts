@@ -13,6 +13,7 @@ export { FIRST_SEEN, firstSeenOf, withFirstSeen, withoutFirstSeen } from "./firs
 export { md5Hex, sha256Hex } from "./hashes.ts";
 export { intern, internList, internPool, textHashOf } from "./intern.ts";
 export type { Kind, ResourceOf } from "./kind.ts";
+export { LAST_WRITER, type LastWriter, lastWriterOf, withLastWriter, withoutLastWriter } from "./lastWriter.ts";
 export { excessOf, excessOfText, MAX_DEPTH, MAX_RESOURCE_BYTES, ResourceExcess } from "./limits.ts";
 export type { Log, LogFields } from "./log.ts";
 export { merged } from "./merged.ts";

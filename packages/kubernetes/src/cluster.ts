@@ -33,6 +33,8 @@ export interface KubernetesClusterOptions {
   readonly watchSeconds?: readonly [number, number];
   /** How long the API server may take to end a watch when its time is over. Default 30 s. */
   readonly watchGraceMs?: number;
+  /** The kinds of whose objects lists and watches also give who changed them last (`lastWriterOf` of core). Default: none. */
+  readonly keepsLastWriter?: (kind: Kind) => boolean;
 }
 
 /** A real Kubernetes cluster behind the Cluster port. Nothing is sent before the first call. */
@@ -40,7 +42,14 @@ export function kubernetesCluster(options: KubernetesClusterOptions): Cluster {
   const { name, kubeconfig, clock, random, silenceMs = 30_000, watchSeconds = WATCH_SECONDS, watchGraceMs = 30_000 } = options;
   const connection = connectionTo({ kubeconfig, clock, silenceMs });
   const discovery = apiDiscovery(connection);
-  return clusterOver({ name, connection, discovery, watchSettings: { clock, random, seconds: watchSeconds, graceMs: watchGraceMs } });
+  const { keepsLastWriter = () => false } = options;
+  return clusterOver({
+    name,
+    connection,
+    discovery,
+    keepsLastWriter,
+    watchSettings: { clock, random, seconds: watchSeconds, graceMs: watchGraceMs },
+  });
 }
 
 // Spread out, so that not all watches of all agents come back at once.
@@ -51,13 +60,14 @@ interface Parts {
   readonly connection: Connection;
   readonly discovery: ApiDiscovery;
   readonly watchSettings: Parameters<typeof watchFrom>[2];
+  readonly keepsLastWriter: (kind: Kind) => boolean;
 }
 
-function clusterOver({ name, connection, discovery, watchSettings }: Parts): Cluster {
+function clusterOver({ name, connection, discovery, watchSettings, keepsLastWriter }: Parts): Cluster {
   async function reading<R extends Resource>(kind: Kind<R>, signal: AbortSignal | undefined): Promise<WatchTarget<R>> {
     const apiVersion = await discovery.versionOf(kind, signal);
     const collection = { apiVersion, kind: kind.kind, plural: kind.plural, namespaced: kind.namespaced };
-    return { connection, clusterName: name, kind, collection };
+    return { connection, clusterName: name, kind, collection, keepsLastWriter: keepsLastWriter(kind) };
   }
 
   async function writing(

@@ -1,6 +1,6 @@
 import type { Resource } from "@isthmus/core";
 import { ClusterError, type Malformed, type ResourceList, type WholeListOptions } from "@isthmus/ports";
-import { asRead, parsedObject } from "./objects.ts";
+import { asListed, parsedObject } from "./objects.ts";
 import { collectionPath } from "./paths.ts";
 import { call, ResponseTooLarge } from "./request.ts";
 import { selectionQuery } from "./selectors.ts";
@@ -50,7 +50,7 @@ async function pages<R extends Resource>(
   { query, maxBytes }: { readonly query: Readonly<Record<string, string>>; readonly maxBytes: number },
   signal: AbortSignal | undefined,
 ): Promise<ResourceList<R>> {
-  const { connection, clusterName, kind, collection } = target;
+  const { connection, kind, collection } = target;
   const path = collectionPath(collection, namespace);
   const items: R[] = [];
   const malformed: Malformed[] = [];
@@ -64,7 +64,7 @@ async function pages<R extends Resource>(
       throw new ClusterError("Unavailable", `${connection.server} never ends the list of ${collection.plural}`);
     }
     for (const object of page.items) {
-      const result = parsedObject(kind, asRead(object, collection, clusterName), keep);
+      const result = parsedObject(kind, asListed(object, target), keep);
       if ("resource" in result) items.push(result.resource);
       else malformed.push(result.malformed);
     }

@@ -9,11 +9,22 @@ import {
   messageOf,
   type Resource,
   refOf,
+  withLastWriter,
+  withoutLastWriter,
 } from "@isthmus/core";
 import { ClusterError, type Malformed } from "@isthmus/ports";
+import type { WatchTarget } from "./target.ts";
 
 /** An object as an API server sends it. In lists of built-in kinds apiVersion and kind are missing. */
 export type WireObject = Partial<AnyResource> & Pick<AnyResource, "metadata">;
+
+/** An object of a list or a watch: with who changed it last, where that is kept. Throws as `asRead`. */
+export function asListed(answer: unknown, { collection, clusterName, keepsLastWriter }: ListedFrom): AnyResource {
+  const read = asRead(answer, collection, clusterName);
+  return keepsLastWriter ? withLastWriter(read, (answer as WireObject).metadata.managedFields) : read;
+}
+
+type ListedFrom = Pick<WatchTarget<Resource>, "collection" | "clusterName" | "keepsLastWriter">;
 
 /** An object as the port hands it out. Throws ClusterError `Unavailable` for what is none. */
 export function asRead(answer: unknown, { apiVersion, kind }: Pick<Resource, "apiVersion" | "kind">, clusterName: string): AnyResource {
@@ -43,8 +54,9 @@ function isNamed(object: unknown): object is WireObject {
 
 /** An object as it is sent: without what exists only in our memory or is the server's own. */
 export function asWritten(resource: Resource): AnyResource {
-  const { clusterName: _, managedFields: __, ...metadata } = resource.metadata;
-  return { ...resource, metadata };
+  const { clusterName: _, managedFields: __, annotations: known, ...metadata } = resource.metadata;
+  const annotations = withoutLastWriter(known);
+  return { ...resource, metadata: annotations === undefined ? metadata : { ...metadata, annotations } };
 }
 
 /** An object checked against its kind. */

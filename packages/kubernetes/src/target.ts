@@ -8,4 +8,6 @@ export interface WatchTarget<R extends Resource> {
   readonly clusterName: string;
   readonly kind: Kind<R>;
   readonly collection: ResourceCollection;
+  /** Whether what is read has its last writer (`lastWriterOf` of core). */
+  readonly keepsLastWriter: boolean;
 }

@@ -3,7 +3,7 @@ import type { Clock, Resource } from "@isthmus/core";
 import { ClusterError, type WatchEvent, type WatchOptions } from "@isthmus/ports";
 import { Silence } from "./connection.ts";
 import { LineTooLong, lines } from "./lines.ts";
-import { asRead, parsedObject, type WireObject } from "./objects.ts";
+import { asListed, parsedObject, type WireObject } from "./objects.ts";
 import { collectionPath } from "./paths.ts";
 import { call, MAX_RESPONSE_BYTES, readResponse } from "./request.ts";
 import { selectionQuery } from "./selectors.ts";
@@ -111,7 +111,8 @@ function eventIn(line: string, { connection, collection }: Pick<WatchTarget<Reso
   }
 }
 
-function eventOf<R extends Resource>({ kind, collection, clusterName, connection }: WatchTarget<R>, event: WireEvent): WatchEvent<R> {
+function eventOf<R extends Resource>(target: WatchTarget<R>, event: WireEvent): WatchEvent<R> {
+  const { kind, collection, connection } = target;
   if (event.type === "ERROR") throw errorOfStatus((event.object ?? {}) as ApiStatus);
   const object = event.object as WireObject | undefined | null;
   const resourceVersion: unknown = object?.metadata?.resourceVersion;
@@ -119,7 +120,7 @@ function eventOf<R extends Resource>({ kind, collection, clusterName, connection
     throw new ClusterError("Unavailable", `${connection.server} sends watch events of ${collection.plural} without a resourceVersion`);
   }
   if (event.type === "BOOKMARK") return { type: "bookmark", resourceVersion };
-  const resource = asRead(object, collection, clusterName);
+  const resource = asListed(object, target);
   if (event.type === "DELETED") return { type: "removed", resource, resourceVersion };
   const result = parsedObject(kind, resource);
   return "resource" in result

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { LAST_WRITER, lastWriterOf } from "@isthmus/core";
 import { describe, expect, it } from "vitest";
 import { loadKubeconfig } from "../src/index.ts";
 import { ConfigMap, configMap } from "./configMap.ts";
@@ -151,6 +152,46 @@ describe("answers that are no success", () => {
       return true;
     });
     expect(await errorOf(cluster.list(ConfigMap))).toMatchObject({ code: "Unavailable", message: expect.stringContaining("not JSON") });
+  });
+});
+
+describe("who changed an object last", () => {
+  const managedFields = [
+    { manager: "kubectl-edit", operation: "Update", time: "2026-01-01T10:00:00Z", fieldsV1: { "f:spec": {} } },
+    { manager: "gloo-mesh", operation: "Apply", time: "2026-01-01T11:00:00Z", subresource: "status", fieldsV1: { "f:status": {} } },
+  ];
+  const { metadata, ...rest } = configMap("a", "1");
+  const stored = {
+    ...rest,
+    metadata: { ...metadata, annotations: { a: "b", [LAST_WRITER]: "2026-01-01T09:00:00Z admin" }, managedFields },
+  };
+  const script: Parameters<typeof clusterThat>[0] = ({ method, path, body, query }, response) => {
+    if (method === "PATCH") return answer(response, 200, body);
+    if (path !== "/api/v1/configmaps") return false;
+    if (query["watch"] === undefined) return answer(response, 200, { metadata: { resourceVersion: "1" }, items: [stored] });
+    response.writeHead(200).end(`${JSON.stringify({ type: "MODIFIED", object: stored })}\n`);
+    return true;
+  };
+
+  it("is kept of the kinds that are asked for, by lists and watches, and is never written", async () => {
+    const server = await serve(script);
+    const cluster = clusterAt(server, { keepsLastWriter: ({ kind }) => kind === ConfigMap.kind });
+    const [listed] = (await cluster.list(ConfigMap)).items;
+    expect(listed && lastWriterOf(listed)).toEqual({ manager: "kubectl-edit", time: "2026-01-01T10:00:00Z" });
+    const events = cluster.watch(ConfigMap, "1", {}, new AbortController().signal);
+    const { value } = await events[Symbol.asyncIterator]().next();
+    expect(value).toMatchObject({ type: "put", resource: { metadata: { annotations: listed?.metadata.annotations } } });
+    await cluster.apply(listed ?? expect.fail("nothing"), { fieldManager: "m" });
+    expect(server.seen.at(-1)?.body).toMatchObject({ metadata: { annotations: { a: "b" } } });
+    expect(JSON.stringify(server.seen.at(-1)?.body)).not.toContain(LAST_WRITER);
+  });
+
+  it("is not kept of others, nor where nobody asks for it", async () => {
+    for (const options of [{}, { keepsLastWriter: () => false }]) {
+      const [listed] = (await (await clusterThat(script, options)).list(ConfigMap)).items;
+      expect(listed?.metadata.annotations?.["a"]).toBe("b");
+      expect(JSON.stringify(listed)).not.toContain("kubectl-edit");
+    }
   });
 });
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Kind } from "@isthmus/core";
 import type { Cluster, ClusterError } from "@isthmus/ports";
 import { afterEach } from "vitest";
 import { kubernetesCluster } from "../src/index.ts";
@@ -10,6 +11,7 @@ export interface Settings {
   readonly silenceMs?: number;
   readonly watchGraceMs?: number;
   readonly now?: () => number;
+  readonly keepsLastWriter?: (kind: Kind) => boolean;
 }
 
 const servers: ScriptedApiServer[] = [];

@@ -1,5 +1,5 @@
 import type { ConsoleEndedInsight } from "@isthmus/console/wire";
-import { type Resource, refOf, resourceKeyOf } from "@isthmus/core";
+import { lastWriterOf, type Resource, refOf, resourceKeyOf } from "@isthmus/core";
 import type { Fleet } from "../data/fleet.ts";
 import { t } from "../strings.ts";
 import { findingText } from "./insights/insightIndex.ts";
@@ -19,7 +19,7 @@ export interface ObjectEvent {
 
 const TONES = { error: "bad", warning: "warning", info: "progress" } as const;
 
-/** What is known of when: creation, the last transition of each condition, insights that began and ended; the latest first. */
+/** What is known of when: creation, the last change of the spec, the last transition of each condition, insights that began and ended; the latest first. */
 export function objectEvents(fleet: Fleet, object: Resource): readonly ObjectEvent[] {
   const key = resourceKeyOf(refOf(object));
   const events = [
@@ -42,16 +42,26 @@ export function objectEvents(fleet: Fleet, object: Resource): readonly ObjectEve
         { key: `ended ${i}`, time: until, tone: "good", what: t.events.ended, message, code },
       ];
     }),
+    ...changed(object),
     ...created(object),
   ];
   // Those of one moment stay in the order above.
   return events.sort((a, b) => Date.parse(b.time) - Date.parse(a.time));
 }
 
-function created({ metadata: { creationTimestamp } }: Resource): readonly ObjectEvent[] {
-  return creationTimestamp === undefined
-    ? []
-    : [{ key: "created", time: creationTimestamp, tone: "unknown", what: t.objects.created, message: "" }];
+function changed(object: Resource): readonly ObjectEvent[] {
+  const writer = lastWriterOf(object);
+  if (writer === undefined || writer.time === object.metadata.creationTimestamp) return [];
+  const message = t.events.generation(object.metadata.generation);
+  return [{ key: "changed", time: writer.time, tone: "unknown", what: t.events.changedBy(writer.manager), message }];
+}
+
+function created(object: Resource): readonly ObjectEvent[] {
+  const { creationTimestamp } = object.metadata;
+  if (creationTimestamp === undefined) return [];
+  const writer = lastWriterOf(object);
+  const message = writer?.time === creationTimestamp ? t.events.by(writer.manager) : "";
+  return [{ key: "created", time: creationTimestamp, tone: "unknown", what: t.objects.created, message }];
 }
 
 function endedOf(ended: readonly ConsoleEndedInsight[], key: string): readonly ConsoleEndedInsight[] {

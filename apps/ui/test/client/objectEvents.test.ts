@@ -1,4 +1,4 @@
-import { type Resource, refOf, resourceKeyOf } from "@isthmus/core";
+import { LAST_WRITER, type Resource, refOf, resourceKeyOf } from "@isthmus/core";
 import { expect, it } from "vitest";
 import { emptyFleet, type Fleet } from "../../client/data/fleet.ts";
 import { folded, NO_STREAM } from "../../client/data/fold.ts";
@@ -33,6 +33,21 @@ it("has the latest first, and nothing of other objects or without a time", () =>
     "Insight began RTE1001",
     "Created",
   ]);
+});
+
+it("says by which field manager its spec was changed last, or by which it was created", () => {
+  const of = (writer: string) => {
+    const annotations = { [LAST_WRITER]: writer };
+    const changed = { ...policy, metadata: { ...policy.metadata, annotations, generation: 3 } };
+    return objectEvents(emptyFleet(), changed).map(({ what, message, time }) => [what, message, time]);
+  };
+  const accepted = ["Accepted became False", "no such service", "2026-01-01T00:00:02Z"];
+  expect(of("2026-01-02T00:00:00Z kubectl-edit")).toEqual([
+    ["Spec changed by kubectl-edit", "generation 3", "2026-01-02T00:00:00Z"],
+    accepted,
+    ["Created", "", "2026-01-01T00:00:00Z"],
+  ]);
+  expect(of("2026-01-01T00:00:00Z argocd-controller")).toEqual([accepted, ["Created", "by argocd-controller", "2026-01-01T00:00:00Z"]]);
 });
 
 it("adds what has ended to what had, begins again with the stream, and holds so many and no more", () => {

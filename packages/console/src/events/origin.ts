@@ -1,5 +1,4 @@
-import type { Resource } from "@isthmus/core";
-import { keptText } from "@isthmus/core";
+import { keptText, lastWriterOf, type Resource } from "@isthmus/core";
 import type { ObjectGeneration } from "../wire.ts";
 
 /** Labels and annotations by which tools name what they manage an object for, with the words for it. */
@@ -15,7 +14,7 @@ const CAUSE = "kubernetes.io/change-cause";
 const LONGEST_NAME = 128;
 const LONGEST_CAUSE = 400;
 
-/** Who wrote an object and why, as it says itself by labels and annotations; what it does not say is left out. Field managers are not kept when objects are read. */
+/** Who wrote an object and why: the tool that its labels and annotations name, else the field manager that changed its spec last; its change cause. What nobody says is left out. */
 export function origin(object: Resource | undefined): Pick<ObjectGeneration, "manager" | "cause"> {
   if (object === undefined) return {};
   for (const [member, key, words] of TOOLS) {
@@ -23,7 +22,8 @@ export function origin(object: Resource | undefined): Pick<ObjectGeneration, "ma
     // Argo CD's has the object behind the name of the application.
     if (name !== undefined) return { manager: `${words} ${name.split(":", 1)[0]}`.trim(), ...causeOf(object) };
   }
-  return causeOf(object);
+  const writer = lastWriterOf(object);
+  return { ...(writer === undefined ? {} : { manager: keptText(writer.manager, LONGEST_NAME) }), ...causeOf(object) };
 }
 
 function causeOf({ metadata }: Resource): Pick<ObjectGeneration, "cause"> {
