@@ -331,3 +331,9 @@ test("of a Secret of the management cluster, translation sees which keys it hold
   });
   expect(secret.data).toEqual({ "root-cert.pem": "Y2VydA==", "key.pem": "", token: "" });
 });
+
+test.each(["apiVersion", "kind", "name"] as const)("an owner without %s is no owner that any API server takes", (missing) => {
+  const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "a-1", controller: true, [missing]: undefined };
+  const input = { apiVersion: "v1", kind: "Pod", metadata: { name: "a", namespace: "shop", ownerReferences: [owner] }, spec: {} };
+  expect(() => Pod.parse(JSON.parse(JSON.stringify(input)))).toThrow(`Pod shop/a: metadata.ownerReferences[0].${missing}: is required`);
+});

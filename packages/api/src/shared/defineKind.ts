@@ -144,6 +144,8 @@ const METADATA = {
       type: "array",
       items: {
         type: "object",
+        // No API server takes one without them: an object that has one comes from elsewhere.
+        required: ["apiVersion", "kind", "name"],
         properties: {
           apiVersion: { type: "string" },
           kind: { type: "string" },
