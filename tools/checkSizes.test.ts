@@ -36,6 +36,20 @@ describe("checkSizes", () => {
     ]);
   });
 
+  it("refuses a function of more than 150 lines, and a list of longer ones that is not true", () => {
+    const body = (count: number) => "  x();\n".repeat(count);
+    const text = `export function long(): void {\n${body(148)}}\nexport const other = () => {\n${body(149)}};\n`;
+    expect(problemsIn({ ...files(1, 1), "packages/core/src/a.ts": text, "packages/core/test/a.test.ts": text })).toEqual([
+      "packages/core/src/a.ts:151: a function of 151 lines, above 150: give what it does by steps functions of their own",
+    ]);
+    const shorter = { ...files(400, 1), "packages/plane/src/apply/applier.ts": `export function startApplier(): void {\n${body(200)}}\n` };
+    expect(problemsIn(shorter)).toEqual([
+      expect.stringMatching(
+        /^tools\/longFunctions\.ts: packages\/plane\/src\/apply\/applier\.ts startApplier is 202 lines long now, not \d+: correct the list$/,
+      ),
+    ]);
+  });
+
   it("refuses AbortSignal.timeout", () => {
     const text = "export const signal = AbortSignal.timeout(1);";
     expect(problemsIn({ ...files(1, 1), "packages/core/src/a.ts": text, "packages/core/test/a.test.ts": text })).toEqual([

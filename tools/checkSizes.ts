@@ -2,6 +2,7 @@ import { posix } from "node:path";
 import ts from "typescript";
 import type { CheckResult } from "./checkResult.ts";
 import { lineOf, parseSource } from "./importsOf.ts";
+import { longFunctionProblems } from "./longFunctions.ts";
 import { isTypeScript, placeOf, type SourceTree } from "./sourceTree.ts";
 
 /** Lines per file of hand-written source (tests apart), files directly in a folder, and `any` per 1,000 lines: what the best codebases of this field keep. */
@@ -23,6 +24,7 @@ export function checkSizes(tree: SourceTree): CheckResult {
     problems.push(...defaultExportsOf(path, source));
     if (!isCounted(path)) continue;
     if (name === "index") problems.push(...indexProblems(path, source));
+    problems.push(...longFunctionProblems(path, source));
     if (text.includes("AbortSignal.timeout("))
       problems.push(
         `${path}: AbortSignal.timeout: take abortedAfter of packages/core, which a collection of garbage does not undo on Node 20`,
