@@ -22,7 +22,7 @@ const objects = new Map<string, Resource & { readonly status?: { readonly state?
 const generated = new Map<string, Resource>();
 const insights = new Map<string, readonly { readonly code: string }[]>();
 const events: string[] = [];
-const activity = new Map<string, { readonly traffic?: { readonly edges: readonly unknown[] } }>();
+const activity = new Map<string, { readonly traffic?: { readonly times?: readonly string[]; readonly edges: readonly unknown[] } }>();
 let certificates: readonly { readonly kind: string; readonly subject?: string; readonly state?: string }[] = [];
 let clock:
   | { readonly clusters: readonly { readonly name: string; readonly connected?: boolean; readonly at: string | null }[] }
@@ -112,7 +112,8 @@ describe("the console of the demo", () => {
   it("shows who calls whom, as agents have counted it by scraping proxies", async () => {
     const callers = (cluster: string) =>
       (activity.get(cluster)?.traffic?.edges ?? []).flatMap((row) => {
-        const { edge, numbers } = edgeOfRow(row, ACTIVITY_MINUTES.length * SIGNAL_COUNT) ?? expect.fail("no edge");
+        const times = activity.get(cluster)?.traffic?.times ?? [];
+        const { edge, numbers } = edgeOfRow(row, ACTIVITY_MINUTES.length * SIGNAL_COUNT + 2 * times.length) ?? expect.fail("no edge");
         return requestsIn(numbers.slice(0, SIGNAL_COUNT)) > 0 ? [`${edge.sourceWorkload} to ${edge.service} ${edge.cluster}`] : [];
       });
     await eventually(() =>

@@ -26,6 +26,7 @@ export const t = {
     overview: "Overview",
     clusters: "Clusters",
     meshes: "Meshes",
+    certificates: "Certificates",
     destinations: "Destinations",
     workloads: "Workloads",
     policies: "Policies",

@@ -118,7 +118,12 @@ export interface ConsoleTraffic {
   /** How many proxies and control planes there are, and how many of them were read last. */
   readonly targets: number;
   readonly scraped: number;
-  /** The names of an edge, then its numbers in each of the windows, as `edgeRow` of core makes them. */
+  /** The last moments of which the console knows what was counted, in ISO 8601, oldest first. Absent: of none, as in a recording of an earlier version. */
+  readonly times?: readonly string[];
+  /**
+   * The names of an edge, then its numbers in each of the windows, as `edgeRow` of core makes them, then of each of `times` its requests and its failed requests a second, as means of
+   * the shortest window.
+   */
   readonly edges: readonly (readonly (string | number)[])[];
   /** Edges that are part of the one that stands for others. */
   readonly left: number;

@@ -34,9 +34,9 @@ export const accessStrings = {
     DENIED: "Denied",
     UNREACHABLE: "Not reachable",
     UNKNOWN: "Unknown",
-    MIXED: "Differs",
+    MIXED: "Mixed",
   },
-  short: { ALLOWED: "yes", RESTRICTED: "partly", DENIED: "no", UNREACHABLE: "no host", UNKNOWN: "unknown", MIXED: "differs" },
+  short: { ALLOWED: "yes", RESTRICTED: "partly", DENIED: "no", UNREACHABLE: "no host", UNKNOWN: "unknown", MIXED: "mixed" },
   because: {
     FEDERATION: "The caller's mesh has no host for it: it is not federated to that mesh.",
     NO_PROXY: "Its pods have no sidecar: nothing restricts who may call them, unless they are in ambient mode.",

@@ -15,6 +15,9 @@ export const trafficStrings = {
   noneShort: "none seen",
   unknown: "not known",
   rate: "Requests/s",
+  course: "Last 30 min",
+  sparkline: (first: string, last: string, most: string, errors: string) =>
+    `Requests a second: ${first} at first, ${last} at last, ${most} at most; failed at most: ${errors}`,
   errors: "Errors",
   p50: "p50",
   p95: "p95",

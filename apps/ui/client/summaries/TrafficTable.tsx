@@ -4,6 +4,7 @@ import { Choices } from "../components/Choices.tsx";
 import { Name } from "../components/Name.tsx";
 import { ClusterChip, ObjectLink } from "../components/ObjectLink.tsx";
 import { Section } from "../components/Section.tsx";
+import { Sparkline } from "../components/Sparkline.tsx";
 import { TrafficNote } from "../components/TrafficNote.tsx";
 import { PlainTable } from "../components/table/PlainTable.tsx";
 import type { Destination, Workload } from "../data/kinds.ts";
@@ -44,6 +45,7 @@ export function TrafficTable({ object }: { readonly object: Workload | Destinati
             t.traffic.end,
             t.traffic.rate,
             t.traffic.errors,
+            t.traffic.course,
             t.traffic.p50,
             t.traffic.p95,
             t.traffic.p99,
@@ -63,6 +65,7 @@ function cellsOf(row: TrafficRow) {
     <Other key="other" row={row} />,
     rate,
     errors,
+    <Sparkline key="course" series={row.series} />,
     p50,
     p95,
     p99,

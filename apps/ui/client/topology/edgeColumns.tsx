@@ -2,6 +2,7 @@ import { refOf, type SignalRates } from "@isthmus/core";
 import { Name } from "../components/Name.tsx";
 import { ClusterChip, ObjectLink } from "../components/ObjectLink.tsx";
 import { SeverityTotals } from "../components/Severity.tsx";
+import { Sparkline } from "../components/Sparkline.tsx";
 import type { Column } from "../components/table/tableColumns.ts";
 import { NO_COUNTS } from "../model/insights/insightIndex.ts";
 import type { Topology, TopologyEdge, TopologyNode } from "../model/topology/topology.ts";
@@ -164,12 +165,23 @@ export function edgeColumns({ noRates, insights, found }: EdgeColumnsOptions): r
     type,
     column("rate", ({ requestsPerSecond }) => requestsPerSecond),
     column("errors", ({ errorPercent }) => errorPercent),
+    COURSE,
     column("p95", ({ p95Ms }) => p95Ms),
     column("p99", ({ p99Ms }) => p99Ms),
     ...others,
     ...(insights === undefined ? [] : [insightColumn(insights)]),
   ];
 }
+
+const COURSE: Column<EdgeRow> = {
+  id: "course",
+  title: t.traffic.course,
+  width: [6, 0.3],
+  spare: 3.5,
+  text: ({ edge }) => Array.from(edge?.series ?? [], (rate) => Math.round(rate * 100) / 100).join(" "),
+  sort: ({ edge }) => Math.max(-1, ...Array.from(edge?.series ?? [])),
+  cell: ({ edge }) => (edge?.series === undefined ? <Nothing /> : <Sparkline series={edge.series} />),
+};
 
 function foundColumn(found: ReadonlySet<string>): Column<EdgeRow> {
   const text = ({ edge, from, to }: EdgeRow): string => {

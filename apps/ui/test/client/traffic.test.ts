@@ -8,7 +8,7 @@ import { fleetSync, syncTimes } from "../../client/model/clusters/syncTimes.ts";
 import { scopeOf } from "../../client/model/scope.ts";
 import { topologyOf } from "../../client/model/topology/topology.ts";
 import { withTraffic } from "../../client/model/topology/topologyTraffic.ts";
-import { countedEdges, trafficEnds, trafficState } from "../../client/model/topology/traffic.ts";
+import { countedEdges, summedSeries, trafficEnds, trafficState } from "../../client/model/topology/traffic.ts";
 import { trafficRows } from "../../client/model/topology/trafficRows.ts";
 
 const AT = "2026-01-01T12:00:00.000Z";
@@ -92,6 +92,44 @@ const OBJECTS = [
 
 const edgesOf = (fleet: Fleet, minutes: 5 | 60 = 5) =>
   withTraffic(topologyOf(fleet), fleet, minutes).edges.map(({ type, from, to, label, rates }) => [type, from, to, label, rates?.requests]);
+
+describe("the last moments of an edge", () => {
+  const times = ["2026-01-01T11:58:00.000Z", AT];
+  const withSeries = (activity: ConsoleActivity, series: readonly (readonly number[])[]): ConsoleActivity => ({
+    ...activity,
+    traffic: {
+      ...(activity.traffic ?? expect.fail("no traffic")),
+      times: times.slice(-(series[0]?.length ?? 0) / 2),
+      edges: (activity.traffic?.edges ?? []).map((edge, i) => [...edge, ...(series[i] ?? [])]),
+    },
+  });
+  const calls = [
+    { from: "reviews-v1", to: "ratings" },
+    { from: "reviews-v2", to: "ratings" },
+  ];
+
+  it("are added up, with those of a cluster that began later at the end", () => {
+    const one = withSeries(activityOf("c1", calls), [
+      [1, 0, 2, 0.5],
+      [3, 0, 4, 0],
+    ]);
+    const other = withSeries(activityOf("c2", [{ from: "reviews-v1", to: "ratings", cluster: "c1" }]), [[10, 10]]);
+    const rated = destination("ratings", "c1");
+    const [row] = trafficRows(fleetOf(OBJECTS, [one]), rated, 60);
+    expect([row?.text, Array.from(row?.series ?? [])]).toEqual(["bookinfo/reviews-v1", [1, 0, 2, 0.5]]);
+    const edges = withTraffic(topologyOf(fleetOf(OBJECTS, [one, other])), fleetOf(OBJECTS, [one, other]), 5).edges;
+    expect(edges.map(({ series }) => Array.from(series ?? []))).toEqual([
+      [4, 0, 6, 0.5],
+      [10, 10],
+    ]);
+    expect(summedSeries([[1, 0, 2, 0], [10, 10], []])).toEqual([1, 0, 12, 10]);
+  });
+
+  it("are not needed: what was recorded before has none", () => {
+    const [row] = trafficRows(fleetOf(OBJECTS, [activityOf("c1", calls)]), destination("ratings", "c1"), 5);
+    expect(Array.from(row?.series ?? [1])).toEqual([]);
+  });
+});
 
 describe("the graph with what was counted", () => {
   it("adds up the workloads behind a Service: quantiles are those of the sum", () => {

@@ -7,7 +7,7 @@ export function Navigation() {
   return (
     <nav className="nav" aria-label={t.nav.label}>
       {PAGES.map(({ path, title }) => (
-        <Link key={path} to={path} activeOptions={{ exact: path === "/" }} activeProps={{ className: "active" }}>
+        <Link key={path} to={path} activeOptions={{ exact: path === "/" || path === "/meshes" }} activeProps={{ className: "active" }}>
           {title}
         </Link>
       ))}

@@ -5,6 +5,7 @@ export const PAGES = [
   { path: "/", title: t.nav.overview, letter: "o" },
   { path: "/clusters", title: t.nav.clusters, letter: "c" },
   { path: "/meshes", title: t.nav.meshes, letter: "m" },
+  { path: "/meshes/certificates", title: t.nav.certificates, letter: "e" },
   { path: "/destinations", title: t.nav.destinations, letter: "d" },
   { path: "/workloads", title: t.nav.workloads, letter: "w" },
   { path: "/policies", title: t.nav.policies, letter: "p" },

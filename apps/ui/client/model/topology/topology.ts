@@ -33,6 +33,8 @@ export interface TopologyEdge {
   readonly because: ResourceRef | undefined;
   /** What was counted of it. */
   readonly rates?: SignalRates;
+  /** With `rates`: requests and failed requests a second at the last moments, in turns, oldest first. */
+  readonly series?: ArrayLike<number>;
 }
 
 export interface Topology {

@@ -61,9 +61,10 @@ interface Group {
   readonly because: Destination | Workload | undefined;
 }
 
-function countedOf({ counted }: Group): Pick<TopologyEdge, "label" | "rates"> {
-  const rates = trafficRates(summedEdges(counted));
-  return { rates, label: trafficLabel(rates) };
+function countedOf({ counted }: Group): Pick<TopologyEdge, "label" | "rates" | "series"> {
+  const sum = summedEdges(counted);
+  const rates = trafficRates(sum);
+  return { rates, series: sum.series, label: trafficLabel(rates) };
 }
 
 /** Of a workload behind several Services, the first: it sends its requests once. */

@@ -17,6 +17,8 @@ export interface CountedEdge {
   readonly signals: Signals;
   /** That were counted of the window. */
   readonly seconds: number;
+  /** Requests and failed requests a second at the last moments, in turns, oldest first: of whatever window. */
+  readonly series: ArrayLike<number>;
 }
 
 /** Whether anything is known of the traffic of a cluster: and of when. */
@@ -62,20 +64,31 @@ function edgesIn(
   { minutes, part }: { readonly minutes: number; readonly part: number },
 ): readonly CountedEdge[] {
   const seconds = traffic?.windows.find((one) => one.minutes === minutes)?.seconds ?? 0;
+  const ofWindows = TRAFFIC_MINUTES.length * SIGNAL_COUNT;
   return (traffic?.edges ?? []).flatMap((row) => {
-    const read = edgeOfRow(row, TRAFFIC_MINUTES.length * SIGNAL_COUNT);
+    const read = edgeOfRow(row, ofWindows + 2 * (traffic?.times ?? []).length);
     const signals = read?.numbers.subarray(part * SIGNAL_COUNT, (part + 1) * SIGNAL_COUNT);
     return read === undefined || signals === undefined || !signals.some((count) => count > 0)
       ? []
-      : [{ cluster, edge: read.edge, signals, seconds }];
+      : [{ cluster, edge: read.edge, signals, seconds, series: read.numbers.subarray(ofWindows) }];
   });
 }
 
 /** The sum of what was counted on several edges of one cluster. */
-export function summedEdges(edges: readonly CountedEdge[]): Pick<CountedEdge, "signals" | "seconds"> {
+export function summedEdges(edges: readonly CountedEdge[]): Pick<CountedEdge, "signals" | "seconds" | "series"> {
   const signals = noSignals();
   for (const edge of edges) addSignals(signals, edge.signals);
-  return { signals, seconds: Math.max(0, ...edges.map(({ seconds }) => seconds)) };
+  return { signals, seconds: Math.max(0, ...edges.map(({ seconds }) => seconds)), series: summedSeries(edges.map(({ series }) => series)) };
+}
+
+/** The sum of several series that end at the same moment, as long as the longest. */
+export function summedSeries(all: readonly ArrayLike<number>[]): readonly number[] {
+  const sum = new Array<number>(Math.max(0, ...all.map(({ length }) => length))).fill(0);
+  for (const one of all) {
+    const from = sum.length - one.length;
+    for (let i = 0; i < one.length; i++) sum[from + i] = (sum[from + i] ?? 0) + (one[i] ?? 0);
+  }
+  return sum;
 }
 
 /** Finds what the names of edges stand for. */

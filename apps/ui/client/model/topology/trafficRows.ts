@@ -15,6 +15,8 @@ export interface TrafficRow {
   /** Of the other end; "" where nobody knows, as of a host. */
   readonly cluster: string;
   readonly rates: SignalRates;
+  /** Requests and failed requests a second at the last moments, in turns, oldest first. */
+  readonly series: ArrayLike<number>;
 }
 
 /** The busiest first, those that it was called by before those that it calls. A Destination calls nothing: the workloads behind it do. */
@@ -22,8 +24,8 @@ export function trafficRows(fleet: Fleet, object: Workload | Destination, minute
   const ends = trafficEnds(fleet);
   const key = fullKeyOf(object);
   const isSame = (other: Workload | Destination | undefined) => other !== undefined && fullKeyOf(other) === key;
-  const groups = new Map<string, Omit<TrafficRow, "rates"> & { readonly counted: CountedEdge[] }>();
-  const add = (row: Omit<TrafficRow, "rates" | "key">, counted: CountedEdge): void => {
+  const groups = new Map<string, Omit<TrafficRow, "rates" | "series"> & { readonly counted: CountedEdge[] }>();
+  const add = (row: Omit<TrafficRow, "rates" | "series" | "key">, counted: CountedEdge): void => {
     const name = `${row.side} ${row.cluster} ${row.text}`;
     const group = groups.get(name) ?? { ...row, key: name, counted: [] };
     group.counted.push(counted);
@@ -38,7 +40,10 @@ export function trafficRows(fleet: Fleet, object: Workload | Destination, minute
     const there = called?.spec?.kubeService?.ref?.clusterName ?? destinationCluster(edge, cluster);
     add({ side: "sent", object: called, text: calledText(counted), cluster: there }, counted);
   }
-  const rows = [...groups.values()].map(({ counted, ...row }): TrafficRow => ({ ...row, rates: trafficRates(summedEdges(counted)) }));
+  const rows = [...groups.values()].map(({ counted, ...row }): TrafficRow => {
+    const sum = summedEdges(counted);
+    return { ...row, rates: trafficRates(sum), series: sum.series };
+  });
   return rows
     .sort((a, b) => (a.side === b.side ? b.rates.requests - a.rates.requests : a.side === "received" ? -1 : 1))
     .slice(0, MOST_ROWS);

@@ -42,7 +42,8 @@ export function trafficLabel(rates: SignalRates): string {
 }
 
 /** A rate that is not zero is not shown as zero. */
-function rateText(perSecond: number): string {
+export function rateText(perSecond: number): string {
+  if (perSecond === 0) return "0";
   if (perSecond < 0.01) return "< 0.01";
   return perSecond < 10 ? perSecond.toFixed(2) : perSecond < 100 ? perSecond.toFixed(1) : String(Math.round(perSecond));
 }
