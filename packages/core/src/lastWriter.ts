@@ -1,4 +1,5 @@
 import type { JsonObject, Metadata, Resource } from "./resource.ts";
+import { keptText } from "./text/keptText.ts";
 
 /**
  * Who changed the spec of a user's object last, and when: a field manager, as its API server has noted it. Set when the object is read, in place of `managedFields`, which are many times as large;
@@ -43,7 +44,7 @@ function lastWriterIn(managedFields: unknown): LastWriter | undefined {
     const { manager, time, subresource = "", fieldsV1 } = entry ?? {};
     if (typeof manager !== "string" || manager === "" || typeof time !== "string" || !isTime(time) || subresource !== "") continue;
     if (typeof fieldsV1 !== "object" || fieldsV1 === null || !Object.hasOwn(fieldsV1, "f:spec")) continue;
-    if (last === undefined || Date.parse(time) >= Date.parse(last.time)) last = { manager: manager.slice(0, LONGEST), time };
+    if (last === undefined || Date.parse(time) >= Date.parse(last.time)) last = { manager: keptText(manager, LONGEST), time };
   }
   return last;
 }

@@ -149,12 +149,19 @@ export function edgeColumns({ noRates, insights, found }: EdgeColumnsOptions): r
     return {
       id,
       title: t.traffic[id],
-      width: [5.5, 0.3],
+      width: [id === "rate" ? 7 : 5.5, 0.3],
       ...(SPARE[id] === undefined ? {} : { spare: SPARE[id] }),
       text: textOf,
       sort: ({ edge }) => (edge?.rates === undefined ? -1 : (sort(edge.rates) ?? -1)),
       cell: (row) =>
-        row.edge?.rates === undefined ? <span className="muted">{textOf(row)}</span> : <span className="number">{textOf(row) || "–"}</span>,
+        row.edge?.rates === undefined ? (
+          <span className="muted">{textOf(row)}</span>
+        ) : (
+          <span className="inline">
+            <span className="number">{textOf(row) || "–"}</span>
+            {id === "rate" ? <Sparkline series={row.edge.series ?? []} isSmall /> : null}
+          </span>
+        ),
     };
   };
   const [from, to, type, ...others] = EDGE_COLUMNS as readonly [Column<EdgeRow>, Column<EdgeRow>, Column<EdgeRow>, ...Column<EdgeRow>[]];
@@ -165,23 +172,12 @@ export function edgeColumns({ noRates, insights, found }: EdgeColumnsOptions): r
     type,
     column("rate", ({ requestsPerSecond }) => requestsPerSecond),
     column("errors", ({ errorPercent }) => errorPercent),
-    COURSE,
     column("p95", ({ p95Ms }) => p95Ms),
     column("p99", ({ p99Ms }) => p99Ms),
     ...others,
     ...(insights === undefined ? [] : [insightColumn(insights)]),
   ];
 }
-
-const COURSE: Column<EdgeRow> = {
-  id: "course",
-  title: t.traffic.course,
-  width: [6, 0.3],
-  spare: 3.5,
-  text: ({ edge }) => Array.from(edge?.series ?? [], (rate) => Math.round(rate * 100) / 100).join(" "),
-  sort: ({ edge }) => Math.max(-1, ...Array.from(edge?.series ?? [])),
-  cell: ({ edge }) => (edge?.series === undefined ? <Nothing /> : <Sparkline series={edge.series} />),
-};
 
 function foundColumn(found: ReadonlySet<string>): Column<EdgeRow> {
   const text = ({ edge, from, to }: EdgeRow): string => {
