@@ -45,6 +45,18 @@ it("grows with each word of the agent: an edge that was not there had no request
   expect(seriesOf(shown, activityAt(2, { b: 50 })).series).toEqual({ b: [0, 0, 0.5, 0.01, 0.5, 0.01] });
 });
 
+it("has a moment a minute, and the last one, however often an agent says something", () => {
+  const shown = shownActivity();
+  for (let i = 0; i < 30; i++) seriesOf(shown, activityAt(i / 6, { a: 100 + i }));
+  const { times, series } = seriesOf(shown, activityAt(5, { a: 130, b: 10 }));
+  expect(times.map((time) => Math.round(time * 60))).toEqual([0, 60, 120, 180, 240, 300]);
+  expect(series["a"]).toEqual([1, 1.06, 1.12, 1.18, 1.24, 1.3].flatMap((rate) => [rate, 0.01]));
+  expect(series["b"]?.slice(-4)).toEqual([0, 0, 0.1, 0.01]);
+  for (let i = 31; i < 300; i++) seriesOf(shown, activityAt(i / 6, { a: 100 + i }));
+  const later = seriesOf(shown, activityAt(50, { a: 400 }));
+  expect([later.times.length, later.series["a"]?.length]).toEqual([30, 60]);
+});
+
 it("keeps half an hour, and begins again after a time of which nothing is known", () => {
   const shown = shownActivity();
   for (let minute = 0; minute < 40; minute++) seriesOf(shown, activityAt(minute, { a: 100 + minute }));

@@ -149,7 +149,7 @@ export function edgeColumns({ noRates, insights, found }: EdgeColumnsOptions): r
     return {
       id,
       title: t.traffic[id],
-      width: [id === "rate" ? 7 : 5.5, 0.3],
+      width: [id === "rate" ? 6 : 5.2, 0.3],
       ...(SPARE[id] === undefined ? {} : { spare: SPARE[id] }),
       text: textOf,
       sort: ({ edge }) => (edge?.rates === undefined ? -1 : (sort(edge.rates) ?? -1)),

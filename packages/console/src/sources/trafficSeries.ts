@@ -40,17 +40,23 @@ export function trafficSeries(): {
 
 function later(before: Known | undefined, at: number, traffic: TrafficActivity): Known {
   const isNext = before !== undefined && at > before.at && at - before.at <= GAP_MS;
-  const times = isNext ? before.times.slice(-(POINTS - 1)) : [];
+  const known = isNext ? before.times : [];
+  // The last moment is replaced as long as it is near the one before it.
+  const kept = at - Date.parse(known.at(-2) ?? "") < STEP_MS ? known.slice(0, -1) : known;
+  const from = Math.max(0, kept.length - POINTS + 1);
+  const times = kept.slice(from);
   const seconds = Math.max(1, traffic.windows[0]?.seconds ?? 0);
   const edges = traffic.edges.map(({ edge, signals: [counted = NOTHING] }) => {
     const key = edgeKey(edge);
-    const earlier = (isNext ? before.edges.get(key)?.slice(-2 * (POINTS - 1)) : undefined) ?? times.flatMap(() => [0, 0]);
+    const last = isNext ? before.edges.get(key) : undefined;
+    const earlier = last?.slice(2 * from, 2 * (from + times.length)) ?? times.flatMap(() => [0, 0]);
     return [key, [...earlier, requestsIn(counted) / seconds, errorsIn(counted) / seconds]] as const;
   });
   return { at, times: [...times, new Date(at).toISOString()], edges: new Map(edges) };
 }
 
 const NOTHING = new Float64Array(0);
-// Servers write once a minute.
+// Servers write once a minute; in the demo more often.
 const POINTS = 30;
+const STEP_MS = 70_000;
 const GAP_MS = 180_000;
