@@ -24,7 +24,14 @@ test("what an object says itself does not count, also where its API server names
   expect(withLastWriter(claimed, undefined)).toEqual(policy);
   const others = { ...claimed, metadata: { ...claimed.metadata, annotations: { ...claimed.metadata.annotations, a: "b" } } };
   expect(withLastWriter(others, []).metadata.annotations).toEqual({ a: "b" });
-  expect(lastWriterOf({ metadata: { name: "a", annotations: { [LAST_WRITER]: "nothing" } } })).toBeUndefined();
+  for (const text of [
+    "nothing",
+    "yesterday eve",
+    "2026-01-01T10:00:00Z ",
+    `2026-01-01T10:00:00Z ${"m".repeat(129)}`,
+    "2026-01-01T10:00:00Z",
+  ])
+    expect(lastWriterOf({ metadata: { name: "a", annotations: { [LAST_WRITER]: text } } })).toBeUndefined();
 });
 
 test("an object stays the same where nobody is named, and what is no field manager is left out", () => {

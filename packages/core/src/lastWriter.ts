@@ -13,11 +13,13 @@ export interface LastWriter {
   readonly time: string;
 }
 
-/** Undefined where nobody has noted it. */
+/** Undefined where nobody has noted it, and for what an agent or a file says that is no such note. */
 export function lastWriterOf({ metadata }: Pick<Resource, "metadata">): LastWriter | undefined {
   const text = metadata.annotations?.[LAST_WRITER];
   const at = text?.indexOf(" ") ?? -1;
-  return text === undefined || at < 0 ? undefined : { time: text.slice(0, at), manager: text.slice(at + 1) };
+  if (text === undefined || at < 0) return undefined;
+  const [time, manager] = [text.slice(0, at), text.slice(at + 1)];
+  return isTime(time) && manager !== "" && manager.length <= LONGEST ? { time, manager } : undefined;
 }
 
 /** An object as it is read, with the last writer that its API server names; without a word of its own about that. */

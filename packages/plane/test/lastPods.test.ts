@@ -118,7 +118,9 @@ describe("the last pod of an operator's own kind", () => {
 
 describe("last pods that are kept", () => {
   const stop = new AbortController();
-  const start = () => lastPods({ scope: () => () => true, due: () => undefined, clock }, stop.signal);
+  const gone = new Set<string>();
+  const start = () =>
+    lastPods({ scope: () => () => true, isGone: (namespace) => gone.has(namespace), due: () => undefined, clock }, stop.signal);
   const refsOf = (pods: readonly Resource[]) => ({ put: [], remove: pods.map(refOf) });
 
   it("are a hundred in a namespace, whatever controllers a tenant makes up there, and are none of another's", () => {
@@ -128,11 +130,33 @@ describe("last pods that are kept", () => {
     filter.filtered({ put: [...many, other], remove: [] });
     expect(filter.filtered(refsOf(many)).remove).toHaveLength(200);
     expect(filter.filtered(refsOf([other])).remove).toEqual([]);
-    const namespace = { apiVersion: "v1", kind: "Namespace", name: "tenant", namespace: "", clusterName: "" };
-    expect(filter.filtered({ put: [], remove: [namespace] }).remove).toHaveLength(101);
+    gone.add("tenant");
+    expect(filter.filtered(emptyDelta).remove).toHaveLength(100);
+    // Its pods may be known to be gone after it.
+    filter.filtered({ put: many, remove: [] });
+    expect(filter.filtered(refsOf(many)).remove).toHaveLength(300);
+    gone.clear();
     // There is room again.
     filter.filtered({ put: many, remove: [] });
     expect(filter.filtered(refsOf(many)).remove).toHaveLength(200);
+  });
+
+  it("are not removed once a pod of that name is there again, whatever made it", async () => {
+    const filter = start();
+    const [first, again] = [podOf("broker-0", "broker"), podOf("broker-0", "another")];
+    const plain = { ...again, metadata: { ...again.metadata, ownerReferences: [] } };
+    for (const next of [again, plain]) {
+      filter.filtered({ put: [first], remove: [] });
+      expect(filter.filtered(refsOf([first])).remove).toEqual([]);
+      expect(filter.filtered({ put: [next], remove: [] })).toEqual({ put: [next], remove: [] });
+      // The controller before makes another one.
+      expect(filter.filtered({ put: [podOf("broker-1", "broker")], remove: [] }).remove).toEqual([]);
+      await quiet(16 * MINUTE);
+      expect(filter.filtered(emptyDelta).remove).toEqual([]);
+      filter.filtered(refsOf([podOf("broker-1", "broker"), next]));
+      await quiet(16 * MINUTE);
+      filter.filtered(emptyDelta);
+    }
   });
 
   it("take no memory beyond that", async () => {

@@ -1,3 +1,4 @@
+import { Namespace } from "@isthmus/api";
 import {
   type Clock,
   compareKeys,
@@ -124,6 +125,8 @@ export interface RelayLoopsOptions extends AgentParts {
   readonly ours: () => Pick<WrittenFilters, "isOurs" | "isEvaluated">;
 }
 
+const NAMESPACE = kindKeyOf(Namespace);
+
 /** Begins with what the view holds already: nothing is carried over from an earlier turn. */
 export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal): RelayLoops {
   const {
@@ -192,6 +195,9 @@ export function startRelayLoops(options: RelayLoopsOptions, signal: AbortSignal)
   const reportedPods = lastPods(
     {
       scope: () => limited(board.settings.scopeIn(view.snapshot, cluster.name)),
+      isGone: (name) =>
+        view.kinds.get(NAMESPACE) === "known" &&
+        view.snapshot.of(Namespace).get({ name, namespace: "", clusterName: cluster.name }) === undefined,
       due: () => up.observed(reportedPods.filtered(emptyDelta)),
       clock,
     },
