@@ -429,6 +429,13 @@ const TRACES: readonly (Omit<Schedule, "steps"> & { readonly name: string; reado
     trust: "own",
     steps: "putForeignAuthority b 0 0;meddleInBetween b 0 0;putTrust - 3 0;passTime - 2 0",
   },
+  {
+    name: "a root is not said to be in force in a mesh whose control plane is not found any more",
+    seed: 3941165470,
+    clusters: 3,
+    trust: "shared",
+    steps: "deleteMesh b 0 0",
+  },
 ];
 
 test.for(TRACES)("$name", { timeout: 1_200_000 }, async ({ steps, ...schedule }) => {

@@ -75,7 +75,7 @@ function phaseWithout(cluster: string | undefined): MeshPhase {
 }
 
 function phaseOf(
-  { ref, spec }: Member,
+  { ref, spec, mesh }: Member,
   { store, refusalOf, clusters }: Pick<PhaseSources, "store" | "refusalOf"> & { readonly clusters: ReadonlyMap<string, string> },
 ): MeshPhase | undefined {
   const reported = store.snapshotIn(ref.clusterName).of(IssuedCertificate).get(ref);
@@ -85,12 +85,14 @@ function phaseOf(
   const { state: told = "PENDING", error } = reported?.status ?? {};
   // Of an earlier order it says nothing about this one.
   const known = told === "FINISHED" && reported !== undefined && !isAbout(spec, reported) ? "PENDING" : told;
-  const state = refusal === undefined ? known : "FAILED";
+  // Its pods have what they had; who starts now gets no certificate.
+  const gone = mesh.spec?.held?.reason;
+  const state = refusal !== undefined ? "FAILED" : gone !== undefined && known === "FINISHED" ? "PENDING" : known;
   const { step, waitsFor = [] } = reported?.spec?.trust ?? {};
   const offline = (cluster: string) => store.clusters.get(cluster)?.connected !== true;
   const waiting = waitsFor.map((mesh) => ({ mesh, cluster: clusters.get(mesh) ?? "", offline: offline(clusters.get(mesh) ?? "") }));
-  const blocker =
-    state === "FAILED" ? (refusal ?? error) : reported?.status === undefined ? unreported(ref.clusterName) : trustBlocker(reported);
+  const ofReport = reported?.status === undefined ? unreported(ref.clusterName) : trustBlocker(reported);
+  const blocker = state === "FAILED" ? (refusal ?? error) : (gone ?? ofReport);
   return {
     state,
     ...(step === undefined ? {} : { step }),
