@@ -16,6 +16,7 @@ import { type AnyResource, kindKeyOf, type Resource, snapshotOf } from "@isthmus
 import { type Insight, isAskedOf, RULES } from "@isthmus/insights";
 import { EXPLAINED_CODES } from "@isthmus/insights/catalogue";
 import { insightSentence } from "@isthmus/insights/report";
+import { drawsEachCase, sampled } from "@isthmus/testing";
 import { translate } from "@isthmus/translators";
 import { describe, expect, it } from "vitest";
 import { parseAllDocuments, stringify } from "yaml";
@@ -84,7 +85,7 @@ function textsOf({ kind, metadata, status }: AnyResource): readonly { readonly a
 const lineOf = ({ code, severity, message }: Pick<CheckFinding, "code" | "severity" | "message">) => `${severity} ${code} ${message}`;
 
 describe("meshctl check and meshctl insights", () => {
-  const goldens = readdirSync(FOLDER, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".in.yaml"));
+  const goldens = sampled(readdirSync(FOLDER, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".in.yaml")));
 
   it("say the same of the same objects", async () => {
     const wrong: unknown[] = [];
@@ -106,7 +107,7 @@ describe("meshctl check and meshctl insights", () => {
     }
     expect(wrong).toEqual([]);
     // Not of a few codes alone.
-    expect(codes.size).toBeGreaterThan(15);
+    if (drawsEachCase()) expect(codes.size).toBeGreaterThan(15);
   });
 
   it.each(["check", "check --only configuration"])("say all that statuses say (%s)", async (line) => {
@@ -125,7 +126,7 @@ describe("meshctl check and meshctl insights", () => {
       }
     }
     expect(missing).toEqual([]);
-    expect(count).toBeGreaterThan(100);
+    expect(count).toBeGreaterThan(drawsEachCase() ? 100 : 0);
   });
 
   it("have no code with two meanings", () => {
