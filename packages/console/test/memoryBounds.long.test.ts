@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { KubernetesCluster, kindOf } from "@isthmus/api";
-import { snapshotOf } from "@isthmus/core";
+import { noSignals, snapshotOf } from "@isthmus/core";
+import { ACTIVITY_MINUTES, type ClusterActivity, MOST_ACTIVITY_EDGES } from "@isthmus/plane";
 import { heldBy, longText, MEBIBYTE } from "@isthmus/testing";
 import { expect, test } from "vitest";
 import { consoleEvent } from "../src/events/changes.ts";
@@ -9,6 +10,7 @@ import { momentHistory } from "../src/events/history.ts";
 import { segmentOf } from "../src/events/segment.ts";
 import { sessionRecord } from "../src/events/sessions.ts";
 import { startSessions } from "../src/login/sessions.ts";
+import { shownActivity } from "../src/sources/activity.ts";
 import { viewerRights } from "../src/viewers/rights.ts";
 import { momentOf, object } from "./consoleFixture.ts";
 
@@ -120,6 +122,32 @@ test("what one user may see", async () => {
     }
     expect(rights.isExhausted).toBe(true);
     return rights;
+  });
+  expect(held).toBeLessThan(2 * bytes);
+});
+
+test("the last moments of the edges of a cluster", async () => {
+  // Thirty moments of two numbers for each edge, under six names of 253 letters.
+  const bytes = MOST_ACTIVITY_EDGES * (30 * 2 * 8 + 6 * 253 * 2);
+  const name = (i: number) => `${i}-`.padEnd(253, "n");
+  const signals = ACTIVITY_MINUTES.map(() => noSignals());
+  const activityAt = (minute: number, edges: NonNullable<ClusterActivity["traffic"]>["edges"]): ClusterActivity => {
+    const windows = ACTIVITY_MINUTES.map((minutes) => ({ minutes, seconds: 100 }));
+    return { clusterName: "east", at: minute * 60_000, sync: [], traffic: { windows, targets: 1, scraped: 1, left: 0, edges } };
+  };
+  const held = await heldBy(() => {
+    const shown = shownActivity();
+    for (let minute = 0; minute < 60; minute++) {
+      const edges = Array.from({ length: MOST_ACTIVITY_EDGES }, (_, i) => {
+        const of = name(minute * MOST_ACTIVITY_EDGES + i);
+        const edge = { sourceNamespace: of, sourceWorkload: of, namespace: of, service: of, workload: of, cluster: of };
+        return { edge, signals };
+      });
+      shown(new Map([["east", activityAt(minute, edges)]]));
+    }
+    // The last one is shown, and is no part of the series.
+    shown(new Map([["east", activityAt(60, [])]]));
+    return shown;
   });
   expect(held).toBeLessThan(2 * bytes);
 });

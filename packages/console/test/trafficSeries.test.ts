@@ -1,6 +1,5 @@
-import { edgeRow, noSignals, OTHER_EDGES, SIGNAL_AT, type TrafficEdge } from "@isthmus/core";
-import { ACTIVITY_MINUTES, type ClusterActivity, MOST_ACTIVITY_EDGES } from "@isthmus/plane";
-import { heldBy } from "@isthmus/testing";
+import { edgeRow, noSignals, SIGNAL_AT, type TrafficEdge } from "@isthmus/core";
+import { ACTIVITY_MINUTES, type ClusterActivity } from "@isthmus/plane";
 import { expect, it } from "vitest";
 import { shownActivity } from "../src/sources/activity.ts";
 
@@ -67,26 +66,4 @@ it("keeps half an hour, and begins again after a time of which nothing is known"
   expect(seriesOf(shown, activityAt(30, { a: 100 })).times).toEqual([30]);
   shown(new Map());
   expect(seriesOf(shown, activityAt(31, { a: 100 })).times).toEqual([31]);
-});
-
-it("the last moments of the edges of a cluster", async () => {
-  // Thirty moments of two numbers for each edge, under six names of 253 letters.
-  const bytes = MOST_ACTIVITY_EDGES * (30 * 2 * 8 + 6 * 253 * 2);
-  const name = (i: number) => `${i}-`.padEnd(253, "n");
-  const held = await heldBy(() => {
-    const shown = shownActivity();
-    for (let minute = 0; minute < 60; minute++) {
-      const edges = Array.from({ length: MOST_ACTIVITY_EDGES }, (_, i) => {
-        const of = name(minute * MOST_ACTIVITY_EDGES + i);
-        const edge = edgeTo(of, { sourceNamespace: of, sourceWorkload: of, namespace: of, workload: of, cluster: of });
-        return { edge, signals: ACTIVITY_MINUTES.map(() => noSignals()) };
-      });
-      const { traffic, ...about } = activityAt(minute, {});
-      shown(new Map([["east", { ...about, traffic: { ...(traffic ?? expect.fail()), edges } }]]));
-    }
-    // The last one is shown, and is no part of the series.
-    shown(new Map([["east", { ...activityAt(60, { [OTHER_EDGES]: 1 }) }]]));
-    return shown;
-  });
-  expect(held).toBeLessThan(2 * bytes);
 });

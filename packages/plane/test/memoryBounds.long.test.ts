@@ -1,9 +1,19 @@
 import { Namespace, Secret } from "@isthmus/api";
-import { type AnyResource, emptySnapshot, type Resource, type ResourceRef, resourceKeyOf, SIGNAL_COUNT, snapshotOf } from "@isthmus/core";
+import {
+  type AnyResource,
+  emptySnapshot,
+  type Resource,
+  type ResourceRef,
+  refOf,
+  resourceKeyOf,
+  SIGNAL_COUNT,
+  snapshotOf,
+} from "@isthmus/core";
 import { type DatedObject, type Insight, type InsightHistory, NO_HISTORY } from "@isthmus/insights";
 import { simulatedCluster } from "@isthmus/simulator";
 import { heldBy, longText, MEBIBYTE } from "@isthmus/testing";
 import { expect, test } from "vitest";
+import { lastPods } from "../src/agent/lastPods.ts";
 import { rolloutRestarts } from "../src/agent/trust/rolloutRestarts.ts";
 import { nameRecord } from "../src/identity/nameRecord.ts";
 import { serverRoles } from "../src/index.ts";
@@ -175,4 +185,25 @@ test("notices of writes that come while a partition is read", async () => {
     });
     expect(heard).toBeLessThan(2 * bytes);
   }
+});
+
+test("last pods of operators' own kinds", async () => {
+  // Of a namespace a hundred are kept: four names of 253 letters each.
+  const bytes = 100 * 4 * 253;
+  const long = (text: string) => text.padEnd(250, "n");
+  const held = await heldBy(() => {
+    const clock = { now: () => 0, sleep: () => new Promise<never>(nothing) };
+    const filter = lastPods({ scope: () => () => true, isGone: () => false, due: nothing, clock }, never);
+    for (let turn = 0; turn < 40; turn++) {
+      const pods = Array.from({ length: 500 }, (_, i): Resource => {
+        const name = long(`${turn}-${i}-`);
+        const owner = { apiVersion: "core.strimzi.io/v1beta2", kind: "StrimziPodSet", name, uid: name, controller: true };
+        return { apiVersion: "v1", kind: "Pod", metadata: { name, namespace: "tenant", ownerReferences: [owner] } };
+      });
+      filter.filtered({ put: pods, remove: [] });
+      filter.filtered({ put: [], remove: pods.map(refOf) });
+    }
+    return filter;
+  });
+  expect(held).toBeLessThan(2 * bytes + MEBIBYTE);
 });

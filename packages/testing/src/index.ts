@@ -1,3 +1,4 @@
+export { anyText } from "./anyText.ts";
 export { clusterObjects, fleets, fleetTraces } from "./arbitraries.ts";
 export type { ClusterUnderTest } from "./clusterContract/subject.ts";
 export { clusterContract } from "./clusterContract.ts";

@@ -226,7 +226,7 @@ export const BOUNDS: Readonly<Record<string, Readonly<Record<string, Bound>>>> =
   "packages/plane/src/agent/cilium/ciliumLoop.ts": { MOST_WAIT_MS: ms },
   "packages/plane/src/agent/downstream.ts": { MAX_TRACES: ours("ids of 32 digits") },
   "packages/plane/src/agent/trust/leafRenewals.ts": { MOST_AT_ONCE: atOnce, MOST_PODS: work, MOST_WRITES: tries },
-  "packages/plane/src/agent/lastPods.ts": { MOST_IN_NAMESPACE: stored("take no memory beyond that") },
+  "packages/plane/src/agent/lastPods.ts": { MOST_IN_NAMESPACE: stored("last pods of operators' own kinds") },
   "packages/plane/src/agent/limits.ts": { MAX_NAME: letters, MAX_NAMESPACE: letters },
   "packages/plane/src/agent/trust/meshRestarts.ts": { MOST_NAMED: shown },
   "packages/plane/src/agent/notices.ts": { MAX_TEXT: letters },
