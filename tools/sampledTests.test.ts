@@ -6,7 +6,7 @@ test("npm run test:long runs each test file again that tries only a part in npm 
   const found = sampledTests(fileURLToPath(new URL("..", import.meta.url)));
   expect(found).toEqual(
     expect.arrayContaining([
-      "packages/plane/test/unknownFields.test.ts",
+      "packages/translators/test/globalAccess.property.test.ts",
       "packages/translators/src/policy/precedence.test.ts",
       "packages/translators/test/discoveryProperties.test.ts",
       "packages/relay/test/links.test.ts",

@@ -19,7 +19,7 @@ const examples = pages.flatMap((page) => {
   return [...text.matchAll(/^ *```yaml\n(.*?)^ *```$/gms)].map(({ 1: yaml = "", index }) => ({
     place: `${page}:${text.slice(0, index).split("\n").length}`,
     yaml,
-    // Those of docs/policies are run with clusters of their own, by policyExamples.test.ts.
+    // Those of docs/policies are run with clusters of their own, by policyExamples.long.test.ts.
     isOurs: /^apiVersion: \S*solo\.io\//m.test(yaml) && !page.startsWith("docs/policies/"),
   }));
 });

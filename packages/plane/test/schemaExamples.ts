@@ -354,7 +354,7 @@ const EXAMPLES: Readonly<Record<string, Readonly<Record<string, Example>>>> = {
       ],
       value: "GUARDED_ONLY",
     },
-    "spec.policies.hostSuffixes{}": { isSilent: "shows where a namespace of that name gives a host: givenHosts.test.ts" },
+    "spec.policies.hostSuffixes{}": { isSilent: "shows where a namespace of that name gives a host: givenHosts.long.test.ts" },
     "spec.failover.excludeOffline.after": { isSilent: "shows once an agent has been away for so long: offlineClusters.long.test.ts" },
     "spec.discovery.istio.ingressGatewayDetectors{}.gatewayWorkloadLabels{}": { value: "example" },
     "spec.discovery.istio.ingressGatewayDetectors{}.gatewayTlsPortName": { value: "other" },

@@ -26,7 +26,7 @@ const SEED = Number(process.env["ISTHMUS_SEED"] ?? Date.now() % 2 ** 31);
  * What the management cluster or OTHERS say themselves of services of HOSTILE, by name, is theirs to bear, and left out: such policies are
  * not generated (shifts to services that HOSTILE takes away, AccessPolicies that let in callers of HOSTILE by their trust domain, which
  * is that cluster's word) or are looked at apart from those Destinations. That such an AccessPolicy never opens by what HOSTILE says of
- * its trust domain is shown in packages/plane/test/accessPolicies.test.ts.
+ * its trust domain is shown in packages/plane/test/accessPolicies.long.test.ts.
  */
 test(
   `whatever one agent says, nothing changes but what is about its own hosts (seed ${SEED})`,

@@ -18,7 +18,7 @@ const KINDS = agentKinds().filter(
 const SEEDS = Object.values(ATTACKS).flatMap((attack) => attack({ namespace: TENANCY.namespace, clusterName: TENANCY.cluster }));
 const TAKEN: ReadonlySet<string> = new Set(KINDS.map(kindKeyOf));
 
-/** What a user creates who may write one namespace of one cluster: see oneTenant.property.test.ts for what must stay the same. */
+/** What a user creates who may write one namespace of one cluster: see oneTenant.property.long.test.ts for what must stay the same. */
 export const tenant: Target = {
   name: "tenant",
   about: "objects of one namespace of one cluster, of every kind that agents read: what others have must stay as it is",

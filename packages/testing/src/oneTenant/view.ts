@@ -25,7 +25,7 @@ export function translationOf(objects: readonly AnyResource[], memory: readonly 
 
 type View = Readonly<Record<string, unknown>>;
 
-/** What a world is for others than the tenant: see the relation in oneTenant.property.test.ts. */
+/** What a world is for others than the tenant: see the relation in oneTenant.property.long.test.ts. */
 export function viewOf(world: Translation, tenancy: Tenancy): View {
   const view = new Map<string, unknown>();
   const isIn = ({ clusterName, namespace }: { readonly clusterName?: string; readonly namespace?: string }) =>

@@ -15,7 +15,7 @@ import {
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
-// How many worlds; more of them: ISTHMUS_WORLDS=100000 npx vitest run packages/translators/test/oneTenant.property.test.ts
+// How many worlds; more of them: ISTHMUS_WORLDS=100000 npx vitest run --config vitest.long.config.ts packages/translators/test/oneTenant.property.long.test.ts
 const WORLDS = Number(process.env["ISTHMUS_WORLDS"] ?? runs(400));
 const SEED = Number(process.env["ISTHMUS_SEED"] ?? Date.now() % 2 ** 31);
 
