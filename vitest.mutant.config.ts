@@ -15,6 +15,11 @@ export default defineConfig({
   test: {
     include: [
       "packages/*/{src,test}/**/!(*.long).test.ts",
+      // Those of the long tests that take seconds.
+      "packages/plane/test/{accessPolicies,certificateExpiring,ciliumPolicies,givenHosts,lastAccepted}.long.test.ts",
+      "packages/plane/test/{lastPods,reportedKinds,translationFaults,unknownFields,wasmFilters}.long.test.ts",
+      "packages/{relay/test/unanswered,store/test/fullDisk}.long.test.ts",
+      "packages/translators/test/{faults,oneTenant.property}.long.test.ts",
       "tests/real/redis/{contract,forgery}.test.ts",
       ...(long === undefined ? [] : [long]),
     ],
