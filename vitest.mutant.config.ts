@@ -16,10 +16,10 @@ export default defineConfig({
     include: [
       "packages/*/{src,test}/**/!(*.long).test.ts",
       // Those of the long tests that take seconds.
-      "packages/plane/test/{accessPolicies,certificateExpiring,ciliumPolicies,givenHosts,lastAccepted}.long.test.ts",
-      "packages/plane/test/{lastPods,reportedKinds,translationFaults,unknownFields,wasmFilters}.long.test.ts",
-      "packages/{relay/test/unanswered,store/test/fullDisk}.long.test.ts",
-      "packages/translators/test/{faults,oneTenant.property}.long.test.ts",
+      "packages/plane/test/{accessPolicies,agentService,certificateExpiring,ciliumPolicies,connections,givenHosts}.long.test.ts",
+      "packages/plane/test/{insights,lastAccepted,lastPods,reportedKinds,translationFaults,unknownFields,wasmFilters}.long.test.ts",
+      "packages/{certificates/test/meshAuthority,process/test/adminAuthorizer,relay/test/unanswered,store/test/fullDisk}.long.test.ts",
+      "packages/translators/test/{faults,networkingProperties,oneTenant.property}.long.test.ts",
       "tests/real/redis/{contract,forgery}.test.ts",
       ...(long === undefined ? [] : [long]),
     ],
