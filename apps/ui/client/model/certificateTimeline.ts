@@ -15,7 +15,7 @@ const SPANS = [
   { id: "later", untilMs: Number.POSITIVE_INFINITY },
 ] as const;
 
-export type SpanId = (typeof SPANS)[number]["id"];
+export type SpanId = (typeof SPANS)[number]["id"] | "endless";
 
 /** What ends within one span of time, what ends first first. */
 export interface TimelineSpan {
@@ -24,8 +24,8 @@ export interface TimelineSpan {
 }
 
 /**
- * Certificates by when they end: spans that grow, as those of an agent live for a day and roots for ten years. What has no known end is left out. `now` in
- * milliseconds since 1970.
+ * Certificates by when they end: spans that grow, as those of an agent live for a day and roots for ten years. What has no known end, as the key of a
+ * join token, comes last in a span of its own, which is there where there is such a one. `now` in milliseconds since 1970.
  */
 export function certificateTimeline(certificates: readonly ConsoleCertificate[], now: number): readonly TimelineSpan[] {
   const byEnd = certificates
@@ -34,11 +34,14 @@ export function certificateTimeline(certificates: readonly ConsoleCertificate[],
       return end === undefined ? [] : [{ certificate, end, status: certificateStatus(certificate, now) }];
     })
     .sort((a, b) => a.end - b.end);
-  return SPANS.map(({ id, untilMs }, i) => {
+  const endless = certificates.filter(({ notAfter }) => millisecondsOf(notAfter) === undefined);
+  const spans = SPANS.map(({ id, untilMs }, i): TimelineSpan => {
     const from = now + (SPANS[i - 1]?.untilMs ?? Number.NEGATIVE_INFINITY);
     return {
       id,
       ends: byEnd.filter(({ end }) => end > from && end <= now + untilMs).map(({ certificate, status }) => ({ certificate, status })),
     };
   });
+  if (endless.length === 0) return spans;
+  return [...spans, { id: "endless", ends: endless.map((certificate) => ({ certificate, status: certificateStatus(certificate, now) })) }];
 }

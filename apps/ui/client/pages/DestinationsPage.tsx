@@ -1,11 +1,22 @@
 import { refOf } from "@isthmus/core";
+import { useMemo } from "react";
 import { Empty } from "../components/Empty.tsx";
 import { Page } from "../components/frame/Page.tsx";
 import { ObjectLink } from "../components/ObjectLink.tsx";
 import type { Column } from "../components/table/tableColumns.ts";
 import { Destination } from "../data/kinds.ts";
+import { useFleet } from "../data/store.ts";
+import { receivedTraffic } from "../model/topology/receivedTraffic.ts";
 import { t } from "../strings.ts";
-import { clusterColumn, type DiscoveredRow, insightsColumn, rowClusters, rowKey, textColumn } from "./discoveredColumns.tsx";
+import {
+  clusterColumn,
+  type DiscoveredRow,
+  insightsColumn,
+  receivedColumn,
+  rowClusters,
+  rowKey,
+  textColumn,
+} from "./discoveredColumns.tsx";
 import { ObjectTable } from "./ObjectTable.tsx";
 import { useDiscovered } from "./useDiscovered.ts";
 
@@ -40,11 +51,12 @@ const COLUMNS: readonly Column<DiscoveredRow<Destination>>[] = [
     const { federatedToMeshes = [], federatedHostname = "" } = status?.appliedFederation ?? {};
     return federatedToMeshes.length === 0 ? "" : federatedHostname;
   }),
-  insightsColumn(),
 ];
 
 /** Everything that traffic can be sent to. */
 export function DestinationsPage() {
+  const received = receivedTraffic(useFleet());
+  const columns = useMemo(() => [...COLUMNS, receivedColumn<Destination>(received), insightsColumn<Destination>()], [received]);
   return (
     <Page title={t.nav.destinations}>
       <ObjectTable
@@ -52,7 +64,7 @@ export function DestinationsPage() {
         rows={useDiscovered(Destination)}
         keyOf={rowKey}
         clustersOf={rowClusters}
-        columns={COLUMNS}
+        columns={columns}
         objectOf={({ object }) => object}
         empty={<Empty title={t.destinations.empty} how={t.destinations.emptyHow} command={t.destinations.emptyCommand} />}
       />

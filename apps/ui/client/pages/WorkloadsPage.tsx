@@ -1,4 +1,5 @@
 import { refOf } from "@isthmus/core";
+import { useMemo } from "react";
 import { Empty } from "../components/Empty.tsx";
 import { Page } from "../components/frame/Page.tsx";
 import { Name } from "../components/Name.tsx";
@@ -6,8 +7,9 @@ import { ObjectLink } from "../components/ObjectLink.tsx";
 import type { Column } from "../components/table/tableColumns.ts";
 import { useFleet } from "../data/store.ts";
 import { canTellOutside, type OutsideReason } from "../model/outsideMesh.ts";
+import { receivedTraffic } from "../model/topology/receivedTraffic.ts";
 import { t } from "../strings.ts";
-import { clusterColumn, insightsColumn, rowClusters } from "./discoveredColumns.tsx";
+import { clusterColumn, insightsColumn, receivedColumn, rowClusters } from "./discoveredColumns.tsx";
 import { ObjectTable } from "./ObjectTable.tsx";
 import { useWorkloadRows, type WorkloadRow } from "./workloadRows.ts";
 
@@ -58,7 +60,6 @@ const COLUMNS: readonly Column<WorkloadRow>[] = [
     // The rest of it has columns of its own, which are narrow.
     cell: ({ facts }) => <TextOrNone text={facts().trustDomain} title={facts().identity} />,
   },
-  insightsColumn(),
 ];
 
 function outsideText(mesh: string, reason: OutsideReason): string {
@@ -82,6 +83,8 @@ const keyOf = ({ key }: WorkloadRow) => key;
 /** All controllers whose pods are in a mesh, and whatever else runs, with why it is in none. */
 export function WorkloadsPage() {
   const fleet = useFleet();
+  const received = receivedTraffic(fleet);
+  const columns = useMemo((): readonly Column<WorkloadRow>[] => [...COLUMNS, receivedColumn(received), insightsColumn()], [received]);
   return (
     <Page title={t.nav.workloads}>
       {canTellOutside(fleet) ? null : <p className="note">{t.workloads.outsideNotShown}</p>}
@@ -90,7 +93,7 @@ export function WorkloadsPage() {
         rows={useWorkloadRows()}
         keyOf={keyOf}
         clustersOf={rowClusters}
-        columns={COLUMNS}
+        columns={columns}
         objectOf={({ object }) => object}
         empty={<Empty title={t.workloads.empty} how={t.workloads.emptyHow} command={t.workloads.emptyCommand} />}
       />

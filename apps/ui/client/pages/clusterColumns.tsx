@@ -62,6 +62,7 @@ export const CLUSTER_COLUMNS: readonly Column<ClusterRow>[] = [
     title: t.traffic.syncColumn,
     width: [5, 0.7],
     spare: 1,
+    isMeasured: true,
     text: ({ syncP95 }) => (syncP95 === undefined ? "" : secondsText(syncP95)),
     sort: ({ syncP95 }) => syncP95 ?? -1,
     cell: ({ syncP95 }) =>

@@ -1,9 +1,12 @@
-import { keyOfResource, type Resource } from "@isthmus/core";
+import { fullKeyOf, keyOfResource, type Resource } from "@isthmus/core";
 import { Name } from "../components/Name.tsx";
 import { ClusterChip } from "../components/ObjectLink.tsx";
 import { SeverityTotals } from "../components/Severity.tsx";
+import { Sparkline } from "../components/Sparkline.tsx";
 import type { Column } from "../components/table/tableColumns.ts";
 import type { SeverityCounts } from "../model/insights/insightIndex.ts";
+import type { ReceivedTraffic } from "../model/topology/receivedTraffic.ts";
+import { trafficTexts } from "../model/topology/trafficText.ts";
 import { t } from "../strings.ts";
 
 /** A row of what discovery found: the object, the cluster that it is of, and the insights about it. */
@@ -40,6 +43,30 @@ export function insightsColumn<R extends Resource>(): Column<DiscoveredRow<R>> {
     text: ({ insights }) => `${insights.error}/${insights.warning}/${insights.info}`,
     sort: ({ insights }) => insights.error * 1e6 + insights.warning * 1e3 + insights.info,
     cell: ({ insights }) => <SeverityTotals counts={insights} />,
+  };
+}
+
+/** Requests that the object received, with their course; nothing where none are known. */
+export function receivedColumn<R extends Resource>(received: ReadonlyMap<string, ReceivedTraffic>): Column<DiscoveredRow<R>> {
+  const of = ({ object }: DiscoveredRow<R>) => received.get(fullKeyOf(object));
+  const text = (row: DiscoveredRow<R>) => {
+    const found = of(row);
+    return found === undefined ? "" : trafficTexts(found.rates).rate;
+  };
+  return {
+    id: "rate",
+    title: t.traffic.rate,
+    width: [6, 0.3],
+    spare: 5,
+    isMeasured: true,
+    text,
+    sort: (row) => of(row)?.rates.requestsPerSecond ?? -1,
+    cell: (row) => (
+      <span className="inline">
+        {text(row) === "" ? <span className="muted">–</span> : <span className="number">{text(row)}</span>}
+        <Sparkline series={of(row)?.series ?? []} isSmall />
+      </span>
+    ),
   };
 }
 

@@ -23,6 +23,7 @@ export const certificateStrings = {
     month: "30 days",
     year: "A year",
     later: "Later",
+    endless: "No known end",
   },
   empty: "No certificate is known.",
   emptyHow: "A management server knows them all:",

@@ -56,9 +56,12 @@ export function TopologyBar({ found }: { readonly found: number | undefined }) {
             ))}
           </select>
         </span>
-        <button type="button" className="button" onClick={() => void copy(window.location.href)}>
-          <span aria-live="polite">{isCopied ? t.common.copied : t.topology.copyLink}</span>
-        </button>
+        <span className="topology-finds">
+          <GraphFilter member="find" label={t.topology.find} hint={t.topology.findHint} count={found} />
+          <GraphFilter member="without" label={t.topology.hide} hint={t.topology.hideHint} />
+        </span>
+      </div>
+      <div className="topology-bar">
         <div className="choices legend" role="group" aria-label={t.topology.show}>
           {PARTS.map((part) => (
             <button
@@ -78,10 +81,9 @@ export function TopologyBar({ found }: { readonly found: number | undefined }) {
             </button>
           ))}
         </div>
-      </div>
-      <div className="topology-bar">
-        <GraphFilter member="find" label={t.topology.find} hint={t.topology.findHint} count={found} />
-        <GraphFilter member="without" label={t.topology.hide} hint={t.topology.hideHint} />
+        <button type="button" className="button" onClick={() => void copy(window.location.href)}>
+          <span aria-live="polite">{isCopied ? t.common.copied : t.topology.copyLink}</span>
+        </button>
       </div>
     </>
   );

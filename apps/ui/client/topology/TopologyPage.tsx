@@ -67,13 +67,15 @@ export function TopologyPage() {
   return (
     <Page title={t.nav.topology}>
       <TopologyBar found={found?.size} />
-      <p className="note">
-        {[
-          topology.isGrouped ? t.topology.grouped : t.topology.configured,
-          ...(view !== "table" && parts.has("federation") && !boxes.startsWith("cluster") ? [t.topology.noClusterBoxes] : []),
-        ].join(" ")}
-      </p>
-      {parts.has("traffic") ? <TrafficNote clusters={clusters} minutes={minutes} /> : null}
+      <div className="topology-notes">
+        <p className="note">
+          {[
+            topology.isGrouped ? t.topology.grouped : t.topology.configured,
+            ...(view !== "table" && parts.has("federation") && !boxes.startsWith("cluster") ? [t.topology.noClusterBoxes] : []),
+          ].join(" ")}
+        </p>
+        {parts.has("traffic") ? <TrafficNote clusters={clusters} minutes={minutes} /> : null}
+      </div>
       {view === "table" ? (
         <ResourceTable
           what={t.topology.what}

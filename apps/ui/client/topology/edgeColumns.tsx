@@ -150,6 +150,7 @@ export function edgeColumns({ noRates, insights, found }: EdgeColumnsOptions): r
       id,
       title: t.traffic[id],
       width: [id === "rate" ? 6 : 5.2, 0.3],
+      isMeasured: true,
       ...(SPARE[id] === undefined ? {} : { spare: SPARE[id] }),
       text: textOf,
       sort: ({ edge }) => (edge?.rates === undefined ? -1 : (sort(edge.rates) ?? -1)),

@@ -24,6 +24,7 @@ it("puts each certificate into the span in which it ends, what ends first first,
     ["month", ["month"]],
     ["year", ["year"]],
     ["later", ["later"]],
+    ["endless", ["endless"]],
   ]);
   expect(spans[0]?.ends.map(({ status }) => status.tone)).toEqual(["bad", "bad"]);
   expect(spans[1]?.ends.map(({ status }) => status.tone)).toEqual(["good", "good"]);

@@ -1,11 +1,12 @@
 import type { ConsoleActivity } from "@isthmus/console/wire";
-import { edgeRow, noSignals, OTHER_EDGES, type Resource, SIGNAL_AT, snapshotOf, type TrafficEdge } from "@isthmus/core";
+import { edgeRow, fullKeyOf, noSignals, OTHER_EDGES, type Resource, SIGNAL_AT, snapshotOf, type TrafficEdge } from "@isthmus/core";
 import { describe, expect, it } from "vitest";
 import { emptyFleet, type Fleet } from "../../client/data/fleet.ts";
 import { folded, NO_STREAM } from "../../client/data/fold.ts";
 import type { Destination, Workload } from "../../client/data/kinds.ts";
 import { fleetSync, syncTimes } from "../../client/model/clusters/syncTimes.ts";
 import { scopeOf } from "../../client/model/scope.ts";
+import { receivedTraffic } from "../../client/model/topology/receivedTraffic.ts";
 import { topologyOf } from "../../client/model/topology/topology.ts";
 import { withTraffic } from "../../client/model/topology/topologyTraffic.ts";
 import { countedEdges, summedSeries, trafficEnds, trafficState } from "../../client/model/topology/traffic.ts";
@@ -123,6 +124,18 @@ describe("the last moments of an edge", () => {
       [10, 10],
     ]);
     expect(summedSeries([[1, 0, 2, 0], [10, 10], []])).toEqual([1, 0, 12, 10]);
+  });
+
+  it("are added up of all that an object received, for lists", () => {
+    const one = withSeries(activityOf("c1", calls), [
+      [1, 0, 2, 0.5],
+      [3, 0, 4, 0],
+    ]);
+    const received = receivedTraffic(fleetOf(OBJECTS, [one]));
+    const rated = received.get(fullKeyOf(destination("ratings", "c1")));
+    expect([rated?.rates.requests, Array.from(rated?.series ?? [])]).toEqual([600, [4, 0, 6, 0.5]]);
+    // Nothing that is known of is no zero.
+    expect([...received.keys()]).toEqual([fullKeyOf(destination("ratings", "c1"))]);
   });
 
   it("are not needed: what was recorded before has none", () => {

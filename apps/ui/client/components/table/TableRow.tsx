@@ -17,7 +17,7 @@ interface TableRowProps<R> {
   readonly copy: ((row: R) => void) | undefined;
 }
 
-/** One row; it pulses once when its values change. */
+/** One row; it pulses once when its values change, but for figures that change all the time. */
 function Row<R>({ row, isGone, isOpen, index, start, columns, grid, open, copy }: TableRowProps<R>) {
   const last = useRef({ text: textOf(columns, row), changes: 0 });
   const text = textOf(columns, row);
@@ -70,7 +70,10 @@ function Row<R>({ row, isGone, isOpen, index, start, columns, grid, open, copy }
 const LONGEST_LABEL = 100;
 
 function textOf<R>(columns: readonly Column<R>[], row: R): string {
-  return columns.map((column) => column.text(row)).join("\n");
+  return columns
+    .filter(({ isMeasured }) => isMeasured !== true)
+    .map((column) => column.text(row))
+    .join("\n");
 }
 
 export const TableRow = memo(Row) as typeof Row;

@@ -18,6 +18,8 @@ export interface Column<R> {
   values?(row: R): readonly string[];
   /** Whether it holds sentences or long names: its cells have two lines, and a share of the width to match. */
   readonly isLong?: boolean;
+  /** Whether it is a figure that changes all the time: no row pulses because of it. */
+  readonly isMeasured?: boolean;
   /** Where the table is too narrow for all of its columns, those with the lowest number are left out first; those without one stay. */
   readonly spare?: number;
 }
