@@ -18,7 +18,7 @@ import { countsTable, federationTable } from "./outcome.ts";
 import { openRecording, replay } from "./recordings.ts";
 import { guide, TOUR_FOLDER, writeTour } from "./tour.ts";
 import { demoVirtualMeshOf } from "./trust/virtualMesh.ts";
-import { DEMO_LIMIT_MS, isFederated, until } from "./waiting.ts";
+import { areMeshesKnown, DEMO_LIMIT_MS, isFederated, until } from "./waiting.ts";
 
 interface Options {
   readonly adminPort: number;
@@ -158,6 +158,8 @@ async function show(demo: Demo, showing: Showing, running: AbortSignal): Promise
   );
   for (const { name } of demo.workload) demo.startAgent(name);
   if (tour) return showTour(demo, say, running);
+  // Before that it would name meshes that nobody knows of, and say so.
+  await until("the meshes of all clusters are discovered", () => areMeshesKnown(demo), { limitMs: DEMO_LIMIT_MS, signal: running });
   await demo.management.create(demoVirtualMeshOf(demo.workload.map(({ name }) => name)));
   say("Creating VirtualMesh bookinfo with the meshes of all clusters …");
   await until("all clusters are federated", () => isFederated(demo), { limitMs: DEMO_LIMIT_MS, signal: running });

@@ -1,8 +1,9 @@
-import { type TrafficPolicy, TrafficPolicy as TrafficPolicyKind, VirtualMesh, VirtualService } from "@isthmus/api";
+import { Mesh, type TrafficPolicy, TrafficPolicy as TrafficPolicyKind, VirtualMesh, VirtualService } from "@isthmus/api";
 import type { Kind, Resource } from "@isthmus/core";
 import { type Cluster, systemClock } from "@isthmus/plane";
 import type { SimulatedCluster } from "@isthmus/simulator";
 import type { Demo } from "./demo.ts";
+import { demoVirtualMeshOf } from "./trust/virtualMesh.ts";
 
 /** When the demo gives up waiting, in milliseconds: a hundred times what it takes on an idle machine, as one may be busy. */
 export const DEMO_LIMIT_MS = 120_000;
@@ -19,6 +20,13 @@ export async function until(
     await systemClock.sleep(20, signal);
   }
   return performance.now() - started;
+}
+
+/** Whether the meshes that the VirtualMesh joins are discovered. */
+export async function areMeshesKnown({ management, workload }: Demo): Promise<boolean> {
+  const { spec } = demoVirtualMeshOf(workload.map(({ name }) => name));
+  const found = await Promise.all((spec?.meshes ?? []).map(({ name = "", namespace = "" }) => management.get(Mesh, { name, namespace })));
+  return found.every((mesh) => mesh !== undefined);
 }
 
 /** Whether the meshes are joined and everything that this takes is in the clusters. */

@@ -1,7 +1,14 @@
 import type { Rule } from "./rule.ts";
 import { accountUnknown, everybodyShutOut, servicesUnguarded, sidecarsCompete } from "./rules/access.ts";
 import { authorizationSelectsNothing, principalUnknown, sourceNamespaceEmpty } from "./rules/authorizationPolicies.ts";
-import { certificateEnds, certificateFailed, controlPlaneOutdated, podsOutdated, rootsDiffer } from "./rules/certificates.ts";
+import {
+  certificateEnds,
+  certificateFailed,
+  controlPlaneOutdated,
+  podsOutdated,
+  rootsDiffer,
+  virtualMeshCertificatesEnd,
+} from "./rules/certificates.ts";
 import { endpointsStuck } from "./rules/ciliumEndpoints.ts";
 import { clusterIdDiffers } from "./rules/clusterIds.ts";
 import {
@@ -68,6 +75,7 @@ export const RULES: readonly Rule[] = [
   rootsDiffer,
   controlPlaneOutdated,
   podsOutdated,
+  virtualMeshCertificatesEnd,
   portsDiffer,
   federatedWithoutEndpoints,
   generatedObjectsOrphaned,

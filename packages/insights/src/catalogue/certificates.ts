@@ -75,4 +75,13 @@ export const CERTIFICATES = {
     example:
       "VirtualMesh gloo-mesh/all: spec.mtlsConfig.shared.rootCertificateAuthority: has no source: set generated or secret, or remove rootCertificateAuthority to get a self-signed root",
   },
+  CRT1011: {
+    severity: { rule: "warning" },
+    title: "Certificates of a VirtualMesh end",
+    meaning: "A root of a VirtualMesh ends soon, or a certificate below it was not renewed in time.",
+    consequence: "Once a root has ended, calls between its meshes fail.",
+    remedy: "name a new root in the VirtualMesh: meshes change to it without losing calls",
+    example:
+      "VirtualMesh gloo-mesh/all: status.conditions: the root in Secret gloo-mesh/root expires at 2026-02-14T00:00:00Z: replace it now: name another Secret in VirtualMesh gloo-mesh/all",
+  },
 } as const satisfies CatalogueEntries;

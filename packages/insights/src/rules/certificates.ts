@@ -83,6 +83,22 @@ export const certificateEnds = defineRule({
   },
 });
 
+/** CRT1011, of what the server says: it alone knows roots. */
+export const virtualMeshCertificatesEnd = defineRule({
+  code: "CRT1011",
+  of: VirtualMesh,
+  reads: {},
+  *find({ status }) {
+    const expiring = status?.conditions?.find((one) => one.type === "CertificateExpiring" && one.status === "True");
+    if (expiring === undefined) return;
+    yield {
+      field: "status.conditions",
+      message: expiring.message ?? "",
+      remedy: { text: "see which ones end", command: "meshctl cert list" },
+    };
+  },
+});
+
 const meshNames: Index<VirtualMesh> = ({ spec }) => (spec?.meshes ?? []).flatMap(({ name }) => name ?? []);
 const byMeshName: Index<IssuedCertificate> = ({ metadata }) => [metadata.name];
 
