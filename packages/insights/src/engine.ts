@@ -1,4 +1,3 @@
-import { KubernetesCluster } from "@isthmus/api";
 import {
   type CooperativeTask,
   type EntryChange,
@@ -14,6 +13,7 @@ import { changesSince, type Derived, type EarlierRun, transition, updated } from
 import { type Found, insightsByObject } from "./byObject.ts";
 import { type CodeCount, countsAfter } from "./counts.ts";
 import type { Insight } from "./insight.ts";
+import { withManagementStatuses } from "./managementStatuses.ts";
 import { intendedNames } from "./nearMiss.ts";
 import { REPORTED_ROWS } from "./reported.ts";
 import type { InsightRow, InsightTables } from "./rule.ts";
@@ -26,7 +26,7 @@ export interface InsightOptions {
   readonly namespace: string;
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** The management cluster as it is: with the statuses of registrations, which translation does not read. Default: those of the translation. */
+  /** The management cluster as it is: with the statuses that translation does not read. Default: those of the translation. */
   readonly management?: Snapshot;
 }
 
@@ -120,7 +120,7 @@ function tablesOf(
   before: InsightTables | undefined,
 ): InsightTables {
   const { attached } = translation;
-  const inputs = management === undefined ? attached : attached.withCollection(KubernetesCluster, management.of(KubernetesCluster));
+  const inputs = management === undefined ? attached : withManagementStatuses(attached, management);
   const hour = Math.floor(now / HOUR_MS) * HOUR_MS;
   const context = before?.context.namespace === namespace ? before.context : { namespace };
   const isSameHour = before?.timed.namespace === namespace && before.timed.hour === hour;

@@ -13,6 +13,7 @@ export {
   withLastKnown,
 } from "./history.ts";
 export type { Insight, InsightCode, InsightSeverity } from "./insight.ts";
+export { isStatusRead } from "./managementStatuses.ts";
 export { intendedNames } from "./nearMiss.ts";
 export { insightsOfRead, insightsOfRules, isAskedOf, type ReadObjects } from "./ofRead.ts";
 export type { RuleFinding } from "./rule.ts";

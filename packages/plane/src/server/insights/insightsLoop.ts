@@ -1,4 +1,4 @@
-import { type CooperativeTask, kindKeyOf, type Meter, type Metric, messageOf, type Table } from "@isthmus/core";
+import { type CooperativeTask, type Meter, type Metric, messageOf, type Table } from "@isthmus/core";
 import {
   type DatedObject,
   type EndedInsight,
@@ -8,6 +8,7 @@ import {
   type Insights,
   insightsInSteps,
   intendedNames,
+  isStatusRead,
   NO_HISTORY,
   objectChanges,
   withLastKnown,
@@ -161,9 +162,9 @@ export function startInsightsLoop(options: InsightsLoopOptions, signal: AbortSig
   }
 
   events.on("translated", () => request());
-  // Translation does not read what is said there of agents.
+  // Translation does not read what is said there.
   events.on("managementChanged", ({ put }) => {
-    if (put.some((resource) => kindKeyOf(resource) === kindKeyOf(kinds.registration))) request();
+    if (put.some(isStatusRead)) request();
   });
 
   return {
