@@ -728,6 +728,7 @@ describeInBrowser("the console in a browser", (executablePath) => {
     const page = await open("/workloads");
     const titles = async () => (await page.getByRole("columnheader").getByRole("button").allInnerTexts()).map((title) => title.trim());
     const shown = ["Name", "Cluster", "Namespace", "Service account", "Policies", "Identity", "Insights"];
+    // There is no room for requests.
     expect(await titles()).toEqual([...shown.slice(0, 3), "Mesh", "Version", ...shown.slice(3)]);
     await page.getByRole("button", { name: /^Columns/ }).click();
     await page.getByRole("menuitemcheckbox", { name: "Mesh" }).click();
@@ -738,7 +739,7 @@ describeInBrowser("the console in a browser", (executablePath) => {
     expect(await page.getByRole("menuitemcheckbox", { name: "Mesh", checked: false }).count()).toBe(1);
     expect(await faults(page, "columns")).toEqual([]);
     await page.keyboard.press("Escape");
-    await expect.poll(() => new URL(page.url()).searchParams.get("hide")).toBe("mesh,version");
+    await expect.poll(() => new URL(page.url()).searchParams.get("hide")).toBe("mesh,rate,version");
     await page.reload();
     await expect.poll(titles).toEqual(shown);
     // What is hidden still filters, and what is exported is what is seen.
@@ -750,12 +751,12 @@ describeInBrowser("the console in a browser", (executablePath) => {
         .split("\n")[0]
         ?.trim(),
     ).toBe("Name,Cluster,Namespace,Service account,Policies,Identity,Insights");
-    await page.getByRole("button", { name: /^Columns 7\/9/ }).click();
+    await page.getByRole("button", { name: /^Columns 7\/10/ }).click();
     await page.getByRole("menuitem", { name: "All columns" }).click();
-    await expect.poll(titles).toHaveLength(9);
+    await expect.poll(titles).toHaveLength(10);
     // The first column says what a row is.
     await show(page, "/workloads?hide=name,nothing");
-    await expect.poll(titles).toHaveLength(9);
+    await expect.poll(titles).toHaveLength(10);
   });
 
   it("is used by keyboard alone", async () => {

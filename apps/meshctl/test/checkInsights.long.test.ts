@@ -16,8 +16,9 @@ import { type AnyResource, kindKeyOf, type Resource, snapshotOf } from "@isthmus
 import { type Insight, isAskedOf, RULES } from "@isthmus/insights";
 import { EXPLAINED_CODES } from "@isthmus/insights/catalogue";
 import { insightSentence } from "@isthmus/insights/report";
-import { drawsEachCase, sampled } from "@isthmus/testing";
+import { drawsEachCase, runs, sampled } from "@isthmus/testing";
 import { translate } from "@isthmus/translators";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseAllDocuments, stringify } from "yaml";
 import { meshctl } from "../src/meshctl.ts";
@@ -34,11 +35,16 @@ const READ = [AccessPolicy, Destination, KubernetesCluster, Mesh, Settings, Traf
 const READ_KEYS = new Set(READ.map((kind) => kindKeyOf(kind)));
 const ASKED: ReadonlySet<string> = new Set(RULES.filter(isAskedOf(READ)).map(({ code }) => code));
 
+/** The objects of a golden pair; none where it has options of the translation. */
+function goldenObjects(name: string): readonly Resource[] {
+  const given = parseAllDocuments(readFileSync(`${FOLDER}/${name}`, "utf8")).flatMap(
+    (document) => (document.toJS() as Resource | null) ?? [],
+  );
+  return given.some(({ apiVersion }) => apiVersion === undefined) ? [] : given;
+}
+
 /** The objects of the management cluster that `check` reads: what was given and discovered, with statuses. */
-function managementObjects(text: string): readonly AnyResource[] {
-  const given = parseAllDocuments(text).flatMap((document) => (document.toJS() as Resource | null) ?? []);
-  // Golden pairs with options of the translation.
-  if (given.some(({ apiVersion }) => apiVersion === undefined)) return [];
+function managementObjects(given: readonly Resource[]): readonly AnyResource[] {
   const { attached } = translate(snapshotOf(given), { namespace: "gloo-mesh", stage: "all" });
   const objects = [...attached.collections().values()]
     .flatMap((collection) => [...collection] as readonly Resource[])
@@ -82,6 +88,19 @@ function textsOf({ kind, metadata, status }: AnyResource): readonly { readonly a
     .map((text) => ({ about, text }));
 }
 
+/** What one of both commands says of objects, and the other one does not. */
+async function differences(objects: readonly AnyResource[]) {
+  const insights = await foundByInsights(objects);
+  const all = new Set(insights.map((insight) => lineOf({ ...insight, message: insightSentence(insight) })));
+  const checked = (await foundByCheck(objects)).filter(({ code }) => !(code in CHECK_CODES) && !CHECKED_OTHERWISE.has(code));
+  const lines = new Set(checked.map(lineOf));
+  const missing = insights
+    .filter(({ code }) => ASKED.has(code) && !CHECKED_OTHERWISE.has(code))
+    .map((insight) => lineOf({ ...insight, message: insightSentence(insight) }))
+    .filter((line) => !lines.has(line));
+  return { codes: checked.map(({ code }) => code), missing, more: [...lines].filter((line) => !all.has(line)) };
+}
+
 const lineOf = ({ code, severity, message }: Pick<CheckFinding, "code" | "severity" | "message">) => `${severity} ${code} ${message}`;
 
 describe("meshctl check and meshctl insights", () => {
@@ -91,23 +110,24 @@ describe("meshctl check and meshctl insights", () => {
     const wrong: unknown[] = [];
     const codes = new Set<string>();
     for (const name of goldens) {
-      const objects = managementObjects(readFileSync(`${FOLDER}/${name}`, "utf8"));
+      const objects = managementObjects(goldenObjects(name));
       if (objects.length === 0) continue;
-      const insights = await foundByInsights(objects);
-      const said = new Set(insights.map((insight) => lineOf({ ...insight, message: insightSentence(insight) })));
-      const checked = (await foundByCheck(objects)).filter(({ code }) => !(code in CHECK_CODES) && !CHECKED_OTHERWISE.has(code));
-      const lines = new Set(checked.map(lineOf));
-      const missing = insights
-        .filter(({ code }) => ASKED.has(code) && !CHECKED_OTHERWISE.has(code))
-        .map((insight) => lineOf({ ...insight, message: insightSentence(insight) }))
-        .filter((line) => !lines.has(line));
-      const more = [...lines].filter((line) => !said.has(line));
+      const { codes: found, missing, more } = await differences(objects);
       if (missing.length + more.length > 0) wrong.push({ name, missing, more });
-      for (const { code } of checked) codes.add(code);
+      for (const code of found) codes.add(code);
     }
     expect(wrong).toEqual([]);
     // Not of a few codes alone.
     if (drawsEachCase()) expect(codes.size).toBeGreaterThan(15);
+  });
+
+  it("say the same of any part of them: without what a policy names, or with what nothing names", { timeout: 3_600_000 }, async () => {
+    const part = fc.constantFrom(...goldens).chain((name) => fc.subarray([...goldenObjects(name)]).map((given) => ({ name, given })));
+    const property = fc.asyncProperty(part, async ({ given }) => {
+      const { missing, more } = await differences(managementObjects(given));
+      expect({ missing, more }).toEqual({ missing: [], more: [] });
+    });
+    await fc.assert(property, { numRuns: runs(300) });
   });
 
   it.each(["check", "check --only configuration"])("say all that statuses say (%s)", async (line) => {
@@ -115,7 +135,7 @@ describe("meshctl check and meshctl insights", () => {
     const missing: string[] = [];
     let count = 0;
     for (const name of goldens) {
-      const objects = managementObjects(readFileSync(`${FOLDER}/${name}`, "utf8"));
+      const objects = managementObjects(goldenObjects(name));
       const texts = objects.flatMap((object) => (POLICIES.has(object.kind) ? textsOf(object) : []));
       if (texts.length === 0) continue;
       count += texts.length;

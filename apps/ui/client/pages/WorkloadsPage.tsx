@@ -34,7 +34,7 @@ const COLUMNS: readonly Column<WorkloadRow>[] = [
   {
     id: "mesh",
     title: t.columns.mesh,
-    width: [6.3, 1.5],
+    width: [6, 1.5],
     isLong: true,
     token: "mesh",
     text: ({ mesh, reason }) => (reason === undefined ? mesh : outsideText(mesh, reason)),
@@ -42,11 +42,11 @@ const COLUMNS: readonly Column<WorkloadRow>[] = [
     cell: ({ mesh, reason }) => (reason === undefined ? <TextOrNone text={mesh} /> : <Outside mesh={mesh} reason={reason} />),
   },
   plainColumn(
-    { id: "version", title: t.columns.version, width: [4.5, 0.4], token: "version", spare: 3 },
+    { id: "version", title: t.columns.version, width: [4.3, 0.4], token: "version", spare: 3 },
     ({ labels }) => labels["version"] ?? labels["app.kubernetes.io/version"] ?? "",
   ),
   plainColumn(
-    { id: "sa", title: t.columns.serviceAccount, width: [6.8, 1.6], token: "sa", isLong: true, spare: 4 },
+    { id: "sa", title: t.columns.serviceAccount, width: [6.4, 1.6], token: "sa", isLong: true, spare: 4 },
     ({ serviceAccount }) => serviceAccount,
   ),
   plainColumn({ id: "policies", title: t.columns.policies, width: [5, 0.4], spare: 2 }, ({ facts }) => facts().policies),
