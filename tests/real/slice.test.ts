@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import {
   AccessLogRecord,
   AccessPolicy,
@@ -370,6 +371,8 @@ describeReal("the main job on real Kubernetes", (components) => {
   });
 
   it("keeps what came from the only pod of an operator's own kind while it is evicted", async () => {
+    const names = async () => (await Promise.all([written(first), written(second)])).map((objects) => Object.keys(objects).sort());
+    const others = await names();
     const labels = { app: "broker" };
     const metadata = { name: "broker", namespace: "bookinfo" };
     const ownerReferences = [{ apiVersion: "apps.example.com/v1", kind: "BrokerSet", name: "broker", uid: "b1", controller: true }];
@@ -409,6 +412,8 @@ describeReal("the main job on real Kubernetes", (components) => {
     await pod("broker-1");
     for (const one of [metadata, marked]) await second.delete(refOf(serviceOf(one)), {});
     await waitFor("both Services to go", async () => (await management.get(Destination, after)) === undefined);
+    // What goes late would be a change of what comes next.
+    await waitFor("what came of them to go", async () => isDeepStrictEqual(await names(), others));
     const deletions = [...writes.of("cluster-1"), ...writes.of("management")].filter((what) => what.startsWith("delete "));
     expect(deletions.filter((what) => what.includes("workloads"))).toEqual([]);
   });
