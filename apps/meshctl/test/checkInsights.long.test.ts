@@ -124,7 +124,10 @@ describe("meshctl check and meshctl insights", () => {
   it("say the same of any part of them: without what a policy names, or with what nothing names", { timeout: 3_600_000 }, async () => {
     const part = fc.constantFrom(...goldens).chain((name) => fc.subarray([...goldenObjects(name)]).map((given) => ({ name, given })));
     const property = fc.asyncProperty(part, async ({ given }) => {
-      const { missing, more } = await differences(managementObjects(given));
+      const objects = managementObjects(given);
+      // Of nothing, `insights` says that there is nothing.
+      if (objects.length === 0) return;
+      const { missing, more } = await differences(objects);
       expect({ missing, more }).toEqual({ missing: [], more: [] });
     });
     await fc.assert(property, { numRuns: runs(300) });
