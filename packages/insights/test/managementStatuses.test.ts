@@ -4,7 +4,7 @@ import { soundTranslation } from "@isthmus/testing";
 import { expect, test } from "vitest";
 import { insightsOf, isStatusRead } from "../src/index.ts";
 import { withManagementStatuses } from "../src/managementStatuses.ts";
-import { fixture, OPTIONS } from "./fixtures.ts";
+import { fixture, insightsAbout, OPTIONS } from "./fixtures.ts";
 
 const codes = ({ all }: { readonly all: readonly { readonly code: string }[] }) => all.map(({ code }) => code);
 const isVirtualMesh = ({ kind }: Resource) => kind === VirtualMesh.kind;
@@ -36,4 +36,11 @@ test("an object is the same one as long as neither it nor its status changes, an
   expect([...withManagementStatuses(inputs, management).of(VirtualMesh)][0]).toBe(first);
   expect([...withManagementStatuses(emptySnapshot(), management).of(VirtualMesh)]).toEqual([]);
   expect([given, { apiVersion: "v1", kind: "Service" }].map(isStatusRead)).toEqual([true, false]);
+});
+
+test("of a VirtualMesh in another cluster its status says nothing: its agent could have written it", () => {
+  const [given] = fixture("CRT1011", "finds").filter(isVirtualMesh) as [VirtualMesh];
+  const abroad = { ...given, metadata: { ...given.metadata, clusterName: "cluster-1" } };
+  expect(codes(insightsAbout([given]))).toContain("CRT1011");
+  expect(codes(insightsAbout([abroad]))).not.toContain("CRT1011");
 });

@@ -134,6 +134,9 @@ describe("the last moments of an edge", () => {
     const received = receivedTraffic(fleetOf(OBJECTS, [one]));
     const rated = received.get(fullKeyOf(destination("ratings", "c1")));
     expect([rated?.rates.requests, Array.from(rated?.series ?? [])]).toEqual([600, [4, 0, 6, 0.5]]);
+    // What an agent said long ago is not of now.
+    const later = { ...fleetOf(OBJECTS, [one]), clock: { now: new Date(now + 200_000).toISOString(), at: AT, clusters: [] } };
+    expect([...receivedTraffic(later).keys()]).toEqual([]);
     // Nothing that is known of is no zero.
     expect([...received.keys()]).toEqual([fullKeyOf(destination("ratings", "c1"))]);
   });

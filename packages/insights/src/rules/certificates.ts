@@ -88,12 +88,14 @@ export const virtualMeshCertificatesEnd = defineRule({
   code: "CRT1011",
   of: VirtualMesh,
   reads: {},
-  *find({ status }) {
+  *find({ metadata, status }) {
+    // In other clusters the server does not say it, and an agent might.
+    if ((metadata.clusterName ?? "") !== "") return;
     const expiring = status?.conditions?.find((one) => one.type === "CertificateExpiring" && one.status === "True");
     if (expiring === undefined) return;
     yield {
       field: "status.conditions",
-      message: expiring.message ?? "",
+      message: expiring.message || "certificates end and were not renewed",
       remedy: { text: "see which ones end", command: "meshctl cert list" },
     };
   },
